@@ -19,6 +19,7 @@ module io.penstock {
     exports io.penstock.collate;
     exports io.penstock.convert;
     exports io.penstock.dataset;
+    exports io.penstock.dataset.source;
     exports io.penstock.decode;
     exports io.penstock.device;
     exports io.penstock.diagnose;

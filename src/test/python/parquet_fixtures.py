@@ -3,7 +3,7 @@
 pip install numpy pyarrow polars duckdb
 python src/test/python/parquet_fixtures.py src/test/resources/parquet
 
-The digests are those of `penstock inspect --digest`: see io.penstock.store.TableInspection.
+The digests are those of `penstock inspect --digest`: see io.penstock.format.TableInspection.
 """
 
 import hashlib

@@ -259,6 +259,10 @@ def main():
           "stream", emit_dictionary_deltas=True)
     write("dictionary_delta_file", dictionary([(first, [0, 2]), (first + ["d", "e"], [4, 0])], pa.int64()), "file",
           emit_dictionary_deltas=True, compression="lz4")
+    words = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 2], pa.int8()), pa.array(["a", "b", "c"]))
+    within = pa.StructArray.from_arrays([words.slice(1), pa.array([1, 2, 3])], ["word", "n"],
+                                        mask=pa.array([False, False, True]))
+    write("dictionary_in_struct", [pa.record_batch({"s": within, "word": words.slice(0, 3)})], "stream")
     write("no_rows", [lists(rng, 0, False)], "file")
     with ipc.new_stream(os.path.join(OUT, "no_batches.arrow"), whole.schema):
         pass

@@ -3,8 +3,8 @@ package io.penstock.bench;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -86,9 +86,9 @@ public final class ArrowRows {
     /** Nanoseconds of CPU time a row, of one thread that copies batches without a loader. */
     private static double reader(SampleReader rows, MemorySegment target, SplittableRandom random) {
         long begin = THREADS.getCurrentThreadCpuTime();
-        long size = rows.dataset().size();
+        long size = rows.samples().size();
         BatchSampler drawn = BatchSampler.of(Sampler.withReplacement(size, size, random.nextLong()), BATCH,
-                Shard.whole(), true);
+                Shard.whole()).droppingLast();
         BatchPlan plan = new BatchPlan(BATCH);
         long batchBytes = target.byteSize() / RING;
         for (int batch = 0; batch < READER_BATCHES; batch++) {

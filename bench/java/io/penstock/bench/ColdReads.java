@@ -132,7 +132,7 @@ public final class ColdReads {
     }
 
     private DataLoader open(TokenStore store, Config config) {
-        TokenWindows windows = TokenWindows.of(store, windowTokens, stride, false);
+        TokenWindows windows = TokenWindows.withoutLabels(store, windowTokens, stride);
         DataLoaderBuilder settings = DataLoader.builder(windows).batchSize(batch).collator(CausalLm.narrow())
                 .readMode(config.mode).workers(config.workers);
         if (random) {

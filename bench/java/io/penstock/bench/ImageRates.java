@@ -46,7 +46,8 @@ public final class ImageRates {
                 images.add(arena.allocateFrom(ValueLayout.JAVA_BYTE, Files.readAllBytes(file)));
             }
         }
-        ImageFit crop = ImageFit.shorterSide(256, 224, 224).scaledDecoding(!work.equals("exact-crop"));
+        ImageFit scaled = ImageFit.shorterSide(256, 224, 224);
+        ImageFit crop = work.equals("exact-crop") ? scaled.decodedWhole() : scaled;
         reader = new ImageReader(library, ImageReader.DEFAULT_MAX_PIXELS);
         fitter = work.equals("decode") ? null : new ImageFitter(crop, PixelFormat.RGB, reader);
         long most = 0;

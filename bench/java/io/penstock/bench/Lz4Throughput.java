@@ -1,6 +1,6 @@
 package io.penstock.bench;
 
-import io.penstock.codec.Lz4;
+import io.penstock.codec.decoder.Lz4;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

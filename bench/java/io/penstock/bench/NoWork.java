@@ -2,7 +2,7 @@ package io.penstock.bench;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -18,7 +18,7 @@ record NoWork() implements Collator {
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
         out.table().setDim(0, 0, plan.count());
         out.table().layOut();
     }

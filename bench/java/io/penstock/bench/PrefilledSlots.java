@@ -2,8 +2,8 @@ package io.penstock.bench;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -37,7 +37,7 @@ public record PrefilledSlots(long bytes) implements Dataset, Collator {
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
         if (out.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) != MARK) {
             fill(out.segment());
         }

@@ -1,8 +1,8 @@
 package io.penstock.bench;
 
 import io.penstock.collate.Stack;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -53,7 +53,8 @@ public final class RandomRows implements AutoCloseable {
         store.tensor(0);
         TensorRows rows = TensorRows.of("rows", store);
         reader = new SampleReader(rows, ReadMode.MMAP);
-        batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD), true);
+        batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), BATCH, new Shard(0, 1, TailPolicy.PAD))
+                .droppingLast();
         SlabLayout layout = stack.layout(rows, BATCH);
         slab = new Slab(layout, arena.allocate(layout.capacityBytes(), 256));
         byCpu = new double[rounds];

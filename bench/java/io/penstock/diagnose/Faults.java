@@ -3,7 +3,6 @@ package io.penstock.diagnose;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.diagnose.Situation.Trainer;
@@ -43,7 +42,7 @@ final class Faults {
     /** The device is the loaders'. */
     Faults(TokenStore store, Device host) {
         this.host = host;
-        this.windows = TokenWindows.of(store, WINDOW, WINDOW, false);
+        this.windows = TokenWindows.withoutLabels(store, WINDOW, WINDOW);
     }
 
     List<Situation> all() {
@@ -162,7 +161,7 @@ final class Faults {
     }
 
     private static Dataset mapped(FaultyDataset dataset, LongConsumer ofSample) {
-        return Mapped.of(dataset, TokenWindows.TOKENS, dataset.fields().getFirst(), "faulty", (in, _, out) -> {
+        return dataset.map(TokenWindows.TOKENS, dataset.fields().getFirst(), "faulty", (in, _, out) -> {
             ofSample.accept(dataset.located());
             out.segment().copyFrom(in.segment());
         });

@@ -1,7 +1,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;

@@ -66,17 +66,17 @@ class LayeringTest {
             "java.lang.ref.Cleaner$Cleanable#",
             "java.lang.foreign.Linker$Option#critical", BINDINGS + ".CudaRuntime#cudaLaunchHostFunc",
             "java.lang.Runtime#halt", "java.lang.Runtime#exit", "java.lang.System#exit",
-            // What is read may be a FIFO: io.penstock.io.RegularFile opens it.
+            // What is read may be a FIFO: io.penstock.io.file.RegularFile opens it.
             "java.nio.file.Files#newInputStream", "java.nio.file.Files#readAllBytes",
             "java.nio.file.Files#readString", "java.nio.file.Files#readAllLines", "java.nio.file.Files#lines",
             "java.nio.file.Files#newBufferedReader", "java.io.FileInputStream#<init>", "java.io.FileReader#<init>",
-            // It takes what follows a member for an end: io.penstock.codec.Gzip does not.
+            // It takes what follows a member for an end: io.penstock.codec.decoder.Gzip does not.
             "java.util.zip.GZIPInputStream#");
 
     /** The classes that may use one of these nevertheless. */
     private static final Map<String, Set<String>> ALLOWED = Map.of(
             "java.lang.System#exit", Set.of("io.penstock.cli.Penstock"),
-            "java.io.FileInputStream#<init>", Set.of("io.penstock.io.RegularFile"),
+            "java.io.FileInputStream#<init>", Set.of("io.penstock.io.file.RegularFile"),
             "java.nio.file.Files#readString", Set.of("io.penstock.io.KernelReadAhead", "io.penstock.os.ThreadStart"));
 
     private static final Pattern OBJECT_TYPE = Pattern.compile("L([^;<]+);");

@@ -2,7 +2,7 @@ package io.penstock.bench.jmh;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -58,7 +58,7 @@ final class CollationRing implements AutoCloseable {
             slabs[i] = new Slab(layout, memory.asSlice(i * slabBytes, layout.capacityBytes()));
         }
         BatchSampler sampler = BatchSampler.of(Sampler.shuffled(dataset.size(), 1), batchSize,
-                new Shard(0, 1, TailPolicy.PAD), true);
+                new Shard(0, 1, TailPolicy.PAD)).droppingLast();
         plans = new BatchPlan[Math.toIntExact(sampler.batchesInEpoch(0))];
         order = arena.allocate(ValueLayout.JAVA_LONG, (long) plans.length * batchSize);
         for (int b = 0; b < plans.length; b++) {

@@ -1,7 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.collate.Stack;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -84,8 +84,7 @@ public class LoaderOverhead {
         @Setup
         public void open(LoaderOverhead of) {
             TinyRows rows = new TinyRows();
-            batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), of.batch, new Shard(0, 1, TailPolicy.PAD),
-                    false);
+            batches = BatchSampler.of(Sampler.shuffled(rows.size(), 1), of.batch, new Shard(0, 1, TailPolicy.PAD));
             reader = new SampleReader(rows, ReadMode.AUTO);
             plan = new BatchPlan(of.batch);
             SlabLayout layout = collator.layout(rows, of.batch);

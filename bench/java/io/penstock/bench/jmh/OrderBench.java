@@ -63,7 +63,7 @@ public class OrderBench {
     public void open() throws IOException {
         Sampler made = make();
         order = made.epoch(1);
-        batches = BatchSampler.of(made, BATCH, new Shard(3, 8, TailPolicy.EXACT), false);
+        batches = BatchSampler.of(made, BATCH, new Shard(3, 8, TailPolicy.EXACT));
         state = batches.stateAfter(batches.batchesInEpoch(0) / 10);
         var random = new SplittableRandom(1);
         for (int i = 0; i < POSITIONS; i++) {

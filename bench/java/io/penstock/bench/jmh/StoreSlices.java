@@ -1,7 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.FieldSource;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;

@@ -1,7 +1,7 @@
 package io.penstock.bench.jmh;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;

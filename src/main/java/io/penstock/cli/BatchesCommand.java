@@ -1,6 +1,6 @@
 package io.penstock.cli;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;

@@ -1,5 +1,6 @@
 package io.penstock.cli;
 
+import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.text.NumberText;
 import java.io.IOException;
@@ -37,7 +38,8 @@ final class ChecksumCommand implements Callable<Integer> {
         try (ProgressBar bar = report.progressBar("checksum", "B")) {
             for (Path file : files) {
                 long bytes = file.toFile().length();
-                BlockChecksums checksums = BlockChecksums.write(file, force, done -> bar.update(done, bytes));
+                BlockChecksums checksums = BlockChecksums.write(file, force ? IfExists.REPLACE : IfExists.FAIL,
+                        done -> bar.update(done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
                     report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")

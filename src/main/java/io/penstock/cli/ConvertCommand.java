@@ -5,6 +5,7 @@ import io.penstock.convert.ConversionSummary;
 import io.penstock.convert.TargetFormat;
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.TokenStore;
@@ -98,7 +99,10 @@ final class ConvertCommand implements Callable<Integer> {
             Conversion conversion = new Conversion(store, target, format(store))
                     .fields(fields).decoders(parsedDecoders()).suffixes(suffixes)
                     .tokenDType(tokenDType == null ? null : valid("--token-dtype", () -> DType.of(tokenDType)))
-                    .skipIncomplete(skipIncomplete).overwrite(force);
+                    .ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
+            if (skipIncomplete) {
+                conversion.skipIncomplete();
+            }
             setShards(conversion);
             boolean records = store instanceof RecordStore;
             try (ProgressBar bar = report.progressBar("convert", records ? "records" : "B")) {

@@ -5,7 +5,7 @@ import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.NotRegularFileException;
+import io.penstock.io.file.NotRegularFileException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.os.ThreadLimitException;

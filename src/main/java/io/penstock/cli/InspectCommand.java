@@ -57,7 +57,8 @@ final class InspectCommand implements Callable<Integer> {
 
     private Inspection inspect(Path path, ProgressBar bar) throws IOException {
         try (Store store = storeOptions.open(path)) {
-            return Inspection.of(Location.of(path), store, digest, bar::update);
+            return Inspection.of(Location.of(path), store,
+                    digest ? Inspection.Depth.CONTENT : Inspection.Depth.STRUCTURE, bar::update);
         }
     }
 

@@ -145,8 +145,9 @@ final class PlanOptions {
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
             rank = shard.rank();
             world = shard.worldSize();
-            BatchSampler all = (tokenBudget == null ? BatchSampler.of(sampler, batch, shard, dropLast)
-                    : BatchSampler.of(sampler, budget(), lengths(source), shard, dropLast))
+            BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
+                    : BatchSampler.of(sampler, budget(), lengths(source), shard);
+            BatchSampler all = (dropLast ? whole.droppingLast() : whole)
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
             all.requireBatch(Long.MAX_VALUE);
             return skip == 0 ? all : all.resume(all.stateAfter(skip - 1));
@@ -186,7 +187,7 @@ final class PlanOptions {
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
                 .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
-                .dropLast(batches.dropLast())
+                .dropLast(batches.dropsLast())
                 .resume(batches.startState()).settings(settings()).workers(workers())
                 .verify(verify).onBadSample(badSamples);
         if (readMode != null) {

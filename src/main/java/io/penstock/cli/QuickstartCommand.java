@@ -68,10 +68,10 @@ final class QuickstartCommand implements Callable<Integer> {
         Path prefix = folder.resolve("tokens");
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
-            summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText(true)
+            summary = new TokenizeJob(Tokenizer.of(ENCODING), List.of(corpus), prefix).appendEndOfText()
                     .progress(bar::update).run();
         }
-        Inspection inspection = Inspection.of(prefix, false);
+        Inspection inspection = Inspection.of(prefix, Inspection.Depth.STRUCTURE);
         try (TokenStore store = TokenStore.open(prefix); ChosenDevice device = ChosenDevice.of("auto")) {
             StreamReport stream = stream(store, device);
             report.print(report.isJson() ? fields(prefix, summary, inspection, device, stream)

@@ -7,14 +7,13 @@ import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Cached;
-import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.RecordStore;
@@ -120,7 +119,8 @@ final class SampleOptions {
 
     private SampleSource together(List<SampleSource> sources) {
         SampleSource first = sources.getFirst();
-        Dataset all = valid(() -> Concatenated.of(sources.stream().map(SampleSource::dataset).toList()));
+        Dataset all = valid(() -> first.dataset().concat(
+                sources.stream().skip(1).map(SampleSource::dataset).toArray(Dataset[]::new)));
         Map<String, Object> cut = new LinkedHashMap<>();
         cut.put("stores", sources.stream().map(source -> {
             Map<String, Object> one = new LinkedHashMap<>();
@@ -165,7 +165,7 @@ final class SampleOptions {
             if (whole.source(0) instanceof FieldSource.Stored) {
                 return packed(path, kind, store::close, whole);
             }
-            Cached together = Cached.of(whole, TokenWindows.TOKENS);
+            Cached together = whole.cache(TokenWindows.TOKENS);
             return packed(path, kind, () -> {
                 together.close();
                 store.close();
@@ -178,8 +178,8 @@ final class SampleOptions {
         check("--window", window, 1);
         long step = stride == null ? window : stride;
         check("--stride", step, 1);
-        Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step, true)
-                : TokenWindows.of(store, window, step, true));
+        Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step)
+                : TokenWindows.of(store, window, step));
         if (dataset.size() == 0) {
             throw wrong("--window: found " + window + " tokens plus one for the labels, too many for "
                     + (withinDocuments ? "every document of " : "") + path + ", which has "

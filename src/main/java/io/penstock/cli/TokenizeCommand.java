@@ -1,6 +1,7 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
@@ -74,8 +75,14 @@ final class TokenizeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output)
-                .textField(field).appendEndOfText(appendEndOfText).overwrite(force)
-                .followLinks(followLinks).decodeLimit(decode.limit(DecodeLimit.TEXT));
+                .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
+                .decodeLimit(decode.limit(DecodeLimit.TEXT));
+        if (appendEndOfText) {
+            job.appendEndOfText();
+        }
+        if (followLinks) {
+            job.followLinks();
+        }
         if (threads != null) {
             if (threads < 1) {
                 throw new ParameterException(spec.commandLine(),

@@ -36,30 +36,27 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
     }
 
     /**
-     * This limit with another size.
+     * {@return this limit with another size}
      *
      * @param bytes the most decoded bytes of a file, whatever its size
-     * @return the limit
      */
     public DecodeLimit withMaxBytes(long bytes) {
         return new DecodeLimit(bytes, maxRatio, freeBytes);
     }
 
     /**
-     * This limit with another ratio.
+     * {@return this limit with another ratio}
      *
      * @param ratio the most decoded bytes per stored byte
-     * @return the limit
      */
     public DecodeLimit withMaxRatio(long ratio) {
         return new DecodeLimit(maxBytes, ratio, freeBytes);
     }
 
     /**
-     * The limit for a file.
+     * {@return the most decoded bytes of a file}
      *
      * @param storedBytes the file's size
-     * @return the most decoded bytes
      */
     public long of(long storedBytes) {
         long byRatio = storedBytes > Long.MAX_VALUE / maxRatio ? Long.MAX_VALUE : storedBytes * maxRatio;
@@ -157,11 +154,10 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
         }
 
         /**
-         * The exception for a part for which {@link #tryTake} returned false.
+         * {@return the exception for a part for which {@link #tryTake} returned false}
          *
          * @param part its name
          * @param bytes its decoded size
-         * @return the exception
          */
         public DecodeLimitException exceededBy(String part, long bytes) {
             return limit.exceeded(file, storedBytes, "more than " + limit.of(storedBytes) + " with the " + bytes

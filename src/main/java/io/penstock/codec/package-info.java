@@ -1,10 +1,4 @@
-/**
- * Decompresses blocks in native memory: zstd, gzip, LZ4, Snappy and LZF; and streams of zstd and gzip.
- * {@link io.penstock.codec.DecodeLimit} bounds a file's decoded size.
- *
- * <p>Every decoder accepts untrusted input: it stays within source and target, and throws
- * {@link io.penstock.codec.CodecException} for anything except a whole block of the expected size.
- */
+/** Limits on what compressed files may decode to, and the errors of decoders. */
 @NullMarked
 package io.penstock.codec;
 

@@ -1,8 +1,8 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -65,9 +65,9 @@ public final class CausalLm implements Collator {
             throw new IllegalArgumentException("a window of " + window.dim(0)
                     + " token has no label, expected 2 tokens or more");
         }
-        if (window.dim(0) > SampleReader.MAX_INTEGERS) {
+        if (window.dim(0) > BatchReader.MAX_INTEGERS) {
             throw new IllegalArgumentException("windows of " + window.dim(0) + " tokens cannot be widened, expected at "
-                    + "most " + SampleReader.MAX_INTEGERS);
+                    + "most " + BatchReader.MAX_INTEGERS);
         }
         long length = window.dim(0) - 1;
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, length),
@@ -75,7 +75,7 @@ public final class CausalLm implements Collator {
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
         out.table().setDim(0, 0, plan.count());
         if (width != TokenWidth.STORE) {
             out.table().setDim(1, 0, plan.count());
@@ -88,8 +88,8 @@ public final class CausalLm implements Collator {
         }
     }
 
-    private static void widenWindows(SampleReader in, BatchPlan plan, Slab out) {
-        DType from = in.dataset().fields().getFirst().dtype();
+    private static void widenWindows(BatchReader in, BatchPlan plan, Slab out) {
+        DType from = in.samples().fields().getFirst().dtype();
         DType to = out.table().layout().fields().getFirst().dtype();
         int length = Math.toIntExact(out.table().dim(0, 1));
         long rowBytes = (long) length * to.byteSize();
@@ -101,19 +101,7 @@ public final class CausalLm implements Collator {
                     in.prefetch(plan.sample(j), 0);
                 }
             }
-            in.locate(plan, i, 0);
-            if (from.byteSize() == to.byteSize()) {
-                in.copyPart(0, rowBytes, out.segment(), ids);
-                in.copyPart(to.byteSize(), rowBytes, out.segment(), labels);
-            } else if (to == DType.I64) {
-                long[] window = in.readLongs(length + 1);
-                Integers.store(window, 0, length, out.segment(), ids);
-                Integers.store(window, 1, length, out.segment(), labels);
-            } else {
-                int[] window = in.readIntegers(length + 1);
-                Integers.store(window, 0, length, out.segment(), ids);
-                Integers.store(window, 1, length, out.segment(), labels);
-            }
+            Integers.storeTokens(in, in.locate(plan, i, 0), from, length, length, out.segment(), to, ids, labels);
             ids += rowBytes;
             labels += rowBytes;
         }

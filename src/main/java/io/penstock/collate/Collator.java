@@ -1,7 +1,7 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
@@ -47,7 +47,7 @@ public interface Collator {
      * @param plan the batch's samples
      * @param out the slab to write, which has this collator's {@link #layout}
      */
-    void collate(SampleReader in, BatchPlan plan, Slab out);
+    void collate(BatchReader in, BatchPlan plan, Slab out);
 
     /**
      * This collator, followed by a change to each batch.
@@ -70,7 +70,7 @@ public interface Collator {
             }
 
             @Override
-            public void collate(SampleReader in, BatchPlan plan, Slab out) {
+            public void collate(BatchReader in, BatchPlan plan, Slab out) {
                 first.collate(in, plan, out);
                 map.apply(plan, out);
             }

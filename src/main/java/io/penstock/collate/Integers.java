@@ -4,6 +4,8 @@ import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 
+import io.penstock.dataset.source.BatchReader;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,6 +13,9 @@ import java.util.Arrays;
 
 /** Stores integers from a worker's array at the batch's width, and fills memory with one value. */
 final class Integers {
+
+    /** The offset of a field that is not wanted. */
+    static final long NONE = -1;
 
     /** The most frequent fill. Copying an array is twice as fast as any loop of stores that HotSpot compiles. */
     private static final byte[] ZEROS = new byte[8192];
@@ -33,6 +38,38 @@ final class Integers {
      */
     static void store(long[] values, int first, int count, MemorySegment target, long offset) {
         MemorySegment.copy(values, first, target, I64, offset, count);
+    }
+
+    /**
+     * Writes a run of tokens at the batch's width, and the labels of its first tokens: the token that follows each.
+     *
+     * @param span the tokens in their dtype {@code from}; one more if the last one has a label
+     * @param length the number of tokens
+     * @param labeled the number of labels
+     * @param labels where the labels go; {@link #NONE} to write none
+     */
+    static void storeTokens(BatchReader in, Span span, DType from, int length, int labeled, MemorySegment slab,
+            DType to, long ids, long labels) {
+        boolean wantsLabels = labels != NONE;
+        int count = wantsLabels ? Math.max(length, labeled + 1) : length;
+        if (from.byteSize() == to.byteSize()) {
+            in.copyPart(span, 0, (long) length * to.byteSize(), slab, ids);
+            if (wantsLabels) {
+                in.copyPart(span, to.byteSize(), (long) labeled * to.byteSize(), slab, labels);
+            }
+        } else if (to == DType.I64) {
+            long[] tokens = in.readLongs(span, count, from);
+            store(tokens, 0, length, slab, ids);
+            if (wantsLabels) {
+                store(tokens, 1, labeled, slab, labels);
+            }
+        } else {
+            int[] tokens = in.readIntegers(span, count, from);
+            store(tokens, 0, length, slab, ids);
+            if (wantsLabels) {
+                store(tokens, 1, labeled, slab, labels);
+            }
+        }
     }
 
     /** Fills {@code count} elements of one, two, four or eight bytes with a value. */

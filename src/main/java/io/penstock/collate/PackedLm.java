@@ -1,10 +1,11 @@
 package io.penstock.collate;
 
+import static io.penstock.collate.Integers.NONE;
 import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.PackedSequences;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
@@ -40,9 +41,6 @@ public final class PackedLm implements Collator {
 
     /** The label where there is none; losses ignore it. */
     public static final int IGNORED = -100;
-
-    /** The offset of an unwanted field. */
-    private static final long NONE = -1;
 
     /** The optional fields of a batch. */
     public enum Field {
@@ -112,31 +110,26 @@ public final class PackedLm implements Collator {
         DType ids = width.dtype(packed.fields().getFirst().dtype());
         List<TensorSpec> fields = new ArrayList<>();
         fields.add(new TensorSpec(CausalLm.INPUT_IDS, ids, batchSize, capacity));
-        if (wanted.contains(Field.LABELS)) {
-            fields.add(new TensorSpec(CausalLm.LABELS, ids, batchSize, capacity));
-        }
-        if (wanted.contains(Field.POSITION_IDS)) {
-            fields.add(new TensorSpec("position_ids", DType.I32, batchSize, capacity));
-        }
-        if (wanted.contains(Field.DOCUMENT_IDS)) {
-            fields.add(new TensorSpec("document_ids", DType.I32, batchSize, capacity));
-        }
-        if (wanted.contains(Field.LOSS_MASK)) {
-            fields.add(new TensorSpec("loss_mask", DType.BOOL, batchSize, capacity));
-        }
-        if (wanted.contains(Field.CU_SEQLENS)) {
-            fields.add(new TensorSpec("cu_seqlens", DType.I32, batchSize * (packed.maxParts() + 1L) + 1));
-            fields.add(new TensorSpec("max_seqlen", DType.I32));
-        }
-        if (wanted.contains(Field.ATTENTION_MASK)) {
-            fields.add(new TensorSpec("attention_mask", DType.BOOL, batchSize, capacity, capacity));
+        for (Field field : wanted) {
+            switch (field) {
+                case LABELS -> fields.add(new TensorSpec(CausalLm.LABELS, ids, batchSize, capacity));
+                case POSITION_IDS -> fields.add(new TensorSpec("position_ids", DType.I32, batchSize, capacity));
+                case DOCUMENT_IDS -> fields.add(new TensorSpec("document_ids", DType.I32, batchSize, capacity));
+                case LOSS_MASK -> fields.add(new TensorSpec("loss_mask", DType.BOOL, batchSize, capacity));
+                case CU_SEQLENS -> {
+                    fields.add(new TensorSpec("cu_seqlens", DType.I32, batchSize * (packed.maxParts() + 1L) + 1));
+                    fields.add(new TensorSpec("max_seqlen", DType.I32));
+                }
+                case ATTENTION_MASK -> fields.add(
+                        new TensorSpec("attention_mask", DType.BOOL, batchSize, capacity, capacity));
+            }
         }
         return new SlabLayout(fields);
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
-        PackedSequences packed = (PackedSequences) in.dataset();
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
+        PackedSequences packed = (PackedSequences) in.samples();
         SlabTable table = out.table();
         layOut(in, packed, plan, table);
         int f = 0;
@@ -157,20 +150,38 @@ public final class PackedLm implements Collator {
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             in.about(sample);
-            long first = (long) row * capacity;
-            int filled = 0;
             int parts = packed.parts(sample);
-            for (int part = 0; part < parts; part++) {
-                int length = packed.locateWithNext(sample, part, span);
-                in.check(span);
-                int labelled = (int) (span.byteSize() / from.byteSize()) - 1;
-                long at = first + filled;
-                writeTokens(in, span, length, labelled, from, slab, ids + at * to.byteSize(),
-                        labels == NONE ? NONE : labels + at * to.byteSize(), to);
-                writePiece(slab, length, labelled, part + 1, positions == NONE ? NONE : positions + 4 * at,
-                        documents == NONE ? NONE : documents + 4 * at, lossMask == NONE ? NONE : lossMask + at);
+            int filled = 0;
+            // The padding, if any, is the last piece.
+            for (int part = 0; filled < capacity; part++) {
+                boolean isPadding = part == parts;
+                long at = (long) row * capacity + filled;
+                int length = capacity - filled;
+                int labeled = 0;
+                if (isPadding) {
+                    Integers.fill(slab, ids + at * to.byteSize(), to, length, 0);
+                } else {
+                    length = packed.locateWithNext(sample, part, span);
+                    in.check(span);
+                    labeled = (int) (span.byteSize() / from.byteSize()) - 1;
+                    Integers.storeTokens(in, span, from, length, labeled, slab, to, ids + at * to.byteSize(),
+                            labels == NONE ? NONE : labels + at * to.byteSize());
+                }
+                if (labels != NONE) {
+                    Integers.fill(slab, labels + (at + labeled) * to.byteSize(), to, length - labeled, IGNORED);
+                }
+                if (positions != NONE) {
+                    writePositions(slab, positions + 4 * at, length);
+                }
+                if (documents != NONE) {
+                    Integers.fill(slab, documents + 4 * at, DType.I32, length, isPadding ? 0 : part + 1);
+                }
+                if (lossMask != NONE) {
+                    Integers.fill(slab, lossMask + at, DType.BOOL, labeled, 1);
+                    Integers.fill(slab, lossMask + at + labeled, DType.BOOL, length - labeled, 0);
+                }
                 if (attention != NONE) {
-                    writeAttention(slab, attention + at * capacity, capacity, filled, length);
+                    writeAttention(slab, attention + at * capacity, capacity, filled, length, isPadding);
                 }
                 if (starts != NONE) {
                     slab.set(I32, starts, (int) at);
@@ -178,24 +189,6 @@ public final class PackedLm implements Collator {
                 }
                 max = Math.max(max, length);
                 filled += length;
-            }
-            int padding = capacity - filled;
-            if (padding > 0) {
-                long at = first + filled;
-                Integers.fill(slab, ids + at * to.byteSize(), to, padding, 0);
-                if (labels != NONE) {
-                    Integers.fill(slab, labels + at * to.byteSize(), to, padding, IGNORED);
-                }
-                writePiece(slab, padding, 0, 0, positions == NONE ? NONE : positions + 4 * at,
-                        documents == NONE ? NONE : documents + 4 * at, lossMask == NONE ? NONE : lossMask + at);
-                if (attention != NONE) {
-                    Integers.fill(slab, attention + at * capacity, DType.BOOL, (long) padding * capacity, 0);
-                }
-                if (starts != NONE) {
-                    slab.set(I32, starts, (int) at);
-                    starts += 4;
-                }
-                max = Math.max(max, padding);
             }
         }
         if (starts != NONE) {
@@ -205,7 +198,7 @@ public final class PackedLm implements Collator {
     }
 
     /** Sets the batch's shapes. */
-    private static void layOut(SampleReader in, PackedSequences packed, BatchPlan plan, SlabTable table) {
+    private static void layOut(BatchReader in, PackedSequences packed, BatchPlan plan, SlabTable table) {
         int pieces = 0;
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
@@ -224,50 +217,19 @@ public final class PackedLm implements Collator {
         table.layOut();
     }
 
-    /** Writes a piece's ids, and the labels of all tokens that have a next token. */
-    private static void writeTokens(SampleReader in, Span span, int length, int labelled, DType from,
-            MemorySegment slab, long ids, long labels, DType to) {
-        if (from.byteSize() == to.byteSize()) {
-            in.copyPart(span, 0, (long) length * to.byteSize(), slab, ids);
-            if (labels != NONE) {
-                in.copyPart(span, to.byteSize(), (long) labelled * to.byteSize(), slab, labels);
-            }
-        } else if (to == DType.I64) {
-            long[] tokens = in.readLongs(span, Math.max(length, labelled + 1), from);
-            Integers.store(tokens, 0, length, slab, ids);
-            if (labels != NONE) {
-                Integers.store(tokens, 1, labelled, slab, labels);
-            }
-        } else {
-            int[] tokens = in.readIntegers(span, Math.max(length, labelled + 1), from);
-            Integers.store(tokens, 0, length, slab, ids);
-            if (labels != NONE) {
-                Integers.store(tokens, 1, labelled, slab, labels);
-            }
-        }
-        if (labels != NONE) {
-            Integers.fill(slab, labels + (long) labelled * to.byteSize(), to, length - labelled, IGNORED);
+    private static void writePositions(MemorySegment slab, long positions, int length) {
+        for (int i = 0; i < length; i++) {
+            slab.set(I32, positions + 4L * i, i);
         }
     }
 
-    private static void writePiece(MemorySegment slab, int length, int labelled, int id, long positions,
-            long documents, long lossMask) {
-        if (positions != NONE) {
-            for (int i = 0; i < length; i++) {
-                slab.set(I32, positions + 4L * i, i);
-            }
+    /** Writes the lower triangle of a piece; padding attends to nothing. */
+    private static void writeAttention(MemorySegment slab, long rows, int capacity, int filled, int length,
+            boolean isPadding) {
+        if (isPadding) {
+            Integers.fill(slab, rows, DType.BOOL, (long) length * capacity, 0);
+            return;
         }
-        if (documents != NONE) {
-            Integers.fill(slab, documents, DType.I32, length, id);
-        }
-        if (lossMask != NONE) {
-            Integers.fill(slab, lossMask, DType.BOOL, labelled, 1);
-            Integers.fill(slab, lossMask + labelled, DType.BOOL, length - labelled, 0);
-        }
-    }
-
-    /** Writes the lower triangle of a piece. */
-    private static void writeAttention(MemorySegment slab, long rows, int capacity, int filled, int length) {
         for (int q = 0; q < length; q++) {
             long row = rows + (long) q * capacity;
             Integers.fill(slab, row, DType.BOOL, filled, 0);

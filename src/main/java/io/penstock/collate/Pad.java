@@ -3,7 +3,7 @@ package io.penstock.collate;
 import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
@@ -108,9 +108,9 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         DType dtype = width.dtype(tokens.dtype());
         checkPadValue(dtype);
         long kept = Math.min(maxLength, dataset.maxLength(0));
-        if (kept > SampleReader.MAX_INTEGERS) {
+        if (kept > BatchReader.MAX_INTEGERS) {
             throw new IllegalArgumentException("samples of up to " + kept + " tokens cannot be padded, expected at "
-                    + "most " + SampleReader.MAX_INTEGERS + ": cut them");
+                    + "most " + BatchReader.MAX_INTEGERS + ": cut them");
         }
         long longest = Math.min(mostTokens, roundUp(kept));
         return SlabLayout.of(new TensorSpec(INPUT_IDS, dtype, batchSize, longest),
@@ -132,8 +132,8 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
-        DType from = in.dataset().fields().getFirst().dtype();
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
+        DType from = in.samples().fields().getFirst().dtype();
         DType to = out.table().layout().fields().getFirst().dtype();
         long length = layOut(in, plan, out.table(), from);
         SlabTable table = out.table();
@@ -145,13 +145,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
         for (int i = 0; i < plan.count(); i++) {
             Span sample = in.located(i);
             int tokens = (int) tokens(sample.byteSize(), from);
-            if (from.byteSize() == to.byteSize()) {
-                in.copyPart(sample, 0, (long) tokens * to.byteSize(), slab, ids);
-            } else if (to == DType.I64) {
-                Integers.store(in.readLongs(sample, tokens, from), 0, tokens, slab, ids);
-            } else {
-                Integers.store(in.readIntegers(sample, tokens, from), 0, tokens, slab, ids);
-            }
+            Integers.storeTokens(in, sample, from, tokens, 0, slab, to, ids, Integers.NONE);
             Integers.fill(slab, ids + (long) tokens * to.byteSize(), to, length - tokens, padValue);
             Integers.fill(slab, mask, DType.BOOL, tokens, 1);
             Integers.fill(slab, mask + tokens, DType.BOOL, length - tokens, 0);
@@ -162,7 +156,7 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /** Sets the batch's shapes and returns the padded length. */
-    private long layOut(SampleReader in, BatchPlan plan, SlabTable table, DType from) {
+    private long layOut(BatchReader in, BatchPlan plan, SlabTable table, DType from) {
         in.locateAll(plan, 0);
         long longest = 0;
         for (int i = 0; i < plan.count(); i++) {

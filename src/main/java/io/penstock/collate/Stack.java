@@ -1,7 +1,7 @@
 package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
@@ -19,17 +19,14 @@ public final class Stack implements Collator {
 
     @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
-        for (TensorSpec field : dataset.fields()) {
-            if (field.isVariable()) {
-                throw new IllegalArgumentException(field
-                        + ": samples of different lengths cannot be stacked, pad them");
-            }
-        }
+        dataset.fields().stream().filter(TensorSpec::isVariable).findFirst().ifPresent(field -> {
+            throw new IllegalArgumentException(field + ": samples of different lengths cannot be stacked, pad them");
+        });
         return new SlabLayout(dataset.fields().stream().map(field -> batched(field, batchSize)).toList());
     }
 
     /** Adds a leading batch dimension to a sample's field. */
-    private static TensorSpec batched(TensorSpec field, int batchSize) {
+    static TensorSpec batched(TensorSpec field, int batchSize) {
         long[] shape = new long[field.rank() + 1];
         shape[0] = batchSize;
         System.arraycopy(field.shape(), 0, shape, 1, field.rank());
@@ -37,8 +34,8 @@ public final class Stack implements Collator {
     }
 
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
-        int fields = in.dataset().fields().size();
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
+        int fields = in.samples().fields().size();
         for (int f = 0; f < fields; f++) {
             out.table().setDim(f, 0, plan.count());
         }

@@ -3,7 +3,8 @@ package io.penstock.collate;
 import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
@@ -83,27 +84,19 @@ public record StackAndPad(long maxLength) implements Collator {
         for (int f = 0; f < dataset.fields().size(); f++) {
             TensorSpec field = dataset.fields().get(f);
             if (field.isVariable()) {
-                long[] shape = shape(field, batchSize);
-                shape[1] = Math.min(Math.min(maxLength, mostLength), dataset.maxLength(f));
-                batched.add(new TensorSpec(field.name(), field.dtype(), shape));
+                long longest = Math.min(Math.min(maxLength, mostLength), dataset.maxLength(f));
+                batched.add(Stack.batched(field.withLength(longest), batchSize));
                 batched.add(new TensorSpec(field.name() + LENGTHS_SUFFIX, DType.I32, batchSize));
             } else {
-                batched.add(new TensorSpec(field.name(), field.dtype(), shape(field, batchSize)));
+                batched.add(Stack.batched(field, batchSize));
             }
         }
         return new SlabLayout(batched);
     }
 
-    private static long[] shape(TensorSpec field, int batchSize) {
-        long[] shape = new long[field.rank() + 1];
-        shape[0] = batchSize;
-        System.arraycopy(field.shape(), 0, shape, 1, field.rank());
-        return shape;
-    }
-
     @Override
-    public void collate(SampleReader in, BatchPlan plan, Slab out) {
-        List<TensorSpec> fields = in.dataset().fields();
+    public void collate(BatchReader in, BatchPlan plan, Slab out) {
+        List<TensorSpec> fields = in.samples().fields();
         SlabTable table = out.table();
         int b = 0;
         for (int f = 0; f < fields.size(); f++, b++) {
@@ -124,28 +117,27 @@ public record StackAndPad(long maxLength) implements Collator {
         }
     }
 
-    private long longest(SampleReader in, BatchPlan plan, int f, long rowBytes) {
+    private long longest(BatchReader in, BatchPlan plan, int f, long rowBytes) {
         long longest = 0;
-        for (int i = 0; i < plan.count(); i++) {
-            longest = Math.max(longest, length(in, plan.sample(i), f, rowBytes));
+        for (int i = 0; i < plan.count() && rowBytes > 0; i++) {
+            longest = Math.max(longest, Math.min(maxLength, in.byteSize(plan.sample(i), f) / rowBytes));
         }
         return longest;
     }
 
-    private long length(SampleReader in, long sample, int f, long rowBytes) {
-        return rowBytes == 0 ? 0 : Math.min(maxLength, in.byteSize(sample, f) / rowBytes);
-    }
-
-    private void pad(SampleReader in, BatchPlan plan, int f, Slab out, int b) {
-        long rowBytes = in.dataset().fields().get(f).rowBytes();
+    private void pad(BatchReader in, BatchPlan plan, int f, Slab out, int b) {
+        long rowBytes = in.samples().fields().get(f).rowBytes();
         SlabTable table = out.table();
         long sampleBytes = table.dim(b, 1) * rowBytes;
         long at = table.offset(b);
         long lengths = table.offset(b + 1);
         for (int i = 0; i < plan.count(); i++, at += sampleBytes) {
-            long bytes = rowBytes == 0 ? 0
-                    : Math.min(sampleBytes, in.locate(plan, i, f).byteSize() / rowBytes * rowBytes);
-            in.copyPart(0, bytes, out.segment(), at);
+            long bytes = 0;
+            if (rowBytes > 0) {
+                Span value = in.locate(plan, i, f);
+                bytes = Math.min(sampleBytes, value.byteSize() / rowBytes * rowBytes);
+                in.copyPart(value, 0, bytes, out.segment(), at);
+            }
             Integers.fill(out.segment(), at + bytes, DType.U8, sampleBytes - bytes, 0);
             out.segment().set(I32, lengths + 4L * i, rowBytes == 0 ? 0 : (int) (bytes / rowBytes));
         }

@@ -2,6 +2,7 @@ package io.penstock.convert;
 
 import io.penstock.decode.Decoder;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
@@ -10,10 +11,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts a store to another format. The output appears complete, or not at all; only the current piece of data is
@@ -44,23 +47,23 @@ public final class Conversion {
     private static final long DEFAULT_MAX_RECORDS = 100_000;
     private static final long DEFAULT_MAX_BYTES = 3_000_000_000L;
 
-    private final Store source;
-    private final Path target;
-    private final TargetFormat format;
+    final Store source;
+    final Path target;
+    final TargetFormat format;
     private final List<String> lost = new ArrayList<>();
-    private List<String> fields;
+    @Nullable List<String> fields;
     private Map<String, Decoder> decoders = Map.of();
     private Map<String, String> suffixes = Map.of();
-    private DType tokenDType;
-    private boolean skipIncomplete;
-    private boolean overwrite;
-    private long maxRecords = DEFAULT_MAX_RECORDS;
-    private long maxBytes = DEFAULT_MAX_BYTES;
+    @Nullable DType tokenDType;
+    boolean skipIncomplete;
+    IfExists ifExists = IfExists.FAIL;
+    long maxRecords = DEFAULT_MAX_RECORDS;
+    long maxBytes = DEFAULT_MAX_BYTES;
     private Progress progress = Progress.NONE;
-    private Progress checksumProgress = Progress.NONE;
+    Progress checksumProgress = Progress.NONE;
 
     /**
-     * Creates a conversion with the defaults: all fields that the format can hold, no overwriting.
+     * Creates a conversion with the defaults: all fields that the format can hold, and {@link IfExists#FAIL}.
      *
      * @param source the store to read; must stay open
      * @param target the file to write, or Megatron's prefix; for a WebDataset of several shards, a name with
@@ -79,7 +82,7 @@ public final class Conversion {
      * @param names their names; null for all that the format can hold
      * @return this conversion
      */
-    public Conversion fields(List<String> names) {
+    public Conversion fields(@Nullable List<String> names) {
         fields = names == null ? null : List.copyOf(names);
         return this;
     }
@@ -113,30 +116,30 @@ public final class Conversion {
      *     which the format lacks
      * @return this conversion
      */
-    public Conversion tokenDType(DType dtype) {
+    public Conversion tokenDType(@Nullable DType dtype) {
         tokenDType = dtype;
         return this;
     }
 
     /**
-     * Sets whether records without a value are left out if the format, such as a tensor, cannot represent them.
+     * Leaves out records without a value if the format, such as a tensor, cannot represent them. By default, the
+     * conversion fails at the first.
      *
-     * @param skip true to skip them; false to fail at the first
      * @return this conversion
      */
-    public Conversion skipIncomplete(boolean skip) {
-        skipIncomplete = skip;
+    public Conversion skipIncomplete() {
+        skipIncomplete = true;
         return this;
     }
 
     /**
-     * Sets whether an existing target is replaced.
+     * Sets what to do if the target exists.
      *
-     * @param replace true to replace it; false to fail before starting
+     * @param choice {@link IfExists#FAIL}, the default, fails before starting
      * @return this conversion
      */
-    public Conversion overwrite(boolean replace) {
-        overwrite = replace;
+    public Conversion ifExists(IfExists choice) {
+        ifExists = Objects.requireNonNull(choice);
         return this;
     }
 
@@ -159,9 +162,8 @@ public final class Conversion {
     }
 
     /**
-     * Whether the target's name has a place for a number, so that a WebDataset can have several shards.
-     *
-     * @return true if {@link #shardsOf} applies
+     * {@return whether the target's name has a place for a number, so that a WebDataset can have several shards and
+     * {@link #shardsOf} applies}
      */
     public boolean isNumbered() {
         return format == TargetFormat.WEBDATASET && ShardPattern.of(target).isNumbered();
@@ -237,23 +239,14 @@ public final class Conversion {
         lost.add(what);
     }
 
-    Store source() {
-        return source;
+    /** Records things that the result cannot hold, unless there are none. */
+    void lose(String kind, Collection<String> names) {
+        if (!names.isEmpty()) {
+            lost.add(kind + ": " + String.join(", ", names));
+        }
     }
 
-    Path target() {
-        return target;
-    }
-
-    TargetFormat format() {
-        return format;
-    }
-
-    List<String> fields() {
-        return fields;
-    }
-
-    Decoder decoder(String column) {
+    @Nullable Decoder decoder(String column) {
         return decoders.get(column);
     }
 
@@ -264,31 +257,7 @@ public final class Conversion {
         return told;
     }
 
-    String suffix(String column) {
+    @Nullable String suffix(String column) {
         return suffixes.get(column);
-    }
-
-    DType tokenDType() {
-        return tokenDType;
-    }
-
-    boolean skipsIncomplete() {
-        return skipIncomplete;
-    }
-
-    boolean overwrites() {
-        return overwrite;
-    }
-
-    long maxRecords() {
-        return maxRecords;
-    }
-
-    long maxBytes() {
-        return maxBytes;
-    }
-
-    Progress checksumProgress() {
-        return checksumProgress;
     }
 }

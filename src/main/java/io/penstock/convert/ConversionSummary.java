@@ -23,11 +23,7 @@ public record ConversionSummary(
         lost = List.copyOf(lost);
     }
 
-    /**
-     * The conversion's throughput.
-     *
-     * @return bytes written per second
-     */
+    /** {@return the conversion's throughput in bytes written per second} */
     public double bytesPerSecond() {
         return nanos == 0 ? 0 : bytes * 1e9 / nanos;
     }

@@ -19,7 +19,7 @@ interface DocumentSource extends AutoCloseable {
 
     /** Finds the documents in a store; records what cannot be read as documents. */
     static DocumentSource of(Conversion conversion) throws IOException {
-        return switch (conversion.source()) {
+        return switch (conversion.source) {
             case TokenStore tokens -> new TokenDocuments(conversion, tokens);
             case TensorStore tensors -> TensorDocuments.of(conversion, tensors);
             case RecordStore records -> RecordDocuments.of(conversion, records);
@@ -43,6 +43,8 @@ interface DocumentSource extends AutoCloseable {
         return "document " + document;
     }
 
+    /** Frees what the source owns; the store belongs to its opener. */
     @Override
-    void close();
+    default void close() {
+    }
 }

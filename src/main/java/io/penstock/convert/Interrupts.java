@@ -1,9 +1,10 @@
 package io.penstock.convert;
 
-import io.penstock.dataset.BadSampleException;
+import io.penstock.dataset.source.BadSampleException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.Objects;
 
 /** Distinguishes an interrupt from a failure: a channel closed by an interrupt fails like any other. */
 final class Interrupts {
@@ -26,7 +27,7 @@ final class Interrupts {
         }
         return switch (error) {
             case BadSampleException bad -> new ConversionException(bad.getMessage(), bad);
-            case UncheckedIOException unchecked -> unchecked.getCause();
+            case UncheckedIOException unchecked -> Objects.requireNonNull(unchecked.getCause());
             case IOException failure -> failure;
             default -> new IOException(error);
         };

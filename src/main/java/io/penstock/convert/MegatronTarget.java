@@ -1,12 +1,10 @@
 package io.penstock.convert;
 
 import io.penstock.format.megatron.MegatronPart;
-import io.penstock.format.megatron.MegatronStore;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -37,21 +35,23 @@ final class MegatronTarget {
     static Outcome write(Conversion conversion, Reading reading) throws IOException {
         try (DocumentSource source = DocumentSource.of(conversion)) {
             DType dtype = dtype(conversion, source.dtype());
-            try (MegatronWriter writer = MegatronWriter.create(conversion.target(), dtype, conversion.overwrites())) {
+            List<Path> files;
+            try (MegatronWriter writer = MegatronWriter.create(conversion.target, dtype, conversion.ifExists)) {
                 reading.expect(source.tokens() < 0 ? source.count() : source.tokens() * source.dtype().byteSize());
                 try (MegatronPart part = writer.part()) {
                     new MegatronTarget(source, part, dtype, reading).writeDocuments();
                 }
-                writer.commit(conversion.checksumProgress());
+                files = writer.files();
+                writer.commit(conversion.checksumProgress);
             } catch (IllegalArgumentException e) {
                 throw new ConversionException(e.getMessage(), e);
             }
-            return new Outcome(source.count(), files(conversion.target()));
+            return new Outcome(source.count(), files);
         }
     }
 
     private static DType dtype(Conversion conversion, DType from) {
-        DType to = conversion.tokenDType() != null ? conversion.tokenDType() : switch (from) {
+        DType to = conversion.tokenDType != null ? conversion.tokenDType : switch (from) {
             case U32 -> DType.I32;
             case U64 -> DType.I64;
             default -> from;
@@ -60,14 +60,6 @@ final class MegatronTarget {
             conversion.lose("dtype: " + from + " becomes " + to);
         }
         return to;
-    }
-
-    private static List<Path> files(Path target) {
-        String prefix = MegatronStore.prefix(target.getFileName().toString());
-        Path index = target.resolveSibling(prefix + ".idx");
-        Path tokens = target.resolveSibling(prefix + ".bin");
-        return List.of(tokens, index, index.resolveSibling(prefix + ".sha256"), BlockChecksums.pathFor(tokens),
-                BlockChecksums.pathFor(index));
     }
 
     private void writeDocuments() throws IOException {

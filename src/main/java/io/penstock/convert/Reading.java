@@ -44,7 +44,7 @@ final class Reading implements AutoCloseable {
      *
      * @param out receives pieces that start at offset 0, all but the last of {@link #STEP_BYTES}
      */
-    void copy(Span span, StreamedTensor.Output out) throws IOException {
+    void copy(Span span, StreamedTensor.Sink out) throws IOException {
         for (long at = 0; at < span.byteSize(); ) {
             long bytes = Math.min(STEP_BYTES, span.byteSize() - at);
             part.setPart(span, at, bytes);

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Record columns as fields: which of them are numbers, by themselves or through a decoder. */
 final class RecordColumns {
@@ -34,7 +35,7 @@ final class RecordColumns {
      * @param decoder decodes the stored value; null to use it unchanged
      * @param spec the field
      */
-    record Field(int index, Column column, Decoder decoder, TensorSpec spec) {
+    record Field(int index, Column column, @Nullable Decoder decoder, TensorSpec spec) {
 
         /** Whether its elements are numbers rather than untyped bytes. */
         boolean isNumbers() {
@@ -66,34 +67,28 @@ final class RecordColumns {
             Field field = field(c, varies);
             if (field != null && fits.test(field)) {
                 found.add(field);
-            } else if (conversion.fields() != null) {
+            } else if (conversion.fields != null) {
                 throw new ConversionException((field == null ? store.columns().get(c) : field.spec())
                         + ": found " + (field == null || !field.isNumbers() ? "untyped bytes"
-                        : "a field of numbers") + ", " + conversion.format() + " needs " + what
+                        : "a field of numbers") + ", " + conversion.format + " needs " + what
                         + " (a decoder may give one)");
             } else {
                 left.add(store.columns().get(c).name());
             }
         }
         if (found.isEmpty()) {
-            throw new ConversionException("found no column that is " + what + ", as " + conversion.format()
+            throw new ConversionException("found no column that is " + what + ", as " + conversion.format
                     + " needs, in "
                     + some(store.columns()) + " (a decoder may give one)");
         }
-        loseColumns(left);
+        conversion.lose("columns", left);
         return found;
-    }
-
-    private void loseColumns(List<String> left) {
-        if (!left.isEmpty()) {
-            conversion.lose("columns: " + String.join(", ", left));
-        }
     }
 
     /** The positions of the selected columns, or of all. */
     List<Integer> chosen() throws ConversionException {
         List<String> names = store.columns().stream().map(Column::name).toList();
-        List<String> wanted = conversion.fields() == null ? names : conversion.fields();
+        List<String> wanted = conversion.fields == null ? names : conversion.fields;
         List<String> all = new ArrayList<>(wanted);
         all.addAll(conversion.told());
         for (String name : all) {
@@ -104,14 +99,14 @@ final class RecordColumns {
                         : "column '" + name + "' cannot be read: " + reason);
             }
         }
-        if (conversion.fields() != null) {
-            loseColumns(names.stream().filter(name -> !wanted.contains(name)).toList());
+        if (conversion.fields != null) {
+            conversion.lose("columns", names.stream().filter(name -> !wanted.contains(name)).toList());
         }
         return wanted.stream().distinct().map(names::indexOf).toList();
     }
 
     /** A column as a field; null if it holds pickles. */
-    Field field(int index, boolean varies) throws IOException {
+    @Nullable Field field(int index, boolean varies) throws IOException {
         Column column = store.columns().get(index);
         Decoder decoder = conversion.decoder(column.name());
         boolean told = decoder != null;
@@ -133,7 +128,7 @@ final class RecordColumns {
     }
 
     /** The dtype of all arrays in such a column; null if each stores its own. */
-    static DType ndarrayType(Column column) {
+    static @Nullable DType ndarrayType(Column column) {
         String encoding = column.encoding();
         return encoding.equals(NDARRAY) ? null : DType.of(encoding.substring(NDARRAY.length() + 1)
                 .replace("uint", "u").replace("int", "i").replace("float", "f"));
@@ -142,11 +137,11 @@ final class RecordColumns {
     /** A column as a member of a sample: decoded only on request. */
     Field member(int index) throws IOException {
         Column column = store.columns().get(index);
-        return conversion.decoder(column.name()) != null ? field(index, true)
-                : new Field(index, column, null, column.spec());
+        Field decoded = conversion.decoder(column.name()) == null ? null : field(index, true);
+        return decoded != null ? decoded : new Field(index, column, null, column.spec());
     }
 
-    private Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
+    private @Nullable Decoder byEncoding(int index, Column column, boolean varies) throws IOException {
         if (column.kind() == Column.Kind.NUMBERS || !column.spec().isVariable()) {
             return null;
         }
@@ -162,7 +157,7 @@ final class RecordColumns {
     }
 
     /** A decoder for arrays like the column's first one; null if there is none. */
-    private Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
+    private @Nullable Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
         long record = 0;
         while (record < store.size() && !store.isPresent(record, index)) {
             record++;

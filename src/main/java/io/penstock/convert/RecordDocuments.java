@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.RecordStore;
@@ -37,24 +37,22 @@ final class RecordDocuments implements DocumentSource {
         RecordColumns.Field field = found.size() == 1 ? found.getFirst() : usual(conversion, found);
         List<String> left = found.stream().map(each -> each.spec().name())
                 .filter(name -> !name.equals(field.spec().name())).toList();
-        if (!left.isEmpty()) {
-            conversion.lose("columns: " + String.join(", ", left));
-        }
+        conversion.lose("columns", left);
         RecordFields all = RecordFields.of(store).and(field.spec().name(), field.decoder());
         RecordFields complete = all.complete();
         long absent = all.size() - complete.size();
         if (absent > 0) {
-            conversion.lose(conversion.skipsIncomplete() ? absent + " records without a value"
+            conversion.lose(conversion.skipIncomplete ? absent + " records without a value"
                     : "missing values: " + absent + " records become empty documents");
         }
-        return new RecordDocuments(store, field, conversion.skipsIncomplete() ? complete : all);
+        return new RecordDocuments(store, field, conversion.skipIncomplete ? complete : all);
     }
 
     private static RecordColumns.Field usual(Conversion conversion, List<RecordColumns.Field> found)
             throws ConversionException {
         for (String name : USUAL_NAMES) {
             for (RecordColumns.Field field : found) {
-                if (conversion.fields() == null && field.spec().name().equals(name)) {
+                if (conversion.fields == null && field.spec().name().equals(name)) {
                     return field;
                 }
             }

@@ -7,6 +7,7 @@ import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
 import java.nio.charset.StandardCharsets;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of records as WebDataset samples: the store's names, if all of them are valid keys, otherwise record
@@ -17,12 +18,12 @@ final class SampleKeys {
     private static final int MIN_DIGITS = 6;
     private static final int KEY_COLUMN = 0;
 
-    private final LongFunction<String> names;
+    private final @Nullable LongFunction<String> names;
     private final int digits;
     /** The first record whose name is not a valid key; -1 if all are. */
     private final long unusable;
 
-    private SampleKeys(LongFunction<String> names, long records, long unusable) {
+    private SampleKeys(@Nullable LongFunction<String> names, long records, long unusable) {
         this.names = names;
         this.digits = Math.max(MIN_DIGITS, Long.toString(Math.max(0, records - 1)).length());
         this.unusable = unusable;
@@ -44,7 +45,7 @@ final class SampleKeys {
     }
 
     /** The store's names for its records; null if it has none. A file's name is without its suffix. */
-    static LongFunction<String> namesOf(RecordStore store) {
+    static @Nullable LongFunction<String> namesOf(RecordStore store) {
         return switch (store) {
             case WebDatasetStore tars -> tars::key;
             case FilesStore files -> record -> {
@@ -88,18 +89,18 @@ final class SampleKeys {
         Span key = new Span();
         for (long record = 0; same && record < store.size(); record++) {
             store.locate(record, KEY_COLUMN, key);
-            same = key.byteSize() == names.apply(record).getBytes(StandardCharsets.UTF_8).length;
+            same = key.byteSize() == store.name(record).getBytes(StandardCharsets.UTF_8).length;
         }
         return same;
     }
 
     /** The first name that is not a valid key; null if all are. */
-    String unusableName() {
-        return unusable < 0 ? null : names.apply(unusable);
+    @Nullable String unusableName() {
+        return names == null || unusable < 0 ? null : names.apply(unusable);
     }
 
     String key(long record) {
-        if (areNames()) {
+        if (names != null && unusable < 0) {
             return names.apply(record);
         }
         String number = Long.toString(record);

@@ -2,22 +2,23 @@ package io.penstock.convert;
 
 import io.penstock.codec.CodecException;
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A column as a member of each sample: its suffix, and its values as files. Not thread-safe. */
 final class SampleMember implements AutoCloseable {
@@ -33,13 +34,12 @@ final class SampleMember implements AutoCloseable {
     private final String suffix;
     private final SampleReader reader;
     private final NdarrayValue array = new NdarrayValue();
-    private Arena arena;
-    private MemorySegment file = MemorySegment.NULL;
-    private byte[] header;
+    private final Scratch file = new Scratch();
+    private byte[] header = new byte[0];
     private long headerLength = -1;
 
     /** A column under a suffix; null for the default from its name and encoding. */
-    SampleMember(RecordStore store, RecordColumns.Field field, String suffix) {
+    SampleMember(RecordStore store, RecordColumns.Field field, @Nullable String suffix) {
         this.store = store;
         this.field = field;
         this.form = formOf(field);
@@ -93,7 +93,7 @@ final class SampleMember implements AutoCloseable {
     }
 
     /** A record's value as a file; null if it has none. Valid until the next call. */
-    MemorySegment file(long record) throws IOException {
+    @Nullable MemorySegment file(long record) throws IOException {
         if (!store.isPresent(record, field.index())) {
             return null;
         }
@@ -139,14 +139,10 @@ final class SampleMember implements AutoCloseable {
 
     private MemorySegment npy(byte[] head, MemorySegment data, long dataOffset, long dataBytes) {
         long bytes = head.length + dataBytes;
-        if (file.byteSize() < bytes) {
-            free();
-            arena = Arena.ofConfined();
-            file = arena.allocate(Math.max(2 * bytes, 1 << 12), Long.BYTES);
-        }
-        MemorySegment.copy(MemorySegment.ofArray(head), 0, file, 0, head.length);
-        MemorySegment.copy(data, dataOffset, file, head.length, dataBytes);
-        return file.asSlice(0, bytes);
+        MemorySegment memory = file.of(bytes);
+        MemorySegment.copy(MemorySegment.ofArray(head), 0, memory, 0, head.length);
+        MemorySegment.copy(data, dataOffset, memory, head.length, dataBytes);
+        return memory.asSlice(0, bytes);
     }
 
     /** Explains a fault under a mapping: an error that names the truncated file, or the fault itself. */
@@ -154,17 +150,9 @@ final class SampleMember implements AutoCloseable {
         return reader.explain(fault);
     }
 
-    private void free() {
-        if (arena != null) {
-            arena.close();
-            arena = null;
-            file = MemorySegment.NULL;
-        }
-    }
-
     @Override
     public void close() {
         reader.close();
-        free();
+        file.close();
     }
 }

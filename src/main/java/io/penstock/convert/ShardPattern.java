@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.format.webdataset.WebDatasetWriter;
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.file.CommittedFolder;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.io.publish.WriteFailure;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.penstock.convert;
 
+import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import java.util.Set;
 record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<String> unread) {
 
     static StoreDetails of(TensorStore store) throws IOException {
-        Map<String, Object> details = store.inspect(false, Progress.NONE).details();
+        Map<String, Object> details = store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE).details();
         Map<String, String> metadata = new LinkedHashMap<>();
         if (details.get("metadata") instanceof Map<?, ?> found) {
             found.forEach((name, text) -> metadata.put(name.toString(), text.toString()));
@@ -27,14 +28,10 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<Str
 
     /** Records what is lost. */
     void lose(Conversion conversion, boolean keepsMetadata) {
-        if (!keepsMetadata && !metadata.isEmpty()) {
-            conversion.lose("metadata: " + String.join(", ", metadata.keySet()));
-        }
+        conversion.lose("metadata", keepsMetadata ? Set.of() : metadata.keySet());
         if (hasAttributes) {
             conversion.lose("attributes");
         }
-        if (!unread.isEmpty()) {
-            conversion.lose("unreadable tensors: " + String.join(", ", unread));
-        }
+        conversion.lose("unreadable tensors", unread);
     }
 }

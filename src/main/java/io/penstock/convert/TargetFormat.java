@@ -30,10 +30,9 @@ public enum TargetFormat {
     }
 
     /**
-     * Returns the format with a name.
+     * {@return the format with a name}
      *
      * @param id a lower-case name, for example {@code megatron}
-     * @return the format
      * @throws IllegalArgumentException if no format has that name; lists the names
      */
     public static TargetFormat of(String id) {
@@ -42,10 +41,9 @@ public enum TargetFormat {
     }
 
     /**
-     * The format that a path's suffix implies.
+     * {@return the format that a path's suffix implies; empty if no format has the suffix}
      *
      * @param path the path to write
-     * @return the format; empty if no format has the suffix
      */
     public static Optional<TargetFormat> ofEnding(Path path) {
         String name = path.toString().toLowerCase(Locale.ROOT);
@@ -53,11 +51,10 @@ public enum TargetFormat {
     }
 
     /**
-     * The formats that can hold something from a store. A conversion may still fail: values may not fit, or records
-     * may lack one.
+     * {@return the formats that can hold something from a store, in their own order} A conversion may still fail:
+     * values may not fit, or records may lack one.
      *
      * @param store the source
-     * @return the formats, in their own order
      */
     public static List<TargetFormat> of(Store store) {
         return switch (store) {

@@ -7,6 +7,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An integer tensor as documents: the rows of a matrix. A vector is one document, unless the tensor
@@ -18,10 +19,10 @@ final class TensorDocuments implements DocumentSource {
     private final int tensor;
     private final TensorSpec spec;
     /** Each document's start, and the last one's end; null if documents are rows or there is only one. */
-    private final Tensor starts;
+    private final @Nullable Tensor starts;
     private final Span span = new Span();
 
-    private TensorDocuments(TensorStore store, int tensor, Tensor starts) {
+    private TensorDocuments(TensorStore store, int tensor, @Nullable Tensor starts) {
         this.store = store;
         this.tensor = tensor;
         this.spec = store.tensors().get(tensor);
@@ -37,7 +38,7 @@ final class TensorDocuments implements DocumentSource {
         List<String> names = specs.stream().map(TensorSpec::name).toList();
         int starts = names.indexOf(TensorTarget.DOCUMENT_STARTS);
         int tokens = names.indexOf(TensorTarget.TOKENS);
-        boolean ours = conversion.fields() == null && starts >= 0 && tokens >= 0
+        boolean ours = conversion.fields == null && starts >= 0 && tokens >= 0
                 && specs.get(tokens).rank() == 1 && specs.get(starts).rank() == 1
                 && specs.get(starts).dtype() == DType.I64;
         int tensor = ours ? tokens : TensorTarget.theOne(conversion, store, TensorDocuments::areIn,
@@ -48,9 +49,7 @@ final class TensorDocuments implements DocumentSource {
         }
         List<String> left = names.stream().filter(name -> !name.equals(names.get(tensor))
                 && !(ours && name.equals(TensorTarget.DOCUMENT_STARTS))).toList();
-        if (!left.isEmpty()) {
-            conversion.lose("tensors: " + String.join(", ", left));
-        }
+        conversion.lose("tensors", left);
         StoreDetails.of(store).lose(conversion, false);
         if (!ours && !names.get(tensor).isEmpty()) {
             conversion.lose("name: " + names.get(tensor));
@@ -104,10 +103,5 @@ final class TensorDocuments implements DocumentSource {
             store.locate(tensor, at, Math.min(step, end - at), span);
             sink.accept(span);
         }
-    }
-
-    @Override
-    public void close() {
-        // The store belongs to its opener.
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.convert;
 
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.io.ReadMode;
@@ -44,12 +44,12 @@ final class TensorTarget {
     private TensorTarget(Conversion conversion, Reading reading) {
         this.conversion = conversion;
         this.reading = reading;
-        this.one = conversion.format() == TargetFormat.NPY;
+        this.one = conversion.format == TargetFormat.NPY;
     }
 
     static Outcome write(Conversion conversion, Reading reading) throws IOException {
         TensorTarget target = new TensorTarget(conversion, reading);
-        return switch (conversion.source()) {
+        return switch (conversion.source) {
             case TokenStore tokens -> target.write(target.tokens(tokens), Map.of(), tokens.documentCount());
             case TensorStore tensors -> {
                 List<StreamedTensor> streamed = target.tensors(tensors);
@@ -63,14 +63,14 @@ final class TensorTarget {
 
     private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records)
             throws IOException {
-        Path path = conversion.target();
+        Path path = conversion.target;
         try {
             if (!one) {
-                SafetensorsWriter.write(path, tensors, metadata, conversion.overwrites());
+                SafetensorsWriter.write(path, tensors, metadata, conversion.ifExists);
                 return new Outcome(records, List.of(path));
             }
             StreamedTensor tensor = tensors.getFirst();
-            NpyWriter.write(path, tensor, conversion.overwrites());
+            NpyWriter.write(path, tensor, conversion.ifExists);
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage(), e);
         }
@@ -115,7 +115,7 @@ final class TensorTarget {
             }
         }));
         if (TokenDocuments.hasLossMask(store)) {
-            ((StoreInfo.Source) store).info().arrays().stream().filter(array -> array.name().equals(LOSS_MASK))
+            ((StoreInfo.Described) store).info().arrays().stream().filter(array -> array.name().equals(LOSS_MASK))
                     .forEach(array -> tensors.add(StreamedTensor.of(LOSS_MASK, array.tensor())));
         }
         return tensors;
@@ -126,12 +126,12 @@ final class TensorTarget {
         Set<Integer> chosen = new LinkedHashSet<>();
         if (one) {
             chosen.add(theOne(conversion, store, _ -> true, "a tensor"));
-        } else if (conversion.fields() == null) {
+        } else if (conversion.fields == null) {
             for (int i = 0; i < specs.size(); i++) {
                 chosen.add(i);
             }
         } else {
-            for (String name : conversion.fields().stream().distinct().toList()) {
+            for (String name : conversion.fields.stream().distinct().toList()) {
                 chosen.add(indexOf(store, name));
             }
         }
@@ -141,9 +141,7 @@ final class TensorTarget {
                 left.add(specs.get(i).name());
             }
         }
-        if (!left.isEmpty()) {
-            conversion.lose("tensors: " + String.join(", ", left));
-        }
+        conversion.lose("tensors", left);
         for (int index : chosen) {
             if (one && !specs.get(index).name().isEmpty()) {
                 conversion.lose("name: " + specs.get(index).name());
@@ -157,12 +155,12 @@ final class TensorTarget {
     static int theOne(Conversion conversion, TensorStore store, Predicate<TensorSpec> fits, String what)
             throws ConversionException {
         List<TensorSpec> specs = store.tensors();
-        if (conversion.fields() != null && conversion.fields().size() == 1) {
-            return indexOf(store, conversion.fields().getFirst());
+        if (conversion.fields != null && conversion.fields.size() == 1) {
+            return indexOf(store, conversion.fields.getFirst());
         }
         List<TensorSpec> found = specs.stream().filter(fits).toList();
-        if (found.size() != 1 || conversion.fields() != null) {
-            throw new ConversionException(conversion.format() + " holds " + what + ", found "
+        if (found.size() != 1 || conversion.fields != null) {
+            throw new ConversionException(conversion.format + " holds " + what + ", found "
                     + RecordColumns.some(found) + " (select one with fields)");
         }
         return specs.indexOf(found.getFirst());
@@ -197,7 +195,7 @@ final class TensorTarget {
         });
     }
 
-    private void copy(Span span, StreamedTensor.Output out) throws IOException {
+    private void copy(Span span, StreamedTensor.Sink out) throws IOException {
         reading.copy(span, (piece, offset, bytes) -> {
             out.put(piece, offset, bytes);
             reading.advance(bytes);
@@ -208,14 +206,14 @@ final class TensorTarget {
         List<RecordColumns.Field> fields = new RecordColumns(conversion, store).fields(false,
                 field -> field.isNumbers() && !field.spec().isVariable(), WHAT);
         if (one && fields.size() > 1) {
-            throw new ConversionException(conversion.format() + " holds one column, found " + RecordColumns.some(
+            throw new ConversionException(conversion.format + " holds one column, found " + RecordColumns.some(
                     fields.stream().map(RecordColumns.Field::spec).toList()) + " (select one with fields)");
         }
         RecordFields all = RecordFields.of(store);
         for (RecordColumns.Field field : fields) {
             all = all.and(field.spec().name(), field.decoder());
         }
-        RecordFields records = conversion.skipsIncomplete() ? all.complete() : all;
+        RecordFields records = conversion.skipIncomplete ? all.complete() : all;
         if (records.size() < all.size()) {
             conversion.lose((all.size() - records.size()) + " records that lack a value");
         }

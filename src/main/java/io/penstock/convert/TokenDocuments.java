@@ -32,7 +32,7 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
 
     /** Whether a datatrove store has a loss mask. */
     static boolean hasLossMask(TokenStore store) {
-        return store instanceof StoreInfo.Source source
+        return store instanceof StoreInfo.Described source
                 && source.info().arrays().stream().anyMatch(array -> array.name().equals(TensorTarget.LOSS_MASK));
     }
 
@@ -60,10 +60,5 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
             store.locatePart(start, tokens, part, span);
             sink.accept(span);
         }
-    }
-
-    @Override
-    public void close() {
-        // The store belongs to its opener.
     }
 }

@@ -4,6 +4,7 @@ import io.penstock.format.files.FilesStore;
 import io.penstock.format.lmdb.LmdbStore;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.store.Column;
+import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes records as WebDataset samples, a member per column. A missing value gives no member; a record without any
@@ -39,16 +41,16 @@ final class WebDatasetTarget implements AutoCloseable {
     }
 
     static Outcome write(Conversion conversion, RecordStore store, Reading reading) throws IOException {
-        ShardPattern pattern = ShardPattern.of(conversion.target());
+        ShardPattern pattern = ShardPattern.of(conversion.target);
         try (WebDatasetTarget target = new WebDatasetTarget(conversion, store, reading);
-                WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords(),
-                        conversion.maxBytes())) {
-            if (!conversion.overwrites()) {
+                WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords,
+                        conversion.maxBytes)) {
+            if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
             target.openMembers();
             target.writeSamples(writer);
-            if (!conversion.overwrites()) {
+            if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
             return new Outcome(target.samples, writer.commit().stream()
@@ -60,7 +62,7 @@ final class WebDatasetTarget implements AutoCloseable {
         RecordColumns columns = new RecordColumns(conversion, store);
         Map<String, String> columnOfSuffix = new HashMap<>();
         List<Integer> chosen = new ArrayList<>(columns.chosen());
-        if (store instanceof LmdbStore pairs && conversion.fields() == null && keys.areKeysOf(pairs)) {
+        if (store instanceof LmdbStore pairs && conversion.fields == null && keys.areKeysOf(pairs)) {
             // The sample's key already contains the pair's key.
             chosen.remove(store.columns().stream().map(Column::name).toList().indexOf("key"));
         }
@@ -129,7 +131,7 @@ final class WebDatasetTarget implements AutoCloseable {
         return dot + 1 >= path.length() ? FILE_SUFFIX : path.substring(dot + 1).toLowerCase(Locale.ROOT);
     }
 
-    private void write(WebDatasetWriter writer, String key) throws IOException {
+    private void write(WebDatasetWriter writer, @Nullable String key) throws IOException {
         if (key == null) {
             return;
         }

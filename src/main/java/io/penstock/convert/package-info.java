@@ -3,4 +3,7 @@
  * {@link io.penstock.store.Store} and writes a {@link io.penstock.convert.TargetFormat}. Only the current piece of data
  * is in memory, and the output appears complete, or not at all.
  */
+@NullMarked
 package io.penstock.convert;
+
+import org.jspecify.annotations.NullMarked;

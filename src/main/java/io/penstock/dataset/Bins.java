@@ -1,10 +1,12 @@
 package io.penstock.dataset;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /** The assignment of pieces to bins of a capacity. */
 final class Bins {
 
+    /** No bin, or no room; {@link BitSet#nextSetBit} gives it too. */
     private static final int NONE = -1;
 
     /** Each piece's bin; bins are numbered in order of creation. */
@@ -33,10 +35,10 @@ final class Bins {
         int[] top = new int[capacity + 1];
         Arrays.fill(top, NONE);
         int[] below = new int[pieces.size()];
-        RoomSet rooms = new RoomSet(capacity);
+        BitSet rooms = new BitSet(capacity + 1);
         for (int piece : order) {
             int length = pieces.length(piece);
-            int room = rooms.atLeast(length);
+            int room = rooms.nextSetBit(length);
             int bin;
             if (room == NONE) {
                 bin = bins.count++;
@@ -45,7 +47,7 @@ final class Bins {
                 bin = top[room];
                 top[room] = below[bin];
                 if (top[room] == NONE) {
-                    rooms.remove(room);
+                    rooms.clear(room);
                 }
             }
             bins.binOf[piece] = bin;
@@ -53,7 +55,7 @@ final class Bins {
             if (left > 0) {
                 below[bin] = top[left];
                 top[left] = bin;
-                rooms.add(left);
+                rooms.set(left);
             }
         }
         return bins;
@@ -73,62 +75,6 @@ final class Bins {
             order[starts[capacity - pieces.length(i)]++] = i;
         }
         return order;
-    }
-
-    /** A set of numbers from 1 to a limit: bits in words, a bit for each nonzero word, and so on. */
-    private static final class RoomSet {
-
-        private final long[][] levels;
-
-        RoomSet(int limit) {
-            int height = 1;
-            for (long words = limit / 64 + 1; words > 1; words = (words + 63) / 64) {
-                height++;
-            }
-            levels = new long[height][];
-            int words = limit / 64 + 1;
-            for (int level = 0; level < height; level++) {
-                levels[level] = new long[words];
-                words = (words + 63) / 64;
-            }
-        }
-
-        void add(int number) {
-            int at = number;
-            for (long[] level : levels) {
-                level[at >> 6] |= 1L << at;
-                at >>= 6;
-            }
-        }
-
-        void remove(int number) {
-            int at = number;
-            for (long[] level : levels) {
-                level[at >> 6] &= ~(1L << at);
-                if (level[at >> 6] != 0) {
-                    return;
-                }
-                at >>= 6;
-            }
-        }
-
-        /** Returns the least member at or above a number; {@link #NONE} if there is none. */
-        int atLeast(int number) {
-            int at = number;
-            for (int level = 0; level < levels.length; level++) {
-                int word = at >> 6;
-                long bits = word < levels[level].length ? levels[level][word] & -1L << at : 0;
-                if (bits != 0) {
-                    int found = word << 6 | Long.numberOfTrailingZeros(bits);
-                    for (int down = level - 1; down >= 0; down--) {
-                        found = found << 6 | Long.numberOfTrailingZeros(levels[down][found]);
-                    }
-                    return found;
-                }
-                at = word + 1;
-            }
-            return NONE;
-        }
     }
 
     /**

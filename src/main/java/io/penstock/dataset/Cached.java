@@ -1,8 +1,11 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.util.Arrays;
@@ -12,17 +15,17 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A dataset that caches the values of a decoded, mapped or generated field: each is computed on the first read of its
- * sample and stored. The cache is an unnamed file in the folder of the system property
- * {@value DecodedBlocks#FOLDER_PROPERTY}, by default the system's temporary folder. It is in memory as far as there is
- * room, otherwise on disk, and ends with the process.
+ * A dataset that caches the values of a decoded, mapped or generated field, made by {@link Dataset#cache}: each is
+ * computed on the first read of its sample and stored. The cache is an unnamed file in the folder of the system
+ * property {@value UnnamedFile#FOLDER_PROPERTY}, by default the system's temporary folder. It is in memory as far as
+ * there is room, otherwise on disk, and ends with the process.
  *
- * <p>Do not cache random values: put a {@linkplain Mapped map} that draws random numbers after the cache. A sample that
- * cannot be decoded is retried on each read. Takes 12 bytes per sample.
+ * <p>Do not cache random values: put a map that draws random numbers after the cache. A sample that cannot be decoded
+ * is retried on each read. Takes 12 bytes per sample.
  *
  * {@snippet :
- * try (Cached pixels = Cached.of(RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224)), "jpg")) {
- *     Dataset noisy = Mapped.of(pixels, "jpg", spec, "noise", noise);
+ * try (Cached pixels = RecordFields.of(shards).and("jpg", ImageDecoder.rgb(224, 224)).cache("jpg")) {
+ *     Dataset noisy = pixels.map("jpg", spec, "noise", noise);
  * }
  * }
  */
@@ -50,17 +53,7 @@ public final class Cached implements Dataset, AutoCloseable {
         });
     }
 
-    /**
-     * Caches a field's values. If their length varies, a first pass measures all lengths.
-     *
-     * @param base the samples, fewer than 2^31; must stay open
-     * @param field the field's name
-     * @return the dataset, to be closed by the caller when nobody reads it
-     * @throws IOException if the cache folder, named in the message, lacks space
-     * @throws IllegalArgumentException if the field does not exist
-     * @throws ArithmeticException if there are too many samples or bytes
-     */
-    public static Cached of(Dataset base, String field) throws IOException {
+    static Cached of(Dataset base, String field) throws IOException {
         int index = base.indexOf(field);
         TensorSpec spec = base.fields().get(index);
         long[] sizes = new long[Math.toIntExact(base.size())];
@@ -111,7 +104,7 @@ public final class Cached implements Dataset, AutoCloseable {
 
     @Override
     public String toString() {
-        return base + ", '" + base.fields().get(field).name() + "' kept";
+        return base + ", '" + base.fields().get(field).name() + "' cached";
     }
 
     /** Frees the cache. Calling it again does nothing. */

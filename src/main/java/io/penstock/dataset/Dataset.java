@@ -1,7 +1,12 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.SampleGenerator;
+import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.Samples;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -19,35 +24,11 @@ import java.util.stream.Stream;
  *         .map("jpg", new TensorSpec("jpg", DType.F32, 224, 224, 3), "noise", addNoise);
  * }
  */
-public interface Dataset {
+public interface Dataset extends Samples {
 
     /**
-     * Returns the number of samples.
-     *
-     * @return the count
-     */
-    long size();
-
-    /**
-     * Returns the fields of every sample with their per-sample shapes; the first dimension may be
-     * {@linkplain TensorSpec#VARIABLE variable}.
-     *
-     * @return at least one field; names are unique
-     */
-    List<TensorSpec> fields();
-
-    /**
-     * Returns the source of a field.
-     *
-     * @param field the field's position in {@link #fields}
-     * @return how each sample's value is found or computed
-     */
-    FieldSource source(int field);
-
-    /**
-     * Returns a short text that changes when the samples do; saved states compare it.
-     *
-     * @return the fingerprint: the store's, and how it is cut into samples
+     * {@return a short text that changes when the samples do, which saved states compare: the store's fingerprint, and
+     * how the store is cut into samples}
      */
     String fingerprint();
 
@@ -65,16 +46,6 @@ public interface Dataset {
             throw new IllegalArgumentException("no field '" + field + "', samples have " + names);
         }
         return index;
-    }
-
-    /**
-     * Returns a sample's name for messages.
-     *
-     * @param sample the sample's index
-     * @return for example {@code sample 17}, or the store's own name for it
-     */
-    default String name(long sample) {
-        return "sample " + sample;
     }
 
     /**
@@ -110,24 +81,47 @@ public interface Dataset {
     }
 
     /**
-     * Returns this dataset with one field mapped by user code.
+     * Maps a field by user code, in the workers, each time a sample is read. The map's name keys its random numbers.
+     *
+     * {@snippet :
+     * Dataset noisy = images.map("image", new TensorSpec("image", DType.F32, 32, 32), "noise",
+     *         (in, random, out) -> addNoise(in, random.nextFloat(), out));
+     * }
      *
      * @param field the field's name
-     * @param out the mapped field
-     * @param name the map's name, for the fingerprint and the random numbers
+     * @param out the mapped field, which may have a new, unique name; its length may vary if that of {@code field}
+     *     does, and is then the same
+     * @param name the map's name, for the fingerprint and the random numbers: change it when the code changes
      * @param map computes the values
-     * @return the dataset
-     * @throws IllegalArgumentException as {@link Mapped#of(Dataset, String, TensorSpec, String, SampleMap)}
+     * @return the dataset with the mapped field in place of the field
+     * @throws IllegalArgumentException if the field does not exist, two fields would share a name, the length varies
+     *     but that of {@code field} does not, or the field's own map draws the same random numbers
      */
-    default Mapped map(String field, TensorSpec out, String name, SampleMap map) {
-        return Mapped.of(this, field, out, name, map);
+    default Dataset map(String field, TensorSpec out, String name, SampleMap map) {
+        return map(field, out, name, name, map);
     }
 
     /**
-     * Returns the samples that satisfy a condition. Tests all samples now.
+     * Maps a field with the random numbers of a step: maps with the same step draw the same numbers for a sample, for
+     * example to crop an image and its mask alike. Other steps are independent.
+     *
+     * @param field the field's name
+     * @param out the mapped field, as in {@link #map(String, TensorSpec, String, SampleMap)}
+     * @param name the map's name, for the fingerprint: change it when the code changes
+     * @param step the name that keys the random numbers
+     * @param map computes the values
+     * @return the dataset with the mapped field in place of the field
+     * @throws IllegalArgumentException as {@link #map(String, TensorSpec, String, SampleMap)}
+     */
+    default Dataset map(String field, TensorSpec out, String name, String step, SampleMap map) {
+        return Mapped.of(this, field, out, name, step, map);
+    }
+
+    /**
+     * Selects the samples that satisfy a condition. Tests all samples now, on all processors.
      *
      * @param name the condition's name, for the fingerprint
-     * @param keep the condition: a pure function that several threads call concurrently
+     * @param keep the condition: a pure function that several threads call concurrently, each with its own view
      * @return the samples that satisfy it, in order
      * @throws IllegalArgumentException if none does
      * @throws IllegalStateException if the condition throws; names the sample
@@ -135,6 +129,17 @@ public interface Dataset {
      */
     default Filtered filter(String name, Predicate<SampleView> keep) {
         return Filtered.of(this, name, keep);
+    }
+
+    /**
+     * Selects the samples that an earlier filter kept, without testing any.
+     *
+     * @param saved what {@link Filtered#save} wrote for this dataset
+     * @return the samples
+     * @throws IOException if the file cannot be read, is corrupt, or belongs to another dataset; names it
+     */
+    default Filtered filter(Path saved) throws IOException {
+        return FilterFile.read(saved, this);
     }
 
     /**
@@ -149,23 +154,26 @@ public interface Dataset {
     }
 
     /**
-     * Appends other datasets to this one.
+     * Appends other datasets to this one. This combines several token stores: each is cut into windows or documents
+     * separately, so no sample spans two stores.
      *
-     * @param others datasets with the same fields
-     * @return the dataset of all their samples
+     * @param others datasets with the same fields; the stores behind them must stay open
+     * @return the samples of this dataset, then those of the first other one, and so on
      * @throws IllegalArgumentException if their fields differ
+     * @throws ArithmeticException if they have over 2^63 samples in total
      */
     default Dataset concat(Dataset... others) {
-        return Concatenated.of(Stream.concat(Stream.of(this), Stream.of(others)).toList());
+        return others.length == 0 ? this : new Concatenated(Stream.concat(Stream.of(this), Stream.of(others)).toList());
     }
 
     /**
-     * Returns this dataset with the values of a field cached: each is computed once.
+     * Caches the values of a field: each is computed once. If their length varies, a first pass measures all lengths.
      *
-     * @param field the name of a field without randomness
+     * @param field the name of a field without randomness, of fewer than 2^31 samples
      * @return the dataset, to be closed by the caller when nobody reads it
-     * @throws IOException if the cache folder lacks space
+     * @throws IOException if the cache folder, named in the message, lacks space
      * @throws IllegalArgumentException if the field does not exist
+     * @throws ArithmeticException if there are too many samples or bytes
      */
     default Cached cache(String field) throws IOException {
         return Cached.of(this, field);

@@ -1,6 +1,7 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.internal.PrefixSums;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;
@@ -28,36 +29,44 @@ public final class DocumentWindows implements Dataset {
         this.store = store;
         this.windowTokens = windowTokens;
         this.stride = stride;
-        this.blocks = PrefixSums.of(countWindows());
+        this.blocks = PrefixSums.ofLengths(
+                Math.toIntExact(Math.ceilDiv(store.documentCount(), (long) BLOCK_DOCUMENTS)), this::windowsInBlock);
         this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), windowTokens));
     }
 
     /**
-     * Creates windows with explicit settings.
+     * Creates windows of {@code length + 1} tokens: inputs, and labels shifted by one.
      *
      * @param store the tokens; must stay open
      * @param length input tokens per window, at least 1
      * @param stride tokens between the starts of two windows of a document, at least 1
-     * @param labels whether a window has one more token, the label of its last input token
      * @return the dataset; empty if no document is long enough
      * @throws IllegalArgumentException if length or stride is below 1
      */
-    public static DocumentWindows of(TokenStore store, long length, long stride, boolean labels) {
-        return new DocumentWindows(store, TokenWindows.checkWindow(length, stride, labels), stride);
+    public static DocumentWindows of(TokenStore store, long length, long stride) {
+        return new DocumentWindows(store, TokenWindows.checkWindow(length, stride) + 1, stride);
     }
 
-    private long[] countWindows() {
-        long documents = store.documentCount();
-        long[] before = new long[Math.toIntExact((documents + BLOCK_DOCUMENTS - 1) / BLOCK_DOCUMENTS + 1)];
+    /**
+     * Creates windows of {@code length} tokens, without the label of the last one.
+     *
+     * @param store the tokens; must stay open
+     * @param length tokens per window, at least 1
+     * @param stride tokens between the starts of two windows of a document, at least 1
+     * @return the dataset; empty if no document is long enough
+     * @throws IllegalArgumentException if length or stride is below 1
+     */
+    public static DocumentWindows withoutLabels(TokenStore store, long length, long stride) {
+        return new DocumentWindows(store, TokenWindows.checkWindow(length, stride), stride);
+    }
+
+    private long windowsInBlock(int block) {
+        long first = (long) block * BLOCK_DOCUMENTS;
         long windows = 0;
-        for (long document = 0; document < documents; document++) {
-            if (document % BLOCK_DOCUMENTS == 0) {
-                before[(int) (document / BLOCK_DOCUMENTS)] = windows;
-            }
+        for (long document = first; document < Math.min(store.documentCount(), first + BLOCK_DOCUMENTS); document++) {
             windows += windowsIn(document);
         }
-        before[before.length - 1] = windows;
-        return before;
+        return windows;
     }
 
     private long windowsIn(long document) {

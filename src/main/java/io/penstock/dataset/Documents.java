@@ -1,8 +1,10 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * The documents of a token store as samples with one field, {@code tokens} of shape {@code [*]}, truncated to a given
@@ -13,8 +15,7 @@ public final class Documents implements Dataset {
     private final TokenStore store;
     private final long maxTokens;
     private final List<TensorSpec> fields;
-    /** The greatest length, or -1 before it is known; any thread may compute it, all get the same. */
-    private volatile long longest = -1;
+    private final MaxLengths maxLengths = new MaxLengths();
 
     private Documents(TokenStore store, long maxTokens) {
         this.store = store;
@@ -71,14 +72,7 @@ public final class Documents implements Dataset {
 
     @Override
     public long maxLength(int field) {
-        if (longest < 0) {
-            long found = 0;
-            for (long document = 0; document < size(); document++) {
-                found = Math.max(found, length(document));
-            }
-            longest = found;
-        }
-        return longest;
+        return maxLengths.of(field, () -> LongStream.range(0, size()).map(this::length).max().orElse(0));
     }
 
     /**

@@ -1,8 +1,8 @@
 package io.penstock.dataset;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
@@ -22,11 +22,15 @@ import java.util.Map;
  * A file of the samples that a filter keeps: a line of JSON with the dataset's fingerprint and the SHA-256 of the rest,
  * then one bit per sample in 8-byte words, least significant first.
  */
-record FilterFile(String name, String dataset, long samples, long[] words) {
+final class FilterFile {
 
     private static final long VERSION = 1;
     private static final int MAX_HEADER_BYTES = 1 << 20;
     private static final int HEX_DIGITS = 16;
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private FilterFile() {
+    }
 
     /** Digests a selection for the fingerprint. */
     static String digest(long[] words) {
@@ -42,13 +46,13 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
         return Sha256.hex(sha256);
     }
 
-    static void write(Path file, FilterFile filter) throws IOException {
+    static void write(Path file, String name, Dataset base, long[] words) throws IOException {
         Map<String, Object> header = new LinkedHashMap<>();
         header.put("penstock_filter", VERSION);
-        header.put("name", filter.name);
-        header.put("dataset", filter.dataset);
-        header.put("samples", filter.samples);
-        header.put("sha256", sha256(filter.words));
+        header.put("name", name);
+        header.put("dataset", base.fingerprint());
+        header.put("samples", base.size());
+        header.put("sha256", sha256(words));
         byte[] line = (Json.write(header) + "\n").getBytes(StandardCharsets.UTF_8);
         if (line.length > MAX_HEADER_BYTES) {
             throw new IOException(file + ": a header of " + line.length + " bytes, expected at most "
@@ -56,10 +60,10 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
         }
         AtomicFile.write(file, out -> {
             out.write(line);
-            ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
-            for (int w = 0; w < filter.words.length; w++) {
-                some.putLong(filter.words[w]);
-                if (!some.hasRemaining() || w == filter.words.length - 1) {
+            ByteBuffer some = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            for (int w = 0; w < words.length; w++) {
+                some.putLong(words[w]);
+                if (!some.hasRemaining() || w == words.length - 1) {
                     out.write(some.array(), 0, some.position());
                     some.clear();
                 }
@@ -67,7 +71,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
         });
     }
 
-    static FilterFile read(Path file, Dataset base) throws IOException {
+    static Filtered read(Path file, Dataset base) throws IOException {
         try (FileChannel channel = RegularFile.open(file)) {
             JsonFields header = header(file, channel);
             long headerBytes = channel.position();
@@ -84,13 +88,13 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
             header.expect("sha256", sha256(words));
             header.end();
             if (base.size() % Long.SIZE != 0 && words[count - 1] >>> base.size() != 0) {
-                throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample behind the last",
+                throw new MalformedStoreException(file, headerBytes + 8L * (count - 1), "a sample after the last",
                         "samples below " + base.size());
             }
             if (Arrays.stream(words).allMatch(bits -> bits == 0)) {
-                throw new MalformedStoreException(file, headerBytes, "no sample that is kept", "some");
+                throw new MalformedStoreException(file, headerBytes, "no kept sample", "1 or more");
             }
-            return new FilterFile(name, base.fingerprint(), base.size(), words);
+            return new Filtered(base, name, words);
         } catch (JsonException e) {
             throw new MalformedStoreException(file, e);
         }
@@ -112,7 +116,7 @@ record FilterFile(String name, String dataset, long samples, long[] words) {
 
     private static long[] words(Path file, FileChannel channel, int count) throws IOException {
         long[] words = new long[count];
-        ByteBuffer some = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer some = ByteBuffer.allocate(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         int w = 0;
         while (w < count) {
             some.clear().limit((int) Math.min(some.capacity(), 8L * (count - w)));

@@ -1,5 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,14 +11,14 @@ import java.util.function.Predicate;
 import java.util.stream.LongStream;
 
 /**
- * The samples of a dataset that satisfy a condition. All samples are tested once, before the first batch: so the size
- * is known, and orders, ranks and states are exact. The result takes one bit per sample and can be
- * {@linkplain #save saved}.
+ * The samples of a dataset that satisfy a condition, made by {@link Dataset#filter(String, Predicate)}. All samples are
+ * tested once, before the first batch: so the size is known, and orders, ranks and states are exact. The result takes
+ * one bit per sample and can be {@linkplain #save saved}.
  *
  * {@snippet :
- * Filtered english = Filtered.of(documents, "english", sample -> isEnglish(sample.tensor("tokens")));
+ * Filtered english = documents.filter("english", sample -> isEnglish(sample.tensor("tokens")));
  * english.save(Path.of("english.filter"));
- * Filtered again = Filtered.load(documents, Path.of("english.filter"));      // looks at no sample
+ * Filtered again = documents.filter(Path.of("english.filter"));      // tests no sample
  * }
  */
 public final class Filtered implements Dataset {
@@ -36,23 +38,12 @@ public final class Filtered implements Dataset {
         this.selection = new Selection(words);
         this.digest = FilterFile.digest(words);
         if (selection.size() == 0) {
-            throw new IllegalArgumentException("filter '" + name + "': found no sample that it keeps, of "
+            throw new IllegalArgumentException("filter '" + name + "': keeps no sample, expected 1 or more of "
                     + base.size());
         }
     }
 
-    /**
-     * Tests every sample, on all processors.
-     *
-     * @param base the samples; must stay open
-     * @param name the condition's name, for the fingerprint
-     * @param keep the condition: a pure function that several threads call concurrently, each with its own view
-     * @return the samples that satisfy it, in order
-     * @throws IllegalArgumentException if none does
-     * @throws IllegalStateException if the condition throws; names the sample
-     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
-     */
-    public static Filtered of(Dataset base, String name, Predicate<SampleView> keep) {
+    static Filtered of(Dataset base, String name, Predicate<SampleView> keep) {
         Objects.requireNonNull(name, "name");
         long[] words = new long[Math.toIntExact(Math.ceilDiv(base.size(), (long) Long.SIZE))];
         LongStream.range(0, Math.ceilDiv(base.size(), RUN)).parallel().forEach(run -> {
@@ -84,20 +75,7 @@ public final class Filtered implements Dataset {
      * @throws IOException if it cannot be written
      */
     public void save(Path file) throws IOException {
-        FilterFile.write(file, new FilterFile(name, base.fingerprint(), base.size(), selection.words()));
-    }
-
-    /**
-     * Loads which samples are kept.
-     *
-     * @param base the filtered samples; must stay open
-     * @param file what {@link #save} wrote
-     * @return the samples, without testing any
-     * @throws IOException if the file cannot be read, is corrupt, or belongs to another dataset; names it
-     */
-    public static Filtered load(Dataset base, Path file) throws IOException {
-        FilterFile found = FilterFile.read(file, base);
-        return new Filtered(base, found.name(), found.words());
+        FilterFile.write(file, name, base, selection.words());
     }
 
     /**

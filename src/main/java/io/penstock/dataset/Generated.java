@@ -1,5 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;

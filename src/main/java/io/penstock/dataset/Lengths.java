@@ -1,5 +1,7 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BadSampleException;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.TensorSpec;
 import java.util.Objects;

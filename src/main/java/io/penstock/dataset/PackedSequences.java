@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;
@@ -7,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.LongStream;
 
 /**
  * Sequences packed from documents by {@link Packing}: sample {@code i} is sequence {@code i}. Its one field,
@@ -48,11 +50,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         this.tokens = builder.tokens;
     }
 
-    /**
-     * Returns the number of sequences.
-     *
-     * @return the count
-     */
+    /** {@return the number of sequences} */
     @Override
     public long size() {
         return size;
@@ -82,11 +80,8 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     private void locatePart(long sample, int part, Span into) {
-        long piece = piece(sample, part);
-        documents.locate(document(piece), into);
-        long first = firstToken(piece);
-        into.setPart(into, first * tokenBytes, Math.min(packing.capacity() * (long) tokenBytes,
-                into.byteSize() - first * tokenBytes));
+        int tokens = locateWithNext(sample, part, into);
+        into.setPart(into, 0, (long) tokens * tokenBytes);
     }
 
     /**
@@ -156,53 +151,29 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         return (piece & (1L << CHUNK_BITS) - 1) * packing.capacity();
     }
 
-    /**
-     * Returns how the documents were packed.
-     *
-     * @return the settings
-     */
+    /** {@return how the documents were packed} */
     public Packing packing() {
         return packing;
     }
 
-    /**
-     * Returns the number of tokens in all sequences, equal to that in all documents.
-     *
-     * @return the count
-     */
+    /** {@return the number of tokens in all sequences, equal to that in all documents} */
     public long tokenCount() {
         return tokens;
     }
 
-    /**
-     * Returns the number of pieces in all sequences.
-     *
-     * @return the count
-     */
+    /** {@return the number of pieces in all sequences} */
     public long pieceCount() {
         return pieces.byteSize() / Long.BYTES;
     }
 
-    /**
-     * Returns the share of the sequences' capacity that is padding.
-     *
-     * @return the share, 0 to 1
-     */
+    /** {@return the share of the sequences' capacity that is padding, 0 to 1} */
     public double paddingShare() {
         return 1 - tokens / ((double) size * packing.capacity());
     }
 
-    /**
-     * Returns the most pieces in a sequence.
-     *
-     * @return the count; takes a pass over the sequences
-     */
+    /** {@return the most pieces in a sequence, which takes a pass over the sequences} */
     public int maxParts() {
-        int max = 0;
-        for (long sample = 0; sample < size; sample++) {
-            max = Math.max(max, parts(sample));
-        }
-        return max;
+        return LongStream.range(0, size).mapToInt(this::parts).max().orElse(0);
     }
 
     @Override
@@ -243,9 +214,9 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         private final Growing growingStarts = new Growing();
         private final Growing growingPieces = new Growing();
         private final Growing growingLengths = new Growing();
-        private MemorySegment starts;
-        private MemorySegment pieces;
-        private MemorySegment lengths;
+        private MemorySegment starts = MemorySegment.NULL;
+        private MemorySegment pieces = MemorySegment.NULL;
+        private MemorySegment lengths = MemorySegment.NULL;
         private long sequences;
         private long pieceCount;
         private long tokens;
@@ -286,7 +257,8 @@ public final class PackedSequences implements Dataset, AutoCloseable {
 
         PackedSequences build() {
             if (sequences == 0) {
-                close();
+                closeGrowing();
+                arena.close();
                 throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
                         + " documents without a token");
             }
@@ -294,9 +266,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
             starts = kept(starts, (sequences + 1) * Long.BYTES);
             pieces = kept(pieces, pieceCount * Long.BYTES);
             lengths = kept(lengths, sequences * Integer.BYTES);
-            growingStarts.close();
-            growingPieces.close();
-            growingLengths.close();
+            closeGrowing();
             return new PackedSequences(this);
         }
 
@@ -304,11 +274,10 @@ public final class PackedSequences implements Dataset, AutoCloseable {
             return arena.allocate(bytes, Long.BYTES).copyFrom(grown.asSlice(0, bytes));
         }
 
-        private void close() {
+        private void closeGrowing() {
             growingStarts.close();
             growingPieces.close();
             growingLengths.close();
-            arena.close();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.util.Locale;
@@ -63,7 +64,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         }
         if (inParts) {
             throw new IllegalArgumentException("packing takes contiguous documents, found some in"
-                    + " pieces: Cached.of(documents, \"" + tokens.name() + "\") makes them contiguous");
+                    + " pieces: documents.cache(\"" + tokens.name() + "\") makes them contiguous");
         }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window

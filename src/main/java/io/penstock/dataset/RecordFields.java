@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -8,32 +9,33 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records of a store as samples: each chosen column is a field, raw or through a {@link Decoder}.
  *
- * <pre>{@code
+ * {@snippet :
  * Dataset samples = RecordFields.of(shards)                       // a WebDataset
  *         .and("jpg", ImageDecoder.rgb(224, 224))                 // u8[224,224,3]
  *         .and("cls", DecimalText.I64);                           // i64[]
- * }</pre>
+ * }
  *
  * <p>Reading a record that lacks a value fails and names the record; {@link #complete} drops such records.
  */
 public final class RecordFields implements Dataset {
 
-    private record Field(int column, Decoder decoder, TensorSpec spec) {
-    }
+    private record Field(int column, @Nullable Decoder decoder, TensorSpec spec) { }
 
     private final RecordStore store;
     private final List<Field> chosen;
     private final List<TensorSpec> fields;
     /** The records that are samples; null if all are. */
-    private final Selection selection;
+    private final @Nullable Selection selection;
     private final MaxLengths maxLengths = new MaxLengths();
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
-    private RecordFields(RecordStore store, List<Field> chosen, Selection selection) {
+    private RecordFields(RecordStore store, List<Field> chosen, @Nullable Selection selection) {
         this.store = store;
         this.chosen = List.copyOf(chosen);
         this.fields = chosen.stream().map(Field::spec).toList();
@@ -70,7 +72,7 @@ public final class RecordFields implements Dataset {
      * @throws IllegalArgumentException if the column does not exist, cannot be read, is a field already, or the decoder
      *     does not accept it
      */
-    public RecordFields and(String column, Decoder decoder) {
+    public RecordFields and(String column, @Nullable Decoder decoder) {
         int index = columnOf(column);
         if (chosen.stream().anyMatch(field -> field.column == index)) {
             throw new IllegalArgumentException("two fields are named '" + column + "'");
@@ -88,23 +90,9 @@ public final class RecordFields implements Dataset {
      * @return the dataset; this one if every record is complete
      */
     public RecordFields complete() {
-        Selection.Builder builder = new Selection.Builder(store.size());
-        for (long record = 0; record < store.size(); record++) {
-            if (isComplete(record)) {
-                builder.add(record);
-            }
-        }
-        Selection found = builder.build();
+        Selection found = Selection.of(store.size(),
+                record -> chosen.stream().allMatch(field -> store.isPresent(record, field.column)));
         return found.size() == store.size() ? this : new RecordFields(store, chosen, found);
-    }
-
-    private boolean isComplete(long record) {
-        for (Field field : chosen) {
-            if (!store.isPresent(record, field.column)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private int columnOf(String column) {
@@ -118,11 +106,7 @@ public final class RecordFields implements Dataset {
         return index;
     }
 
-    /**
-     * Tells whether no column was chosen yet.
-     *
-     * @return true if it cannot be read
-     */
+    /** {@return whether no column was chosen yet, so that the dataset cannot be read} */
     public boolean isEmpty() {
         return chosen.isEmpty();
     }
@@ -186,18 +170,14 @@ public final class RecordFields implements Dataset {
 
     @Override
     public String fingerprint() {
-        if (fingerprint == null) {
-            StringBuilder text = new StringBuilder("records:samples=").append(size())
-                    .append(selection == null ? "" : ":complete");
-            for (Field field : chosen) {
-                text.append(',').append(field.spec);
-                if (field.decoder != null) {
-                    text.append(':').append(field.decoder);
-                }
-            }
-            fingerprint = text.append(" of ").append(store.fingerprint()).toString();
+        String known = fingerprint;
+        if (known == null) {
+            known = "records:samples=" + size() + (selection == null ? "" : ":complete") + chosen.stream()
+                    .map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
+                    .collect(Collectors.joining()) + " of " + store.fingerprint();
+            fingerprint = known;
         }
-        return fingerprint;
+        return known;
     }
 
     @Override

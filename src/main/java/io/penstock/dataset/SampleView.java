@@ -1,11 +1,14 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BadSampleException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.Scratch;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 
 /**
  * A cursor over samples for user code: fields as tensors, read on demand. One thread at a time; results are valid until
@@ -21,10 +24,7 @@ public final class SampleView implements AutoCloseable {
     SampleView(Dataset dataset) {
         this.dataset = dataset;
         this.reader = new SampleReader(dataset, ReadMode.AUTO);
-        this.values = new Scratch[dataset.fields().size()];
-        for (int f = 0; f < values.length; f++) {
-            values[f] = new Scratch();
-        }
+        this.values = Stream.generate(Scratch::new).limit(dataset.fields().size()).toArray(Scratch[]::new);
     }
 
     SampleView moveTo(long to) {
@@ -32,20 +32,12 @@ public final class SampleView implements AutoCloseable {
         return this;
     }
 
-    /**
-     * Returns the sample's index.
-     *
-     * @return the index in the dataset
-     */
+    /** {@return the sample's index in the dataset} */
     public long index() {
         return sample;
     }
 
-    /**
-     * Returns the sample's name.
-     *
-     * @return the dataset's name for it
-     */
+    /** {@return the dataset's name for the sample} */
     public String name() {
         return dataset.name(sample);
     }
@@ -81,7 +73,7 @@ public final class SampleView implements AutoCloseable {
         Span span = reader.locate(sample, f);
         long bytes = span.byteSize();
         MemorySegment value = values[f].of(bytes).asSlice(0, bytes);
-        reader.copyPart(0, bytes, value, 0);
+        reader.copyPart(span, 0, bytes, value, 0);
         long[] shape = spec.shape();
         if (spec.isVariable()) {
             shape[0] = spec.rowBytes() == 0 ? 0 : bytes / spec.rowBytes();

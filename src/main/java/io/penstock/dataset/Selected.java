@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
 import java.util.Objects;

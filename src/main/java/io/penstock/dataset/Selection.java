@@ -1,6 +1,8 @@
 package io.penstock.dataset;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
+import java.util.function.LongPredicate;
+import java.util.stream.LongStream;
 
 /**
  * An ascending selection of indices: one bit per index and a count per {@value #BLOCK_BITS} bits. A binary search and a
@@ -27,23 +29,11 @@ final class Selection {
         });
     }
 
-    /** Collects selected indices. */
-    static final class Builder {
-
-        private final long[] words;
-
-        /** Creates an empty selection of indices below {@code limit}. */
-        Builder(long limit) {
-            words = new long[Math.toIntExact(Math.ceilDiv(limit, Long.SIZE))];
-        }
-
-        void add(long index) {
-            words[(int) (index / Long.SIZE)] |= 1L << index;
-        }
-
-        Selection build() {
-            return new Selection(words);
-        }
+    /** Selects the indices below a limit that satisfy a condition. */
+    static Selection of(long limit, LongPredicate isSelected) {
+        long[] words = new long[Math.toIntExact(Math.ceilDiv(limit, Long.SIZE))];
+        LongStream.range(0, limit).filter(isSelected).forEach(index -> words[(int) (index / Long.SIZE)] |= 1L << index);
+        return new Selection(words);
     }
 
     /** Returns one bit per index; read-only. */

@@ -1,23 +1,23 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TensorStore;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The rows of tensors as samples: for each tensor, sample {@code i} has a field with row {@code i}. All tensors have
  * the same number of rows.
  *
- * <pre>{@code
+ * {@snippet :
  * Dataset images = TensorRows.of("image", imageStore).and("label", labelStore);   // u8[3,224,224], i64[]
- * }</pre>
+ * }
  */
 public final class TensorRows implements Dataset {
 
-    private record Column(TensorStore store, int tensor) {
-    }
+    private record Column(TensorStore store, int tensor) { }
 
     private final List<Column> columns;
     private final List<TensorSpec> fields;
@@ -109,11 +109,9 @@ public final class TensorRows implements Dataset {
             throw new IllegalArgumentException("two fields are named '" + name + "'");
         }
         long[] rowShape = Arrays.copyOfRange(spec.shape(), 1, spec.rank());
-        List<Column> moreColumns = new ArrayList<>(columns);
-        moreColumns.add(new Column(store, tensor));
-        List<TensorSpec> moreFields = new ArrayList<>(fields);
-        moreFields.add(new TensorSpec(name, spec.dtype(), rowShape));
-        return new TensorRows(List.copyOf(moreColumns), List.copyOf(moreFields), spec.dim(0));
+        return new TensorRows(Stream.concat(columns.stream(), Stream.of(new Column(store, tensor))).toList(),
+                Stream.concat(fields.stream(), Stream.of(new TensorSpec(name, spec.dtype(), rowShape))).toList(),
+                spec.dim(0));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
@@ -39,33 +40,46 @@ public final class TokenWindows implements Dataset {
      *
      * @param store the tokens; must stay open
      * @param length input tokens per window, at least 1
-     * @return the dataset
+     * @return the dataset; empty if the store is shorter than a window
+     * @throws IllegalArgumentException if the length is below 1
      */
     public static TokenWindows of(TokenStore store, long length) {
-        return of(store, length, length, true);
+        return of(store, length, length);
     }
 
     /**
-     * Creates windows with explicit settings.
+     * Creates windows of {@code length + 1} tokens: inputs, and labels shifted by one.
      *
      * @param store the tokens; must stay open
      * @param length input tokens per window, at least 1
      * @param stride tokens between the starts of two windows, at least 1
-     * @param labels whether a window has one more token, the label of its last input token
      * @return the dataset; empty if the store is shorter than a window
      * @throws IllegalArgumentException if length or stride is below 1
      */
-    public static TokenWindows of(TokenStore store, long length, long stride, boolean labels) {
-        return new TokenWindows(store, checkWindow(length, stride, labels), stride);
+    public static TokenWindows of(TokenStore store, long length, long stride) {
+        return new TokenWindows(store, checkWindow(length, stride) + 1, stride);
     }
 
-    /** Checks the settings and returns the tokens of a window. */
-    static long checkWindow(long length, long stride, boolean labels) {
+    /**
+     * Creates windows of {@code length} tokens, without the label of the last one.
+     *
+     * @param store the tokens; must stay open
+     * @param length tokens per window, at least 1
+     * @param stride tokens between the starts of two windows, at least 1
+     * @return the dataset; empty if the store is shorter than a window
+     * @throws IllegalArgumentException if length or stride is below 1
+     */
+    public static TokenWindows withoutLabels(TokenStore store, long length, long stride) {
+        return new TokenWindows(store, checkWindow(length, stride), stride);
+    }
+
+    /** Checks the settings and returns the length. */
+    static long checkWindow(long length, long stride) {
         if (length < 1 || length == Long.MAX_VALUE || stride < 1) {
             throw new IllegalArgumentException("windows of " + length + " tokens every " + stride
                     + ", expected 1 to 2^63 - 2 tokens, and 1 or more from start to start");
         }
-        return labels ? length + 1 : length;
+        return length;
     }
 
     /** Returns the number of full windows in a run of tokens. */

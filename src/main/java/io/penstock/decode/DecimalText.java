@@ -103,11 +103,6 @@ public final class DecimalText implements Decoder {
             return new DecodeException(DecodeException.shown(new String(text, StandardCharsets.UTF_8)),
                     "an integer in decimal digits that " + dtype + " holds");
         }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 
     @Override

@@ -60,8 +60,9 @@ public interface Decoder {
         void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset, long targetBytes)
                 throws IOException;
 
-        /** Frees the session's resources. Further calls do nothing. */
+        /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
         @Override
-        void close();
+        default void close() {
+        }
     }
 }

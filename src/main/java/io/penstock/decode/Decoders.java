@@ -35,12 +35,8 @@ public final class Decoders {
      *     loaded
      */
     public static Decoder of(Column column) {
-        if (column.kind() == Column.Kind.NUMBERS) {
-            throw new IllegalArgumentException(column + ": numbers need no decoder");
-        }
-        String encoding = encoding(column);
-        refusePickles(column);
-        return DECIMAL.contains(encoding) ? DecimalText.I64 : StoredBytes.INSTANCE;
+        requireBytes(column, "bytes or text");
+        return DECIMAL.contains(encoding(column)) ? DecimalText.I64 : StoredBytes.INSTANCE;
     }
 
     /** Returns the lower-case suffix of a column's encoding after the last dot. */
@@ -49,18 +45,14 @@ public final class Decoders {
         return encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
-    /** Rejects pickles, which are programs, and torch files, which are pickles in a zip. */
-    static void refusePickles(Column column) {
+    /** Rejects numbers; pickles, which are programs; and torch files, which are pickles in a zip. */
+    static void requireBytes(Column column, String what) {
+        if (column.kind() == Column.Kind.NUMBERS) {
+            throw new IllegalArgumentException(column + ": numbers need no decoder, expected " + what);
+        }
         if (PICKLED.contains(encoding(column))) {
             throw new IllegalArgumentException(column + ": pickles are never loaded, because they can run code "
                     + "(StoredBytes gives their bytes)");
         }
-    }
-
-    static void requireBytes(Column column, String what) {
-        if (column.kind() == Column.Kind.NUMBERS) {
-            throw new IllegalArgumentException(column + ": numbers, expected " + what);
-        }
-        refusePickles(column);
     }
 }

@@ -133,11 +133,6 @@ public final class JsonNumber implements Decoder {
             }
             Scalars.put(number.dtype, number.bits(number.find(text)), target, targetOffset);
         }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 
     @Override

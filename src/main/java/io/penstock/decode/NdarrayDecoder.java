@@ -15,15 +15,14 @@ import java.util.Arrays;
 public final class NdarrayDecoder implements Decoder {
 
     private static final String UNTYPED = "ndarray";
-    private static final String TYPED = "ndarray:";
 
     private final DType dtype;
-    private final boolean isTyped;
+    private final String encoding;
     private final long[] shape;
 
-    private NdarrayDecoder(DType dtype, boolean isTyped, long... shape) {
+    private NdarrayDecoder(DType dtype, String encoding, long... shape) {
         this.dtype = dtype;
-        this.isTyped = isTyped;
+        this.encoding = encoding;
         this.shape = new TensorSpec("ndarray", dtype, shape).shape();
     }
 
@@ -35,7 +34,7 @@ public final class NdarrayDecoder implements Decoder {
      * @return the decoder
      */
     public static NdarrayDecoder untyped(DType dtype, long... shape) {
-        return new NdarrayDecoder(dtype, false, shape);
+        return new NdarrayDecoder(dtype, UNTYPED, shape);
     }
 
     /**
@@ -46,20 +45,18 @@ public final class NdarrayDecoder implements Decoder {
      * @return the decoder
      */
     public static NdarrayDecoder typed(DType dtype, long... shape) {
-        return new NdarrayDecoder(dtype, true, shape);
+        return new NdarrayDecoder(dtype, UNTYPED + ":" + numpyName(dtype), shape);
     }
 
     @Override
     public TensorSpec field(Column column) {
-        boolean fits = isTyped ? column.encoding().equals(TYPED + numpyName()) : column.encoding().equals(UNTYPED);
-        if (column.kind() != Column.Kind.BYTES || !fits) {
-            throw new IllegalArgumentException(column + " is not stored as "
-                    + (isTyped ? TYPED + numpyName() : UNTYPED));
+        if (column.kind() != Column.Kind.BYTES || !column.encoding().equals(encoding)) {
+            throw new IllegalArgumentException(column + " is not stored as " + encoding);
         }
         return new TensorSpec(column.name(), dtype, shape);
     }
 
-    private String numpyName() {
+    private static String numpyName(DType dtype) {
         return (dtype.isFloat() ? "float" : dtype.isUnsigned() ? "uint" : "int") + dtype.byteSize() * Byte.SIZE;
     }
 
@@ -74,7 +71,7 @@ public final class NdarrayDecoder implements Decoder {
 
         @Override
         public long byteSize(MemorySegment stored, long storedBytes) throws IOException {
-            value.read(stored, 0, storedBytes, isTyped ? dtype : null);
+            value.read(stored, 0, storedBytes, encoding.equals(UNTYPED) ? null : dtype);
             boolean fits = value.dtype() == dtype && value.rank() == shape.length;
             for (int d = 0; fits && d < shape.length; d++) {
                 fits = shape[d] == value.dim(d) || d == 0 && shape[d] == TensorSpec.VARIABLE;
@@ -93,10 +90,10 @@ public final class NdarrayDecoder implements Decoder {
             DecodeException.checkSize(bytes, targetBytes);
             MemorySegment.copy(stored, value.dataOffset(), target, targetOffset, bytes);
         }
+    }
 
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
+    @Override
+    public String toString() {
+        return encoding + " arrays" + new TensorSpec("", dtype, shape);
     }
 }

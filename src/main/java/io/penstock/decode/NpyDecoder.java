@@ -92,11 +92,6 @@ public final class NpyDecoder implements Decoder {
             DecodeException.checkSize(byteSize(stored, storedBytes), targetBytes);
             value.copyTo(target, targetOffset);
         }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 
     @Override

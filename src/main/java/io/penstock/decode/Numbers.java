@@ -61,11 +61,6 @@ public final class Numbers implements Decoder {
             DecodeException.checkSize(byteSize(stored, storedBytes), targetBytes);
             MemorySegment.copy(stored, 0, target, targetOffset, storedBytes);
         }
-
-        @Override
-        public void close() {
-            // Nothing to free.
-        }
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.RankSteps;
-import io.penstock.io.JsonFile;
+import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.json.Json;

@@ -7,6 +7,7 @@ import io.penstock.io.spill.DecodedSpill;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decoded values of a column for some rows: the values of all rows, consecutive; for lists or bytes, {@code rows + 1}
@@ -32,16 +33,11 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
     /**
      * Appends values to a decoded copy.
      *
-     * @param copy the decoded copy
-     * @param values the values of all rows
-     * @param valueBytes the size of a value or list element
      * @param offsets the offsets of lists and bytes; null if each row has one value
      * @param states a byte per row; null if every row has a value
-     * @return the block
-     * @throws IOException if the disk is full
      */
-    public static ColumnBlock append(DecodedSpill copy, MemorySegment values, int valueBytes, MemorySegment offsets,
-            MemorySegment states) throws IOException {
+    public static ColumnBlock append(DecodedSpill copy, MemorySegment values, int valueBytes,
+            @Nullable MemorySegment offsets, @Nullable MemorySegment states) throws IOException {
         MemorySegment none = MemorySegment.NULL;
         DecodedSpill.Place place = copy.append(values, offsets == null ? none : offsets,
                 states == null ? none : states);
@@ -55,7 +51,6 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
      * Returns the state of a row.
      *
      * @param row the row, counted from the block's first
-     * @return {@link #NULL}, {@link #PRESENT} or {@link #BAD}
      */
     public byte state(long row) {
         return statesAt < 0 ? PRESENT : place.file().segment().get(JAVA_BYTE, statesAt + row);
@@ -65,7 +60,6 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
      * Locates the value of a row that has one.
      *
      * @param row the row, counted from the block's first
-     * @param into receives the location
      */
     public void locate(long row, Span into) {
         if (offsetsAt < 0) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Column blocks, each decoded once by the first thread that needs it. Thread-safe; a thread waits only for another that
@@ -21,23 +22,16 @@ public final class ColumnBlocks {
         /**
          * Decodes a block. Several threads may call this at once, for different blocks.
          *
-         * @param block its number
-         * @return the block
          * @throws IOException if it is malformed; names the file
          */
         ColumnBlock decode(int block) throws IOException;
     }
 
-    private final AtomicReferenceArray<ColumnBlock> blocks;
+    private final AtomicReferenceArray<@Nullable ColumnBlock> blocks;
     private final Object[] locks = new Object[STRIPES];
     private final Decoder decoder;
 
-    /**
-     * Creates blocks, none of them decoded.
-     *
-     * @param count the number of blocks
-     * @param decoder decodes them
-     */
+    /** Creates blocks, none of them decoded. */
     public ColumnBlocks(int count, Decoder decoder) {
         this.blocks = new AtomicReferenceArray<>(count);
         this.decoder = decoder;
@@ -47,9 +41,7 @@ public final class ColumnBlocks {
     /**
      * Returns a block, decoding it if needed.
      *
-     * @param block its number
      * @param file its source; an error names it if it has shrunk
-     * @return the block
      * @throws UncheckedIOException if it is malformed; later calls fail too
      */
     public ColumnBlock get(int block, MappedFile file) {

@@ -2,7 +2,7 @@ package io.penstock.format;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -16,21 +16,13 @@ public final class Fingerprint {
 
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOCKS = 64;
-    private static final int HEX_DIGITS = 32;
 
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] block = new byte[BLOCK_BYTES];
 
-    /** Creates an empty fingerprint. */
-    public Fingerprint() {
-    }
-
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
      * device's read-ahead, around each.
-     *
-     * @param file the file
-     * @return this
      */
     public Fingerprint add(MappedFile file) {
         long size = file.byteSize();
@@ -43,12 +35,7 @@ public final class Fingerprint {
         return file.reading(() -> add(file.mapping()));
     }
 
-    /**
-     * Adds memory.
-     *
-     * @param bytes the memory
-     * @return this
-     */
+    /** Adds memory. */
     public Fingerprint add(MemorySegment bytes) {
         long size = bytes.byteSize();
         byte[] sizeBytes = new byte[Long.BYTES];
@@ -83,12 +70,8 @@ public final class Fingerprint {
         return (int) Math.min(BLOCK_BYTES, size - blockStart(i, size));
     }
 
-    /**
-     * Returns the fingerprint of everything added; call it once.
-     *
-     * @return 32 hexadecimal digits
-     */
+    /** {@return the fingerprint of everything added, 32 hexadecimal digits; call it once} */
     public String hex() {
-        return Sha256.hex(sha256).substring(0, HEX_DIGITS);
+        return Sha256.shortHex(sha256);
     }
 }

@@ -24,13 +24,7 @@ public final class JsonRows implements AutoCloseable {
     /** The bytes taken from the budget that are not in a copy yet. */
     private long taken;
 
-    /**
-     * Creates an empty collection.
-     *
-     * @param file the rows' file, for messages
-     * @param column the column's name
-     * @param budget the budget for the texts
-     */
+    /** Creates an empty collection. */
     public JsonRows(Location file, String column, DecodeLimit.Budget budget) {
         this.file = file;
         this.column = column;
@@ -38,11 +32,7 @@ public final class JsonRows implements AutoCloseable {
         offsets.putInt(0);
     }
 
-    /**
-     * Begins a row.
-     *
-     * @return the text to append its value to
-     */
+    /** Begins a row. */
     public JsonText begin() {
         text.begin();
         rowStart = text.bytes().byteSize();
@@ -53,7 +43,6 @@ public final class JsonRows implements AutoCloseable {
      * Ends the row. Without a value, discards what was appended; {@code null} is no value.
      *
      * @param state one of {@link ColumnBlock#PRESENT}, {@link ColumnBlock#NULL} and {@link ColumnBlock#BAD}
-     * @throws IOException if the rows exceed a block's limit or the budget
      */
     public void end(byte state) throws IOException {
         byte kept = state == ColumnBlock.PRESENT && text.isNullFrom(rowStart) ? ColumnBlock.NULL : state;
@@ -71,13 +60,7 @@ public final class JsonRows implements AutoCloseable {
         states.put(kept);
     }
 
-    /**
-     * Appends the rows to a decoded copy.
-     *
-     * @param copy the decoded copy
-     * @return the block
-     * @throws IOException if the disk is full
-     */
+    /** Appends the rows to a decoded copy. */
     public ColumnBlock append(DecodedSpill copy) throws IOException {
         ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
                 isComplete ? null : states.written());

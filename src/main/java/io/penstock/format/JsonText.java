@@ -12,7 +12,7 @@ import java.util.Base64;
 
 /**
  * Appends table values to a JSON text in UTF-8; {@code docs/formats.md}, "Nested values as JSON", defines the mapping
- * of types. For one thread.
+ * of types. Every method throws an {@link UnwritableException} if the value becomes too long. For one thread.
  */
 public final class JsonText implements AutoCloseable {
 
@@ -37,16 +37,7 @@ public final class JsonText implements AutoCloseable {
     private final NativeBytes out = new NativeBytes();
     private long limit = MAX_VALUE_BYTES;
 
-    /** Creates an empty text. */
-    public JsonText() {
-    }
-
-    /**
-     * Returns a field's name in quotes, with a colon.
-     *
-     * @param name the name
-     * @return its JSON bytes, with a colon
-     */
+    /** Returns a field's name in quotes, with a colon. */
     public static byte[] key(String name) {
         return (Json.write(name) + ":").getBytes(StandardCharsets.UTF_8);
     }
@@ -75,23 +66,13 @@ public final class JsonText implements AutoCloseable {
         }
     }
 
-    /**
-     * Appends a bracket, comma or other punctuation.
-     *
-     * @param sign an ASCII character
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends a bracket, comma or other punctuation. */
     public void sign(char sign) throws UnwritableException {
         room(1);
         out.put((byte) sign);
     }
 
-    /**
-     * Appends bytes that are JSON.
-     *
-     * @param json the bytes
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends bytes that are JSON. */
     public void raw(byte[] json) throws UnwritableException {
         room(json.length);
         out.put(json);
@@ -101,41 +82,22 @@ public final class JsonText implements AutoCloseable {
         raw(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /**
-     * Appends {@code null}.
-     *
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends {@code null}. */
     public void nothing() throws UnwritableException {
         ascii("null");
     }
 
-    /**
-     * Appends a boolean.
-     *
-     * @param value the value
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends a boolean. */
     public void truth(boolean value) throws UnwritableException {
         ascii(value ? "true" : "false");
     }
 
-    /**
-     * Appends an integer.
-     *
-     * @param value the integer
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends an integer. */
     public void integer(long value) throws UnwritableException {
         ascii(Long.toString(value));
     }
 
-    /**
-     * Appends an unsigned integer.
-     *
-     * @param value its bits
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends an unsigned integer. */
     public void unsigned(long value) throws UnwritableException {
         ascii(Long.toUnsignedString(value));
     }
@@ -144,7 +106,6 @@ public final class JsonText implements AutoCloseable {
      * Appends a float with the fewest digits that give the same {@code double}; {@code null} if it is not finite.
      *
      * @param value the float, widened if narrower
-     * @throws UnwritableException if the value becomes too long
      */
     public void real(double value) throws UnwritableException {
         ascii(Double.isFinite(value) ? Double.toString(value) : "null");
@@ -154,22 +115,13 @@ public final class JsonText implements AutoCloseable {
      * Appends a decimal with all its digits.
      *
      * @param unscaled the unscaled number, big-endian two's complement
-     * @param scale the number of digits after the point
-     * @throws UnwritableException if the value becomes too long
      */
     public void decimal(byte[] unscaled, int scale) throws UnwritableException {
         ascii(new BigDecimal(unscaled.length == 0 ? BigInteger.ZERO : new BigInteger(unscaled), scale)
                 .toPlainString());
     }
 
-    /**
-     * Appends bytes as a string in base64.
-     *
-     * @param source the memory that holds the bytes
-     * @param offset the offset of the first one
-     * @param length the number of bytes
-     * @throws UnwritableException if the value becomes too long
-     */
+    /** Appends bytes as a string in base64. */
     public void base64(MemorySegment source, long offset, long length) throws UnwritableException {
         room(length / 3 * 4 + 6);
         out.put((byte) '"');
@@ -183,9 +135,6 @@ public final class JsonText implements AutoCloseable {
     /**
      * Appends UTF-8 text as a string.
      *
-     * @param source the memory that holds the text
-     * @param offset its first byte
-     * @param length the number of bytes
      * @throws UnwritableException if it is not UTF-8, or the value becomes too long
      */
     public void text(MemorySegment source, long offset, long length) throws UnwritableException {
@@ -249,7 +198,6 @@ public final class JsonText implements AutoCloseable {
      * Appends a date as a string, {@code "2024-02-29"}.
      *
      * @param days since 1970-01-01
-     * @throws UnwritableException if the value becomes too long
      */
     public void date(long days) throws UnwritableException {
         ascii("\"" + dateText(days) + "\"");
@@ -260,7 +208,6 @@ public final class JsonText implements AutoCloseable {
      *
      * @param count units since midnight
      * @param digits the unit's digits after the second: 0, 3, 6 or 9
-     * @throws UnwritableException if the value becomes too long
      */
     public void time(long count, int digits) throws UnwritableException {
         ascii("\"" + (count < 0 ? "-" : "") + timeText(Math.absExact(Math.max(count, -Long.MAX_VALUE)), digits) + "\"");
@@ -272,7 +219,6 @@ public final class JsonText implements AutoCloseable {
      * @param count units since 1970
      * @param digits the unit's digits after the second: 0, 3, 6 or 9
      * @param isInstant whether it is an instant, which gets a {@code Z}
-     * @throws UnwritableException if the value becomes too long
      */
     public void timestamp(long count, int digits, boolean isInstant) throws UnwritableException {
         long perDay = SECONDS_OF_DAY * unitsOfSecond(digits);
@@ -286,7 +232,6 @@ public final class JsonText implements AutoCloseable {
      * @param count units since midnight
      * @param digits the unit's digits after the second: 0, 3, 6 or 9
      * @param isInstant whether it is an instant, which gets a {@code Z}
-     * @throws UnwritableException if the value becomes too long
      */
     public void timestamp(long days, long count, int digits, boolean isInstant) throws UnwritableException {
         ascii("\"" + dateText(days) + "T" + timeText(count, digits) + (isInstant ? "Z" : "") + "\"");

@@ -4,6 +4,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
 
 /** Opens stores on files. */
 public final class Mapping {
@@ -11,21 +12,11 @@ public final class Mapping {
     private Mapping() {
     }
 
-    /**
-     * Creates a store from a file.
-     *
-     * @param <S> the store, which then owns the file
-     */
+    /** Creates a store from a file. */
     @FunctionalInterface
     public interface Reader<S> {
 
-        /**
-         * Reads and validates the file.
-         *
-         * @param file the file
-         * @return the store
-         * @throws IOException if the file violates its format
-         */
+        /** Reads and validates the file. */
         S read(MappedFile file) throws IOException;
     }
 
@@ -33,10 +24,6 @@ public final class Mapping {
      * Opens a file and creates a store from it; closes the file if that fails, for example because it shrinks
      * meanwhile.
      *
-     * @param <S> the store
-     * @param location the file
-     * @param reader creates the store
-     * @return the store
      * @throws IOException if the file is missing, cannot be read, shrinks, or is rejected by the reader
      */
     public static <S> S open(Location location, Reader<S> reader) throws IOException {
@@ -46,14 +33,9 @@ public final class Mapping {
     /**
      * Opens a file with its index and creates a store, as {@link #open(Location, Reader)} does.
      *
-     * @param <S> the store
-     * @param location the file
      * @param index the index file: change checks cover both files. Null if there is none
-     * @param reader creates the store
-     * @return the store
-     * @throws IOException as {@link #open(Location, Reader)}
      */
-    public static <S> S open(Location location, MappedFile index, Reader<S> reader) throws IOException {
+    public static <S> S open(Location location, @Nullable MappedFile index, Reader<S> reader) throws IOException {
         MappedFile file = location.openWith(index);
         try {
             return file.reading(() -> reader.read(file));

@@ -6,6 +6,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A value of the encoding {@code ndarray} that contains its shape and perhaps its type: a mutable cursor, which one
@@ -23,38 +24,33 @@ public final class NdarrayValue {
     private static final int MAX_RANK = 63;
 
     private final long[] dims = new long[MAX_RANK];
-    private DType dtype;
+    private DType dtype = DType.U8;
     private int rank;
     private long dataOffset;
     private long dataBytes;
 
-    /** Creates a cursor without a value. */
-    public NdarrayValue() {
-    }
-
     /**
      * Reads the header of a value.
      *
-     * @param bytes the memory that holds the value
-     * @param offset its first byte
-     * @param byteSize its length
      * @param known the column's element type, or null if the value declares it
      * @throws CodecException if the value is malformed; says how, but not where
      * @throws IndexOutOfBoundsException if the value is not within {@code bytes}
      */
-    public void read(MemorySegment bytes, long offset, long byteSize, DType known) throws CodecException {
+    public void read(MemorySegment bytes, long offset, long byteSize, @Nullable DType known) throws CodecException {
         long at = offset;
         long end = offset + byteSize;
-        dtype = known;
         if (known == null) {
             if (at == end) {
                 throw new CodecException("ndarray: 0 bytes, without a type");
             }
             int code = bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
-            dtype = dtypeOf(code);
-            if (dtype == null) {
+            DType declared = dtypeOf(code);
+            if (declared == null) {
                 throw new CodecException("ndarray: type code " + code + ", which is none of an integer or a float");
             }
+            dtype = declared;
+        } else {
+            dtype = known;
         }
         if (at == end) {
             throw new CodecException("ndarray: " + byteSize + " bytes, without a shape");
@@ -85,7 +81,7 @@ public final class NdarrayValue {
         }
     }
 
-    private static DType dtypeOf(int code) {
+    private static @Nullable DType dtypeOf(int code) {
         return switch (code) {
             case 8 -> DType.U8;
             case 9 -> DType.I8;
@@ -111,20 +107,12 @@ public final class NdarrayValue {
         };
     }
 
-    /**
-     * Returns the element type.
-     *
-     * @return the dtype
-     */
+    /** Returns the element type. */
     public DType dtype() {
         return dtype;
     }
 
-    /**
-     * Returns the number of dimensions.
-     *
-     * @return 0 to 63
-     */
+    /** {@return the number of dimensions, 0 to 63} */
     public int rank() {
         return rank;
     }
@@ -133,35 +121,22 @@ public final class NdarrayValue {
      * Returns a dimension.
      *
      * @param d its index, 0 being the outermost
-     * @return its size
      */
     public long dim(int d) {
         return dims[d];
     }
 
-    /**
-     * Returns the dimensions.
-     *
-     * @return a copy
-     */
+    /** Returns the dimensions. */
     public long[] shape() {
         return Arrays.copyOf(dims, rank);
     }
 
-    /**
-     * Returns where the elements start.
-     *
-     * @return an offset in the memory that was read
-     */
+    /** {@return the offset of the elements in the memory that was read} */
     public long dataOffset() {
         return dataOffset;
     }
 
-    /**
-     * Returns the size of the elements.
-     *
-     * @return bytes
-     */
+    /** Returns the size of the elements. */
     public long dataBytes() {
         return dataBytes;
     }

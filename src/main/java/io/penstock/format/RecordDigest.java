@@ -1,14 +1,15 @@
 package io.penstock.format;
 
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 
 /**
- * SHA-256 of keys and values in order, each as its length in little-endian {@code u32} and its bytes. Values without
- * keys have empty ones.
+ * SHA-256 of values that are often small. A record is a key and a value, each as its length in little-endian
+ * {@code u32} and its bytes; a value without a key has an empty one.
  */
 public final class RecordDigest {
 
@@ -16,65 +17,58 @@ public final class RecordDigest {
 
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] chunk = new byte[CHUNK_BYTES];
+    private final MemorySegment segment = MemorySegment.ofArray(chunk);
     private int used;
+    private long byteSize;
 
-    /** Creates an empty digest. */
-    public RecordDigest() {
-    }
-
-    /**
-     * Adds a value without a key.
-     *
-     * @param value its bytes
-     * @return this
-     */
+    /** Adds a record without a key. */
     public RecordDigest add(Span value) {
-        addLength(0);
-        return addPart(value);
+        return addInt(0).addPart(value);
     }
 
-    /**
-     * Adds a key and its value.
-     *
-     * @param key the key's bytes
-     * @param value the value's bytes
-     * @return this
-     */
+    /** Adds a record. */
     public RecordDigest add(Span key, Span value) {
         return addPart(key).addPart(value);
     }
 
     private RecordDigest addPart(Span part) {
-        addLength(part.byteSize());
-        return addBytes(part);
+        return addInt((int) part.byteSize()).addBytes(part);
     }
 
-    /**
-     * Adds bytes without a length.
-     *
-     * @param bytes the bytes
-     * @return this
-     */
+    /** Adds bytes without a length. */
     public RecordDigest addBytes(Span bytes) {
-        MemorySegment segment = bytes.segment();
+        MemorySegment from = bytes.segment();
         for (long done = 0; done < bytes.byteSize(); ) {
-            if (used == CHUNK_BYTES) {
-                flush();
-            }
+            makeRoom(1);
             int step = (int) Math.min(CHUNK_BYTES - used, bytes.byteSize() - done);
-            MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, bytes.byteOffset() + done, chunk, used, step);
+            MemorySegment.copy(from, ValueLayout.JAVA_BYTE, bytes.byteOffset() + done, chunk, used, step);
             used += step;
             done += step;
         }
+        byteSize += bytes.byteSize();
         return this;
     }
 
-    private void addLength(long bytes) {
-        if (CHUNK_BYTES - used < Integer.BYTES) {
+    /** Adds a byte. */
+    RecordDigest addByte(int value) {
+        makeRoom(Byte.BYTES);
+        chunk[used++] = (byte) value;
+        byteSize++;
+        return this;
+    }
+
+    /** Adds a little-endian number of 32 bits. */
+    RecordDigest addInt(int value) {
+        makeRoom(Integer.BYTES);
+        segment.set(LittleEndian.I32, used, value);
+        used += Integer.BYTES;
+        byteSize += Integer.BYTES;
+        return this;
+    }
+
+    private void makeRoom(int bytes) {
+        if (CHUNK_BYTES - used < bytes) {
             flush();
-        }
-        for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
-            chunk[used++] = (byte) (bytes >>> shift);
         }
     }
 
@@ -83,11 +77,12 @@ public final class RecordDigest {
         used = 0;
     }
 
-    /**
-     * Returns the digest; call it once.
-     *
-     * @return 64 hexadecimal digits
-     */
+    /** Returns the number of bytes added. */
+    long byteSize() {
+        return byteSize;
+    }
+
+    /** Returns the 64 hexadecimal digits of everything added; call it once. */
     public String hex() {
         flush();
         return Sha256.hex(sha256);

@@ -15,14 +15,7 @@ import io.penstock.memory.Tensor;
  */
 public record TokenRun(MappedFile file, long byteOffset, DType dtype, long tokenCount) {
 
-    /**
-     * Locates a part of the run.
-     *
-     * @param firstToken the position of the part's first token
-     * @param tokens the number of tokens
-     * @param into receives the location
-     * @throws IndexOutOfBoundsException if the part is outside the run; names the file and both ends
-     */
+    /** Locates a part of the run. */
     public void locate(long firstToken, long tokens, Span into) {
         if (firstToken < 0 || tokens < 0 || tokens > tokenCount - firstToken) {
             throw new IndexOutOfBoundsException(file.location() + ": tokens from " + firstToken + ", " + tokens
@@ -32,11 +25,7 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
         into.set(file, byteOffset + firstToken * tokenBytes, tokens * tokenBytes);
     }
 
-    /**
-     * Returns the whole run.
-     *
-     * @return a view of the mapping
-     */
+    /** Returns the whole run. */
     public Tensor tensor() {
         return Tensor.of(file.range(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
     }

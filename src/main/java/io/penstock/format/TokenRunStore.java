@@ -11,29 +11,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A store of contiguous tokens: one document, or several whose ends are in a second file. */
-public final class TokenRunStore implements TokenStore, StoreInfo.Source {
+public final class TokenRunStore implements TokenStore, StoreInfo.Described {
 
     private final String format;
     private final TokenRun tokens;
     /** The document ends, {@code u64}; null for a single document (none if there are no tokens). */
-    private final MappedFile documentEnds;
+    private final @Nullable MappedFile documentEnds;
     private final List<MappedFile> others;
     private final Supplier<StoreInfo> info;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
     /**
      * Creates a store of several files and owns them.
      *
-     * @param format the format's name
-     * @param tokens the tokens
      * @param documentEnds the file of document ends in tokens, {@code u64}, non-decreasing; document 0 starts at 0.
      *     Null for a single document (none if there are no tokens)
-     * @param others further files of the store
-     * @param info describes the store
      */
-    public TokenRunStore(String format, TokenRun tokens, MappedFile documentEnds, List<MappedFile> others,
+    public TokenRunStore(String format, TokenRun tokens, @Nullable MappedFile documentEnds, List<MappedFile> others,
             Supplier<StoreInfo> info) {
         this.format = format;
         this.tokens = tokens;
@@ -45,10 +42,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Source {
     /**
      * Creates a store of one file and one document, or none if there are no tokens.
      *
-     * @param format the format's name
      * @param tokens the tokens; the store closes their file
-     * @param details the format's own fields, by name
-     * @return the store
      */
     public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, Object>> details) {
         return new TokenRunStore(format, tokens, null, List.of(), () -> new StoreInfo(format,

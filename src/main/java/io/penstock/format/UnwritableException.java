@@ -9,11 +9,7 @@ public final class UnwritableException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /**
-     * Creates the error.
-     *
-     * @param message what is wrong with the value
-     */
+    /** Creates the error. */
     public UnwritableException(String message) {
         super(message);
     }

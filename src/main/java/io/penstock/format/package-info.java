@@ -3,4 +3,7 @@
  *
  * <p>Each sub-package reads and writes one format.
  */
+@NullMarked
 package io.penstock.format;
+
+import org.jspecify.annotations.NullMarked;

@@ -85,16 +85,15 @@ public final class ImageFit {
     }
 
     /**
-     * This fit with or without scaled decoding; the default is with. libturbojpeg then decodes a JPEG 2, 4 or 8 times
-     * smaller if both sides stay at least twice as long as the resized ones. This is faster and hardly visible, but the
-     * pixels differ from those of resizing the whole image. The JDK's decoder always resizes the whole image, because
-     * scaling gains it nothing.
+     * This fit without scaled decoding. By default, libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if both sides
+     * stay at least twice as long as the resized ones. That is faster and hardly visible, but the pixels differ from
+     * those of resizing the whole image. The JDK's decoder always resizes the whole image, because scaling gains it
+     * nothing.
      *
-     * @param scaled whether to use scaled decoding
      * @return the fit
      */
-    public ImageFit scaledDecoding(boolean scaled) {
-        return new ImageFit(mode, height, width, shorterSide, upright, scaled);
+    public ImageFit decodedWhole() {
+        return new ImageFit(mode, height, width, shorterSide, upright, false);
     }
 
     /** {@return the rows of the resulting images} */

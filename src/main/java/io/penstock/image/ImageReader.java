@@ -64,7 +64,7 @@ public final class ImageReader implements AutoCloseable {
      * @return the quotient, rounded up
      */
     public static int scaled(int pixels, int denominator) {
-        return (int) (((long) pixels + denominator - 1) / denominator);
+        return Math.ceilDiv(pixels, denominator);
     }
 
     /**

@@ -61,13 +61,14 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
             throw new ImageException(storedBytes + " bytes", "less than 2 GiB");
         }
         byte[] components = components(jpeg, header, (int) storedBytes);
+        long count = (long) header.width * header.height;
         if (denominator == 1) {
-            convert(jpeg.coding, components, (long) header.width * header.height, format, target, targetOffset);
+            convert(jpeg.coding, components, count, format, target, targetOffset);
             return;
         }
         int channels = format == null ? header.layout.channels() : format.channels();
-        MemorySegment whole = pixels.of((long) header.width * header.height * channels);
-        convert(jpeg.coding, components, (long) header.width * header.height, format, whole, 0);
+        MemorySegment whole = pixels.of(count * channels);
+        convert(jpeg.coding, components, count, format, whole, 0);
         shrink(whole, header.width, header.height, channels, denominator, target, targetOffset);
     }
 
@@ -107,43 +108,34 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, @Nullable PixelFormat format,
             MemorySegment target, long targetOffset) {
-        switch (coding) {
-            case CMYK -> Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);
-            case YCCK -> {
+        if (coding == JpegHeader.Coding.CMYK || coding == JpegHeader.Coding.YCCK) {
+            if (coding == JpegHeader.Coding.YCCK) {
                 Chroma.toInks(components);
-                Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);
             }
-            case GRAY -> {
-                if (format == null || format == PixelFormat.GRAY) {
-                    MemorySegment.copy(components, 0, target, JAVA_BYTE, targetOffset, components.length);
-                    return;
-                }
-                for (int i = 0; i < components.length; i++) {
-                    int gray = components[i] & 0xFF;
-                    Colors.put(format, gray, gray, gray, 255, target, targetOffset + (long) i * format.channels());
-                }
-            }
-            case RGB, YCBCR -> {
-                if (format == PixelFormat.GRAY && coding == JpegHeader.Coding.YCBCR) {
-                    for (int i = 0; i < components.length; i += 3) {
-                        target.set(JAVA_BYTE, targetOffset + i / 3, components[i]);
-                    }
-                    return;
-                }
-                if (coding == JpegHeader.Coding.YCBCR) {
-                    Chroma.toRgb(components);
-                }
-                if (format == null || format == PixelFormat.RGB) {
-                    MemorySegment.copy(components, 0, target, JAVA_BYTE, targetOffset, components.length);
-                    return;
-                }
-                long to = targetOffset;
+            Inks.convert(MemorySegment.ofArray(components), pixels, format, target, targetOffset);
+            return;
+        }
+        if (coding == JpegHeader.Coding.YCBCR) {
+            if (format == PixelFormat.GRAY) {
                 for (int i = 0; i < components.length; i += 3) {
-                    Colors.put(format, components[i] & 0xFF, components[i + 1] & 0xFF, components[i + 2] & 0xFF, 255,
-                            target, to);
-                    to += format.channels();
+                    target.set(JAVA_BYTE, targetOffset + i / 3, components[i]);
                 }
+                return;
             }
+            Chroma.toRgb(components);
+        }
+        int channels = coding == JpegHeader.Coding.GRAY ? 1 : 3;
+        if (format == null || format.channels() == channels) {
+            MemorySegment.copy(components, 0, target, JAVA_BYTE, targetOffset, components.length);
+            return;
+        }
+        long to = targetOffset;
+        for (int i = 0; i < components.length; i += channels) {
+            int red = components[i] & 0xFF;
+            int green = channels == 1 ? red : components[i + 1] & 0xFF;
+            int blue = channels == 1 ? red : components[i + 2] & 0xFF;
+            Colors.put(format, red, green, blue, 255, target, to);
+            to += format.channels();
         }
     }
 

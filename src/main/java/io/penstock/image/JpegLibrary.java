@@ -23,12 +23,12 @@ public enum JpegLibrary {
      * @throws IllegalArgumentException if the property names an unknown library
      */
     public static JpegLibrary preferred() {
-        String told = System.getProperty(PROPERTY, "");
-        return switch (told.toLowerCase(Locale.ROOT)) {
+        String chosen = System.getProperty(PROPERTY, "");
+        return switch (chosen.toLowerCase(Locale.ROOT)) {
             case "" -> TURBOJPEG.isPresent() ? TURBOJPEG : JDK;
             case "turbojpeg" -> TURBOJPEG;
             case "jdk" -> JDK;
-            default -> throw new IllegalArgumentException(PROPERTY + "=" + told + ", expected turbojpeg or jdk");
+            default -> throw new IllegalArgumentException(PROPERTY + "=" + chosen + ", expected turbojpeg or jdk");
         };
     }
 

@@ -56,8 +56,8 @@ final class PngDecoder implements AutoCloseable {
             pass(image.width, image.height, target, targetOffset, pixelBytes, (long) image.width * pixelBytes);
         } else {
             for (int pass = 0; pass < FIRST_ROW.length; pass++) {
-                int columns = ceilDiv(image.width - FIRST_COLUMN[pass], COLUMN_STEP[pass]);
-                int rows = ceilDiv(image.height - FIRST_ROW[pass], ROW_STEP[pass]);
+                int columns = Math.ceilDiv(image.width - FIRST_COLUMN[pass], COLUMN_STEP[pass]);
+                int rows = Math.ceilDiv(image.height - FIRST_ROW[pass], ROW_STEP[pass]);
                 long first = ((long) FIRST_ROW[pass] * image.width + FIRST_COLUMN[pass]) * pixelBytes;
                 if (columns > 0 && rows > 0) {
                     pass(columns, rows, target, targetOffset + first, (long) COLUMN_STEP[pass] * pixelBytes,
@@ -66,10 +66,6 @@ final class PngDecoder implements AutoCloseable {
             }
         }
         finish();
-    }
-
-    private static int ceilDiv(int a, int b) {
-        return a <= 0 ? 0 : (a + b - 1) / b;
     }
 
     /** Decodes the rows of a pass, at the given byte steps between pixels and between rows. */
@@ -161,16 +157,11 @@ final class PngDecoder implements AutoCloseable {
             while (done < bytes) {
                 int more = inflater.inflate(into, done, bytes - done);
                 done += more;
-                if (more == 0) {
-                    if (inflater.finished()) {
-                        throw new ImageException(at, "pixels that end too early", "as many as the header says");
-                    }
-                    if (inflater.needsDictionary()) {
-                        throw new ImageException(png.pixelsOffset, "a zlib stream with a dictionary", "one without");
-                    }
-                    if (inflater.needsInput() && !feed()) {
-                        throw new ImageException(at, "pixels that end too early", "as many as the header says");
-                    }
+                if (more == 0 && inflater.needsDictionary()) {
+                    throw new ImageException(png.pixelsOffset, "a zlib stream with a dictionary", "one without");
+                }
+                if (more == 0 && (inflater.finished() || inflater.needsInput() && !feed())) {
+                    throw new ImageException(at, "pixels that end too early", "as many as the header says");
                 }
             }
         } catch (DataFormatException e) {
@@ -208,10 +199,7 @@ final class PngDecoder implements AutoCloseable {
     /** Checks the stream's and the chunks' checksums after the last row. Ignores inflated bytes after the rows. */
     private void finish() throws ImageException {
         try {
-            while (!inflater.finished()) {
-                if (inflater.inflate(current, 0, 1) > 0) {
-                    break;
-                }
+            while (!inflater.finished() && inflater.inflate(current, 0, 1) == 0) {
                 if (!inflater.finished() && inflater.needsInput() && !feed()) {
                     throw new ImageException(at, "a zlib stream without its end", "its checksum");
                 }
@@ -231,10 +219,7 @@ final class PngDecoder implements AutoCloseable {
 
     /** Checks the checksums of the remaining chunks. */
     private void checkRest() throws ImageException {
-        boolean more;
-        do {
-            more = feed();
-        } while (more);
+        while (feed()) { }
     }
 
     @Override

@@ -40,7 +40,10 @@ final class TurboJpeg implements JpegDecoder {
     private static final int STOP_ON_WARNING = 8192;
     private static final int MAX_MESSAGE_BYTES = 200;
 
-    /** The functions, or null and the cause if they are missing; then no decompressor is opened. */
+    /**
+     * The functions, or null and the cause if they are missing; then no decompressor is opened. The JIT compiler treats
+     * the fields of a constant record as constants.
+     */
     private record Library(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error,
             @Nullable Throwable absence) {
 
@@ -53,9 +56,9 @@ final class TurboJpeg implements JpegDecoder {
                 // There C's long, which counts the image's bytes, has 32 bits.
                 return new Library(null, null, null, null, new UnsatisfiedLinkError("a system with 64-bit long"));
             }
-            String told = System.getProperty(PROPERTY);
+            String chosen = System.getProperty(PROPERTY);
             Throwable absence = null;
-            for (String name : told == null ? NAMES : List.of(told)) {
+            for (String name : chosen == null ? NAMES : List.of(chosen)) {
                 try {
                     SymbolLookup lookup = name.contains(File.separator)
                             ? SymbolLookup.libraryLookup(Path.of(name), Arena.global())
@@ -79,10 +82,6 @@ final class TurboJpeg implements JpegDecoder {
     }
 
     private static final Library LIBRARY = Library.load();
-    private static final MethodHandle OPEN = LIBRARY.open;
-    private static final MethodHandle CLOSE = LIBRARY.close;
-    private static final MethodHandle DECOMPRESS = LIBRARY.decompress;
-    private static final MethodHandle ERROR = LIBRARY.error;
 
     private final Scratch inks = new Scratch();
     private long handle;
@@ -100,7 +99,7 @@ final class TurboJpeg implements JpegDecoder {
             throw new MissingLibraryException("reading JPEG", "libturbojpeg (libjpeg-turbo)", LIBRARY.absence);
         }
         try {
-            long handle = (long) OPEN.invokeExact();
+            long handle = (long) LIBRARY.open.invokeExact();
             if (handle == 0) {
                 throw new OutOfMemoryError("libturbojpeg gives no decompressor");
             }
@@ -141,7 +140,7 @@ final class TurboJpeg implements JpegDecoder {
         }
         int status;
         try {
-            status = (int) DECOMPRESS.invokeExact(handle, stored.address(), storedBytes,
+            status = (int) LIBRARY.decompress.invokeExact(handle, stored.address(), storedBytes,
                     target.address() + targetOffset, width, width * channels, height, pixels,
                     STOP_ON_WARNING);
         } catch (Throwable t) {
@@ -156,7 +155,7 @@ final class TurboJpeg implements JpegDecoder {
     @SuppressWarnings("restricted")
     private String message() {
         try {
-            MemorySegment text = (MemorySegment) ERROR.invokeExact(handle);
+            MemorySegment text = (MemorySegment) LIBRARY.error.invokeExact(handle);
             String message = text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
             return message.replaceFirst("^tj[A-Za-z0-9]+\\(\\): ", "");
         } catch (Throwable t) {
@@ -171,7 +170,7 @@ final class TurboJpeg implements JpegDecoder {
             long closing = handle;
             handle = 0;
             try {
-                int _ = (int) CLOSE.invokeExact(closing);
+                int _ = (int) LIBRARY.close.invokeExact(closing);
             } catch (Throwable t) {
                 throw unexpected(t);
             }

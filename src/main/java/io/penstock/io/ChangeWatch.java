@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /** Detects changes of an open local file. Thread-safe. */
 final class ChangeWatch {
@@ -15,13 +16,12 @@ final class ChangeWatch {
     private final int fd;
     private final Path path;
     private final ContentSample sample;
-    /** Null if the OS gives none, or this process writes the file. Guarded by the monitor. */
-    private FileStatus status;
+    /** Null if the OS gives none, or the file is not watched. Guarded by the monitor. */
+    private @Nullable FileStatus status;
     private boolean closed;
-    /** The change found; null while there is none. */
-    private volatile String change;
+    private volatile @Nullable String change;
 
-    ChangeWatch(MappedFile file, int fd, Path path, FileStatus status) {
+    ChangeWatch(MappedFile file, int fd, Path path, @Nullable FileStatus status) {
         this.file = file;
         this.fd = fd;
         this.path = path;

@@ -8,13 +8,13 @@ package io.penstock.io;
  * @param version a text that changes with the content: an object's ETag; a local file's identity, size and modification
  *     time. Empty if the path does not exist
  */
-public record FileInfo(Kind kind, long byteSize, String version) {
+public record FileInfo(EntryKind kind, long byteSize, String version) {
 
     /** The path does not exist. */
-    public static final FileInfo ABSENT = new FileInfo(Kind.ABSENT, 0, "");
+    public static final FileInfo ABSENT = new FileInfo(EntryKind.ABSENT, 0, "");
 
     /** The kinds of entries. */
-    public enum Kind {
+    public enum EntryKind {
         /** A regular file, or an object. */
         FILE,
         /** A folder, or a prefix of objects. */

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A place of files: a local file system, a bucket, a server. Paths are text with {@code /} as separator. Thread-safe.
@@ -21,35 +22,25 @@ public interface FileSource {
     /** Finds the source of a URI. Found by {@link java.util.ServiceLoader}. */
     interface Provider {
 
-        /**
-         * Returns the provider's URI scheme.
-         *
-         * @return for example {@code s3}, in lower case
-         */
+        /** {@return the provider's URI scheme in lower case, for example {@code s3}} */
         String scheme();
 
         /**
-         * Returns the location that a URI names.
+         * {@return the source that a URI names, and the path in it}
          *
          * @param uri a URI with that scheme
-         * @return the source and the path in it
          * @throws IllegalArgumentException if the URI names no file or folder of this kind of source
          */
         Location locate(URI uri);
     }
 
-    /**
-     * Returns the prefix of paths in messages.
-     *
-     * @return for example {@code s3://bucket/}; empty for local files
-     */
+    /** {@return the prefix of paths in messages, for example {@code s3://bucket/}; empty for local files} */
     String root();
 
     /**
-     * Returns information about a path.
+     * {@return the kind, size and version of a path}
      *
      * @param path the path
-     * @return its kind, size and version
      * @throws IOException if the source fails; a missing path is no error
      */
     FileInfo info(String path) throws IOException;
@@ -71,10 +62,10 @@ public interface FileSource {
      * @param index the file's index, open at least as long: change checks cover both. Null if there is none
      * @return the file, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
-    MappedFile open(Location file, MappedFile index) throws IOException;
+    MappedFile open(Location file, @Nullable MappedFile index) throws IOException;
 
     /**
      * Opens a file for mostly sequential reads, without a mapping if the source can.
@@ -88,10 +79,10 @@ public interface FileSource {
     }
 
     /**
-     * Returns the local file or folder at a path, for operations that need local files.
+     * {@return the present path of the local file or folder, for operations that need one; empty if this source is not
+     * local}
      *
      * @param path the path
-     * @return its present path; empty if this source is not local
      */
     default Optional<Path> local(String path) {
         return Optional.empty();

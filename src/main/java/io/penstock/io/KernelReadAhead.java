@@ -10,11 +10,7 @@ final class KernelReadAhead {
     private KernelReadAhead() {
     }
 
-    /**
-     * Returns the most that the kernel reads ahead in a file.
-     *
-     * @return bytes; 0 if unknown
-     */
+    /** {@return the most bytes that the kernel reads ahead in a file; 0 if unknown} */
     static long bytes(Path file) {
         try {
             long device = ((Number) Files.getAttribute(file, "unix:dev")).longValue();

@@ -1,5 +1,7 @@
 package io.penstock.io;
 
+import io.penstock.io.file.CommittedFolder;
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a local file system as readers see them: a file that is committed but not yet moved is read in its
@@ -20,12 +23,6 @@ import java.util.function.Predicate;
  * @param system the file system
  */
 record LocalFiles(FileSystem system) implements FileSource {
-
-    /** Uses a file at its present path. */
-    @FunctionalInterface
-    private interface Use<T> {
-        T of(Path file) throws IOException;
-    }
 
     @Override
     public String root() {
@@ -62,9 +59,9 @@ record LocalFiles(FileSystem system) implements FileSource {
         } catch (IOException _) {
             return FileInfo.ABSENT;
         }
-        FileInfo.Kind kind = found.isRegularFile() ? FileInfo.Kind.FILE
-                : found.isDirectory() ? FileInfo.Kind.FOLDER : FileInfo.Kind.OTHER;
-        long byteSize = kind == FileInfo.Kind.FILE ? found.size() : 0;
+        FileInfo.EntryKind kind = found.isRegularFile() ? FileInfo.EntryKind.FILE
+                : found.isDirectory() ? FileInfo.EntryKind.FOLDER : FileInfo.EntryKind.OTHER;
+        long byteSize = kind == FileInfo.EntryKind.FILE ? found.size() : 0;
         return new FileInfo(kind, byteSize, found.fileKey() + " " + found.size() + " "
                 + found.lastModifiedTime().to(TimeUnit.NANOSECONDS));
     }
@@ -75,11 +72,15 @@ record LocalFiles(FileSystem system) implements FileSource {
 
     @Override
     public List<String> files(String folder, Predicate<String> chosen) throws IOException {
-        return CommittedFolder.files(required(folder), chosen);
+        try {
+            return CommittedFolder.files(required(folder), chosen);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(folder, e);
+        }
     }
 
     @Override
-    public MappedFile open(Location file, MappedFile index) throws IOException {
+    public MappedFile open(Location file, @Nullable MappedFile index) throws IOException {
         return where(file.path(), now -> MappedFile.open(file, now, index));
     }
 
@@ -88,13 +89,13 @@ record LocalFiles(FileSystem system) implements FileSource {
         return where(file.path(), RegularFile::open);
     }
 
-    /** Uses a file at its present path; retries if it moves meanwhile. */
-    private <T> T where(String path, Use<T> use) throws IOException {
+    /** Opens a file at its present path; retries if it moves meanwhile. */
+    private <T> T where(String path, RegularFile.Opener<T> opener) throws IOException {
         Path place = required(path);
         while (true) {
             Path now = CommittedFolder.locate(place);
             try {
-                return use.of(now);
+                return opener.open(now);
             } catch (IOException e) {
                 if (now.equals(CommittedFolder.locate(place))) {
                     throw e;

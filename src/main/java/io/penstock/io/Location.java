@@ -1,5 +1,6 @@
 package io.penstock.io;
 
+import io.penstock.io.file.InnerPath;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -19,6 +20,7 @@ import java.util.ServiceLoader;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The path of a file or folder in a {@link FileSource}. It need not exist.
@@ -44,21 +46,19 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Returns the location of a local file or folder.
+     * {@return the location of a local file or folder}
      *
      * @param path the path; messages show it unchanged
-     * @return its location
      */
     public static Location of(Path path) {
         return new Location(new LocalFiles(path.getFileSystem()), path.toString());
     }
 
     /**
-     * Returns the location that a URI names.
+     * {@return the location that a URI names}
      *
      * @param uri a URI with the scheme {@code file} or that of a {@link FileSource.Provider}, or a local path without a
      *     scheme
-     * @return its location
      * @throws IllegalArgumentException if the scheme is unknown or the URI is invalid for it
      */
     public static Location of(URI uri) {
@@ -77,11 +77,7 @@ public record Location(FileSource source, String path) {
         return provider.locate(uri);
     }
 
-    /**
-     * Returns the last part of the path.
-     *
-     * @return the file's or folder's own name; empty for a root
-     */
+    /** {@return the last part of the path: the file's or folder's own name; empty for a root} */
     public String name() {
         return path.substring(path.lastIndexOf('/') + 1);
     }
@@ -100,9 +96,9 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Resolves an untrusted path to a file in or below this folder; see {@link InnerPath#below}.
+     * Resolves an untrusted path to a file in or below this folder; for example from a file's content.
      *
-     * @param name the path
+     * @param name names separated by slashes; none is empty, {@code .} or {@code ..}
      * @return its location
      * @throws IllegalArgumentException if the path leads out of the folder or is invalid
      */
@@ -112,7 +108,7 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Resolves an untrusted name of a file directly in this folder; see {@link InnerPath#in}.
+     * Resolves an untrusted name of a file directly in this folder.
      *
      * @param name the name
      * @return its location
@@ -133,20 +129,15 @@ public record Location(FileSource source, String path) {
         return parent().resolve(sibling);
     }
 
-    /**
-     * Returns the parent folder.
-     *
-     * @return the folder; for a name alone, the folder that relative paths start from
-     */
+    /** {@return the parent folder; for a name alone, the folder that relative paths start from} */
     public Location parent() {
         int slash = path.lastIndexOf('/');
         return new Location(source, slash == 0 ? "/" : path.substring(0, Math.max(slash, 0)));
     }
 
     /**
-     * Returns information about this path.
+     * {@return the kind, size and version of this path}
      *
-     * @return its kind, size and version
      * @throws IOException if the source fails
      */
     public FileInfo info() throws IOException {
@@ -154,45 +145,41 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Tells whether this is a regular file.
+     * {@return whether this is a regular file}
      *
-     * @return true if it is
      * @throws IOException if the source fails
      */
     public boolean isFile() throws IOException {
-        return info().kind() == FileInfo.Kind.FILE;
+        return info().kind() == FileInfo.EntryKind.FILE;
     }
 
     /**
-     * Tells whether this is a folder.
+     * {@return whether this is a folder}
      *
-     * @return true if it is
      * @throws IOException if the source fails
      */
     public boolean isFolder() throws IOException {
-        return info().kind() == FileInfo.Kind.FOLDER;
+        return info().kind() == FileInfo.EntryKind.FOLDER;
     }
 
     /**
-     * Tells whether this path exists.
+     * {@return whether this path exists}
      *
-     * @return true if it does
      * @throws IOException if the source fails
      */
     public boolean exists() throws IOException {
-        return info().kind() != FileInfo.Kind.ABSENT;
+        return info().kind() != FileInfo.EntryKind.ABSENT;
     }
 
     /**
-     * Returns a file's size.
+     * {@return a file's size, in bytes}
      *
-     * @return bytes
      * @throws NoSuchFileException if the file does not exist
      * @throws IOException if the source fails
      */
     public long byteSize() throws IOException {
         FileInfo info = info();
-        if (info.kind() == FileInfo.Kind.ABSENT) {
+        if (info.kind() == FileInfo.EntryKind.ABSENT) {
             throw new NoSuchFileException(toString(), null, "no such file");
         }
         return info.byteSize();
@@ -214,7 +201,7 @@ public record Location(FileSource source, String path) {
      *
      * @return the file, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be opened
      */
     public MappedFile open() throws IOException {
@@ -228,7 +215,7 @@ public record Location(FileSource source, String path) {
      * @return the file, to be closed by the caller
      * @throws IOException as {@link #open()}
      */
-    public MappedFile openWith(MappedFile index) throws IOException {
+    public MappedFile openWith(@Nullable MappedFile index) throws IOException {
         return source.open(this, index);
     }
 
@@ -265,19 +252,16 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Returns the local file or folder, for operations that need local files.
-     *
-     * @return its present path; empty if it is not local
+     * {@return the present path of the local file or folder, for operations that need one; empty if it is not local}
      */
     public Optional<Path> local() {
         return source.local(path);
     }
 
     /**
-     * Returns the local file or folder, for a format that reads only local files.
+     * {@return the local file or folder, for a format that reads only local files}
      *
      * @param format the format's name
-     * @return its path
      * @throws UnsupportedOperationException if it is not local
      */
     public Path requireLocal(String format) {

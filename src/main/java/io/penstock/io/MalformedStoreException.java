@@ -2,6 +2,7 @@ package io.penstock.io;
 
 import java.io.IOException;
 import java.io.Serial;
+import java.util.regex.Pattern;
 
 /**
  * A file violates its format. The message is one line: file, position, what was found and what was expected:
@@ -12,6 +13,7 @@ public final class MalformedStoreException extends IOException {
 
     @Serial
     private static final long serialVersionUID = 1;
+    private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
     /**
      * Creates an error at a position in a file.
@@ -48,14 +50,6 @@ public final class MalformedStoreException extends IOException {
 
     /** Escapes control characters, which file names and file contents may hold. */
     private static String oneLine(String message) {
-        StringBuilder line = new StringBuilder(message.length());
-        message.codePoints().forEach(c -> {
-            if (Character.isISOControl(c) || c == 0x2028 || c == 0x2029) {
-                line.append(String.format("\\u%04x", c));
-            } else {
-                line.appendCodePoint(c);
-            }
-        });
-        return line.toString();
+        return CONTROL.matcher(message).replaceAll(c -> String.format("\\\\u%04x", (int) c.group().charAt(0)));
     }
 }

@@ -2,6 +2,7 @@ package io.penstock.io;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.io.file.RegularFile;
 import io.penstock.memory.Leak;
 import io.penstock.os.FileStatus;
 import io.penstock.os.Posix;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file mapped read-only as one segment of any size, with calls that load its bytes without a page fault in Java code.
@@ -51,10 +53,9 @@ public final class MappedFile implements AutoCloseable {
     private final MemorySegment segment;
     private final int fd;
     /** Fetches missing bytes; null if all are present. */
-    private final RangeFetcher fetcher;
+    private final @Nullable RangeFetcher fetcher;
     private final ChangeWatch watch;
-    /** The file's index; null if none. */
-    private final MappedFile index;
+    private final @Nullable MappedFile index;
     private final Leak leak;
 
     private volatile boolean closed;
@@ -65,7 +66,8 @@ public final class MappedFile implements AutoCloseable {
     /** The kernel's read-ahead in bytes; -1 until first asked. */
     private volatile long kernelReadAhead = -1;
 
-    private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd, FileStatus status, String version) {
+    private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd,
+            @Nullable FileStatus status, String version) {
         this.location = mapping.location;
         this.path = mapping.path;
         this.fetcher = mapping.fetcher;
@@ -81,7 +83,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /** A file to map: {@code version} is null for a local file, {@code fetcher} for a complete one. */
-    private record Mapping(Location location, Path path, String version, RangeFetcher fetcher, MappedFile index) {
+    private record Mapping(Location location, Path path, @Nullable String version, @Nullable RangeFetcher fetcher,
+            @Nullable MappedFile index) {
 
         MappedFile open(boolean isWatched) throws IOException {
             RegularFile.require(path);
@@ -114,7 +117,7 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
@@ -122,7 +125,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /** Maps a local file at its present path, under its known name. */
-    static MappedFile open(Location location, Path path, MappedFile index) throws IOException {
+    static MappedFile open(Location location, Path path, @Nullable MappedFile index) throws IOException {
         return new Mapping(location, path, null, null, index).open(true);
     }
 
@@ -132,7 +135,7 @@ public final class MappedFile implements AutoCloseable {
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
-     * @throws NotRegularFileException if it is not a regular file
+     * @throws java.nio.file.FileSystemException if it is not a regular file
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile openWritten(Path path) throws IOException {
@@ -151,40 +154,34 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if the sparse file cannot be mapped
      */
     public static MappedFile openSparse(Location location, String version, Path sparse, RangeFetcher fetcher,
-            MappedFile index) throws IOException {
+            @Nullable MappedFile index) throws IOException {
         return new Mapping(location, sparse, Objects.requireNonNull(version, "version"),
                 Objects.requireNonNull(fetcher, "fetcher"), index).open(false);
     }
 
-    /**
-     * Returns the file's location, as given at open.
-     *
-     * @return the location
-     */
+    /** {@return the file's location, as given at open} */
     public Location location() {
         return location;
     }
 
     /**
-     * Returns all bytes of the file, fetching missing ones; read-only, usable by any thread until {@link #close}.
+     * {@return all bytes of the file, fetching missing ones; read-only, usable by any thread until {@link #close}}
      *
-     * @return the segment
      * @throws UncheckedIOException if the fetch fails
      */
     public MemorySegment segment() {
         if (fetcher != null && !whole) {
-            fetch(0, segment.byteSize());
+            fetch(fetcher, 0, segment.byteSize());
             whole = true;
         }
         return segment;
     }
 
     /**
-     * Returns a part of the file, fetching missing bytes.
+     * {@return a view of a part of the file, with the rules of {@link #segment}; fetches missing bytes}
      *
      * @param offset its first byte
      * @param bytes its length
-     * @return a view, with the rules of {@link #segment}
      * @throws IndexOutOfBoundsException if the part is outside the file
      * @throws UncheckedIOException if the fetch fails
      */
@@ -195,9 +192,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Returns the mapping, for readers that {@linkplain #require fetch} each range first; other bytes are undefined.
-     *
-     * @return the segment
+     * {@return the mapping, for readers that {@linkplain #require fetch} each range first; other bytes are undefined}
      */
     public MemorySegment mapping() {
         return segment;
@@ -212,17 +207,17 @@ public final class MappedFile implements AutoCloseable {
      */
     public void require(long offset, long bytes) {
         if (fetcher != null) {
-            fetch(offset, bytes);
+            fetch(fetcher, offset, bytes);
         }
     }
 
     /** Not in {@link #require}, which must stay small enough to be inlined. */
-    private void fetch(long offset, long bytes) {
+    private void fetch(RangeFetcher from, long offset, long bytes) {
         if (closed) {
             throw new IllegalStateException(location + ": the file is closed");
         }
         if (offset >= 0 && offset < segment.byteSize() && bytes > 0) {
-            fetcher.fetch(offset, Math.min(bytes, segment.byteSize() - offset));
+            from.fetch(offset, Math.min(bytes, segment.byteSize() - offset));
         }
     }
 
@@ -231,16 +226,7 @@ public final class MappedFile implements AutoCloseable {
         return fetcher != null;
     }
 
-    /** Tells whether the bytes of a range are present. */
-    boolean isPresent(long offset, long bytes) {
-        return fetcher == null || fetcher.isPresent(offset, bytes);
-    }
-
-    /**
-     * Returns the file's size at open.
-     *
-     * @return bytes
-     */
+    /** {@return the file's size at open, in bytes} */
     public long byteSize() {
         return segment.byteSize();
     }
@@ -256,7 +242,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
-        if (isSparse() && advice == Advice.WILL_NEED) {
+        if (advice == Advice.WILL_NEED) {
             prefetch(offset, bytes);
         } else if (advice == Advice.POPULATE_READ) {
             require(offset, bytes);
@@ -301,10 +287,9 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Tells whether a page of the file is in the page cache or being read into it.
+     * {@return whether a page of the file is in the page cache or being read into it; true if the OS cannot tell}
      *
      * @param offset any byte of the page
-     * @return true if it is, or if the OS cannot tell
      * @throws IndexOutOfBoundsException if the byte is outside the file
      */
     public boolean isResident(long offset) {
@@ -389,9 +374,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Tells whether the file's name still leads to this file, not to a replacement.
+     * {@return whether the file's name still leads to this file, not to a replacement}
      *
-     * @return true if it does
      * @throws IOException if the source fails
      * @throws IllegalStateException if this file is closed
      */
@@ -410,16 +394,14 @@ public final class MappedFile implements AutoCloseable {
     /** Starts fetching the missing bytes of a range; a hint, whose end may be after the file's. */
     void prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
-        if (!isPresent(offset, there)) {
+        if (fetcher != null && !fetcher.isPresent(offset, there)) {
             fetcher.prefetch(offset, there);
         }
     }
 
     /** Starts reading whole pages; a hint, whose end may be after the file's. */
     void willNeed(long pageOffset, long bytes) {
-        if (isSparse()) {
-            prefetch(pageOffset, bytes);
-        }
+        prefetch(pageOffset, bytes);
         Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
     }
 

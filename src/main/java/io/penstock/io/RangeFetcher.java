@@ -9,11 +9,10 @@ import java.io.UncheckedIOException;
 public interface RangeFetcher extends AutoCloseable {
 
     /**
-     * Tells whether all bytes of a range are present.
+     * {@return whether all bytes of a range are present}
      *
      * @param offset the first byte
      * @param bytes the number of bytes
-     * @return true if none is missing
      */
     boolean isPresent(long offset, long bytes);
 

@@ -1,6 +1,7 @@
 package io.penstock.io;
 
 import io.penstock.os.Posix;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the OS to start reading exactly the ranges of mapped files that will be read soon, without waiting:
@@ -23,7 +24,7 @@ public final class ReadAhead {
     /** A kernel that reads this far ahead needs no advice, and uses larger pages than advice gets. */
     private static final long KERNEL_SUFFICES_BYTES = 1 << 20;
 
-    private MappedFile file;
+    private @Nullable MappedFile file;
     /** Whether to read the range ahead: its file is not in the page cache. */
     private boolean cold;
     /** The pending range, page-aligned; the next one may join it. Empty at first. */
@@ -77,14 +78,15 @@ public final class ReadAhead {
     }
 
     private void ask() {
-        if (begin == end) {
+        MappedFile in = file;
+        if (in == null || begin == end) {
             return;
         }
-        if (file.isSparse()) {
-            file.willNeed(begin, end - begin);
-        } else if (!isForKernel()) {
+        if (in.isSparse()) {
+            in.willNeed(begin, end - begin);
+        } else if (!isForKernel(in)) {
             for (long at = begin; at < end; at += CALL_BYTES) {
-                file.willNeed(at, Math.min(CALL_BYTES, end - at));
+                in.willNeed(at, Math.min(CALL_BYTES, end - at));
             }
         }
         bytes += end - begin;
@@ -93,24 +95,18 @@ public final class ReadAhead {
         joined = 0;
     }
 
-    private boolean isForKernel() {
-        return joined >= IN_ORDER && end - begin >= IN_ORDER_BYTES && file.kernelReadAhead() >= KERNEL_SUFFICES_BYTES;
+    private boolean isForKernel(MappedFile in) {
+        return joined >= IN_ORDER && end - begin >= IN_ORDER_BYTES && in.kernelReadAhead() >= KERNEL_SUFFICES_BYTES;
     }
 
     /**
-     * Returns the bytes requested so far or left to the kernel.
-     *
-     * @return bytes in whole pages; 0 if all files are in the page cache
+     * {@return the bytes requested so far or left to the kernel, in whole pages; 0 if all files are in the page cache}
      */
     public long bytes() {
         return bytes;
     }
 
-    /**
-     * Returns the number of requested ranges.
-     *
-     * @return the count; adjacent ranges count as one
-     */
+    /** {@return the number of requested ranges; adjacent ones count as one} */
     public long ranges() {
         return ranges;
     }

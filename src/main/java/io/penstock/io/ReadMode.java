@@ -1,5 +1,6 @@
 package io.penstock.io;
 
+import java.util.Arrays;
 import java.util.Locale;
 
 /** How a {@link SpanReader} copies the bytes of a mapped file. Every mode gives the same bytes. */
@@ -14,19 +15,14 @@ public enum ReadMode {
     AUTO;
 
     /**
-     * Returns the mode with a given {@link #toString}.
+     * {@return the mode with a given {@link #toString}}
      *
      * @param id {@code mmap}, {@code pread} or {@code auto}
-     * @return the mode
      * @throws IllegalArgumentException if no mode has that name
      */
     public static ReadMode of(String id) {
-        for (ReadMode mode : values()) {
-            if (mode.toString().equals(id)) {
-                return mode;
-            }
-        }
-        throw new IllegalArgumentException("unknown read mode '" + id + "', expected mmap, pread or auto");
+        return Arrays.stream(values()).filter(mode -> mode.toString().equals(id)).findAny().orElseThrow(() ->
+                new IllegalArgumentException("unknown read mode '" + id + "', expected mmap, pread or auto"));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.penstock.io;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows of equal size at a constant stride: row {@code i} is the {@code rowBytes} bytes from
@@ -13,7 +14,8 @@ import java.lang.foreign.MemorySegment;
  * @param rowBytes the size of a row
  * @param count the number of rows
  */
-public record Rows(MappedFile file, MemorySegment segment, long offset, long strideBytes, long rowBytes, long count) {
+public record Rows(@Nullable MappedFile file, MemorySegment segment, long offset, long strideBytes, long rowBytes,
+        long count) {
 
     /**
      * Checks that all rows are within the segment, so accesses need no check.
@@ -46,20 +48,18 @@ public record Rows(MappedFile file, MemorySegment segment, long offset, long str
     }
 
     /**
-     * Tells whether a row exists.
+     * {@return whether a row exists: whether the index is from 0 to below {@link #count}}
      *
      * @param row the row's index
-     * @return true if the index is from 0 to below {@link #count}
      */
     public boolean has(long row) {
         return row >= 0 && row < count;
     }
 
     /**
-     * Returns where a row starts.
+     * {@return the offset of a row's first byte in the segment}
      *
      * @param row the row's index
-     * @return the offset of its first byte in the segment
      * @throws IndexOutOfBoundsException if the row does not exist
      */
     public long offset(long row) {

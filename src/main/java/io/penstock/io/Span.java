@@ -3,6 +3,7 @@ package io.penstock.io;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run of bytes in a mapped file or in memory. It is a mutable cursor that one thread moves from sample to sample, so
@@ -12,7 +13,7 @@ import java.util.Objects;
  */
 public final class Span {
 
-    private MappedFile file;
+    private @Nullable MappedFile file;
     private MemorySegment segment = MemorySegment.NULL;
     private long byteOffset;
     private long byteSize;
@@ -70,20 +71,15 @@ public final class Span {
         byteSize = bytes;
     }
 
-    /**
-     * Returns the file that holds the bytes.
-     *
-     * @return the file, or null if they are in memory
-     */
-    public MappedFile file() {
+    /** {@return the file that holds the bytes, or null if they are in memory} */
+    public @Nullable MappedFile file() {
         return file;
     }
 
     /**
-     * Returns the base of {@link #byteOffset}: the whole mapping, or the memory. Fetches missing bytes of the span, but
-     * of no others.
+     * {@return the base of {@link #byteOffset}: the whole mapping, or the memory} Fetches missing bytes of the span,
+     * but of no others.
      *
-     * @return the segment
      * @throws UncheckedIOException if the fetch fails; names the file
      */
     public MemorySegment segment() {
@@ -94,10 +90,9 @@ public final class Span {
     }
 
     /**
-     * Tells whether another span is in the same file or memory.
+     * {@return whether another span is in the same file or memory}
      *
      * @param other the other span
-     * @return true if it is
      */
     public boolean isBeside(Span other) {
         return segment == other.segment && file == other.file;
@@ -108,20 +103,12 @@ public final class Span {
         return segment;
     }
 
-    /**
-     * Returns the first byte within {@link #segment}.
-     *
-     * @return the offset
-     */
+    /** {@return the first byte within {@link #segment}} */
     public long byteOffset() {
         return byteOffset;
     }
 
-    /**
-     * Returns the number of bytes.
-     *
-     * @return the size
-     */
+    /** {@return the number of bytes} */
     public long byteSize() {
         return byteSize;
     }

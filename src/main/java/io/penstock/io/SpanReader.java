@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Copies the bytes of spans, through the mapping or by {@code pread}, for one thread at a time.
@@ -29,7 +30,7 @@ public final class SpanReader implements AutoCloseable {
     private final MemorySegment callState = callStateArena.allocate(Posix.CALL_STATE);
     private final Span local = new Span();
     private final Scratch scratch = new Scratch();
-    private MappedFile lastFile;
+    private @Nullable MappedFile lastFile;
     private boolean byCall;
     private int untilDecision = 1;
     private long lastRow = -1;
@@ -58,8 +59,9 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if the span or the target range is out of bounds
      */
     public void copy(Span span, MemorySegment target, long targetOffset) {
-        if (readsByCall(span.file(), 1)) {
-            span.file().read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
+        MappedFile called = readByCall(span.file(), 1);
+        if (called != null) {
+            called.read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
             return;
         }
         try {
@@ -70,20 +72,20 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /**
-     * Returns the span's bytes for Java code to read without a cold page: the span itself if it is read through the
-     * mapping, otherwise a span of scratch memory, valid until the next call. A caller that reads a mapping passes an
+     * {@return the span's bytes for Java code to read without a cold page: the span itself if it is read through the
+     * mapping, otherwise a span of scratch memory, valid until the next call} A caller that reads a mapping passes an
      * {@link InternalError} to {@link #explain}.
      *
      * @param span the bytes to read
-     * @return the bytes
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
      */
     public Span local(Span span) {
-        if (!readsByCall(span.file(), 1)) {
+        MappedFile called = readByCall(span.file(), 1);
+        if (called == null) {
             return span;   // whose segment() fetches its bytes
         }
         MemorySegment memory = scratch.of(span.byteSize());
-        span.file().read(span.byteOffset(), memory, 0, span.byteSize(), callState);
+        called.read(span.byteOffset(), memory, 0, span.byteSize(), callState);
         local.set(memory, 0, span.byteSize());
         return local;
     }
@@ -105,15 +107,17 @@ public final class SpanReader implements AutoCloseable {
         MemorySegment from = rows.segment();
         long at = targetOffset;
         lastRow = count == 0 ? lastRow : indices[0];
-        if (readsByCall(rows.file(), count)) {
+        MappedFile called = readByCall(rows.file(), count);
+        if (called != null) {
             for (int i = 0; i < count; i++, at += rowBytes) {
                 lastRow = indices[i];
-                rows.file().read(rows.offset(lastRow), target, at, rowBytes, callState);
+                called.read(rows.offset(lastRow), target, at, rowBytes, callState);
             }
             return;
         }
-        if (rows.file() != null && rows.file().isSparse()) {
-            require(rows, indices, count);
+        MappedFile mapped = rows.file();
+        if (mapped != null && mapped.isSparse()) {
+            require(mapped, rows, indices, count);
         }
         int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
         try {
@@ -153,15 +157,17 @@ public final class SpanReader implements AutoCloseable {
         MemorySegment from = in.base();
         long at = targetOffset;
         lastRow = 0;
-        if (readsByCall(in.file(), count)) {
+        MappedFile called = readByCall(in.file(), count);
+        if (called != null) {
             for (int i = 0; i < count; at += sizes[i++]) {
                 lastRow = i;
-                in.file().read(offsets[i], target, at, sizes[i], callState);
+                called.read(offsets[i], target, at, sizes[i], callState);
             }
             return at - targetOffset;
         }
-        if (in.file() != null && in.file().isSparse()) {
-            require(in.file(), offsets, sizes, count);
+        MappedFile mapped = in.file();
+        if (mapped != null && mapped.isSparse()) {
+            require(mapped, offsets, sizes, count);
         }
         try {
             for (int i = 0; i < count;) {
@@ -183,15 +189,15 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /** Starts fetching all rows before it waits for any. */
-    private void require(Rows rows, long[] indices, int count) {
+    private void require(MappedFile file, Rows rows, long[] indices, int count) {
         for (int i = 0; i < count; i++) {
             if (rows.has(indices[i])) {
-                rows.file().prefetch(rows.offset(indices[i]), rows.rowBytes());
+                file.prefetch(rows.offset(indices[i]), rows.rowBytes());
             }
         }
         for (int i = 0; i < count; i++) {
             lastRow = indices[i];
-            rows.file().require(rows.offset(lastRow), rows.rowBytes());
+            file.require(rows.offset(lastRow), rows.rowBytes());
         }
     }
 
@@ -218,11 +224,7 @@ public final class SpanReader implements AutoCloseable {
         touched += sum;
     }
 
-    /**
-     * Returns the last row of {@link #copyRows} or run of {@link #copyRuns}: the one that an exception is about.
-     *
-     * @return its index
-     */
+    /** {@return the last row of {@link #copyRows} or run of {@link #copyRuns}: the one that an exception is about} */
     public long lastRow() {
         return lastRow;
     }
@@ -256,16 +258,16 @@ public final class SpanReader implements AutoCloseable {
         return fault;
     }
 
-    /** Decides once per {@link #DECIDE_EVERY} reads, single or in bulk. */
-    private boolean readsByCall(MappedFile file, int reads) {
+    /** Returns the file if it is to be read by call. Decides once per {@link #DECIDE_EVERY} reads, one or in bulk. */
+    private @Nullable MappedFile readByCall(@Nullable MappedFile file, int reads) {
         untilDecision -= reads;
         if (file != lastFile || untilDecision <= 0 || file != null && file.isChanged()) {
             decide(file);
         }
-        return byCall;
+        return byCall ? file : null;
     }
 
-    private void decide(MappedFile file) {
+    private void decide(@Nullable MappedFile file) {
         lastFile = file;
         untilDecision = DECIDE_EVERY;
         if (file == null) {

@@ -4,4 +4,7 @@
  * <p>Only regular files are opened. A {@link io.penstock.io.Span} points at bytes of a mapped file or of memory; a
  * {@link io.penstock.io.SpanReader} copies them.
  */
+@NullMarked
 package io.penstock.io;
+
+import org.jspecify.annotations.NullMarked;

@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads and writes JSON text; the package comment has the mapping to Java values. */
 public final class Json {
 
-    /** Arrays and objects may nest this deep unless said otherwise. */
-    public static final int DEFAULT_MAX_DEPTH = 64;
-
     private static final int MOST_SHOWN_CHARS = 200;
 
     private Json() {
@@ -31,7 +28,7 @@ public final class Json {
         try {
             return parse(utf8);
         } catch (JsonException e) {
-            throw e.at(charOffset(utf8, e.offset()));
+            throw e.at(new String(utf8, 0, (int) e.offset(), StandardCharsets.UTF_8).length());
         }
     }
 
@@ -57,22 +54,7 @@ public final class Json {
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
     public static @Nullable Object parse(byte[] utf8, int from, int to) {
-        return parse(utf8, from, to, DEFAULT_MAX_DEPTH);
-    }
-
-    /**
-     * Parses a range of UTF-8 bytes with another limit on nesting.
-     *
-     * @param utf8 the bytes
-     * @param from the first byte of the range
-     * @param to the first byte after the range
-     * @param maxDepth how deep arrays and objects may nest, up to 1000
-     * @return the value
-     * @throws JsonException if the range is not JSON or nests deeper; offsets count bytes from {@code from}
-     * @throws IndexOutOfBoundsException if the range is not within the array
-     */
-    public static @Nullable Object parse(byte[] utf8, int from, int to, int maxDepth) {
-        return new JsonParser(utf8, from, to, maxDepth).document();
+        return new JsonParser(utf8, from, to).document();
     }
 
     /**
@@ -149,17 +131,5 @@ public final class Json {
         byte[] utf8 = new byte[out.flip().remaining()];
         out.get(utf8);
         return utf8;
-    }
-
-    /** Counts the chars that the first {@code byteOffset} bytes of valid UTF-8 decode to. */
-    private static long charOffset(byte[] utf8, long byteOffset) {
-        long chars = 0;
-        for (int i = 0; i < byteOffset; i++) {
-            int lead = utf8[i] & 0xFF;
-            if (lead < 0x80 || lead >= 0xC0) {
-                chars += lead >= 0xF0 ? 2 : 1;
-            }
-        }
-        return chars;
     }
 }

@@ -1,6 +1,6 @@
 package io.penstock.json;
 
-/** A text is not JSON, or not the JSON that was needed: where, what was found there, and what was expected. */
+/** A text is not JSON, or not the JSON that was needed. Says where, what was found, and what was expected. */
 public final class JsonException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ public final class JsonException extends IllegalArgumentException {
         this("at offset " + offset + ": ", offset, found, expected);
     }
 
-    /** What is JSON, but not what its reader needs, has no offset. */
+    /** A value that is JSON, but not what its reader needs, has the offset -1. */
     JsonException(String where, long offset, String found, String expected) {
         super(where + "found " + found + ", expected " + expected);
         this.where = where;
@@ -30,38 +30,24 @@ public final class JsonException extends IllegalArgumentException {
     }
 
     /**
-     * Where the fault is.
-     *
-     * @return bytes from the start of the parsed range, or chars where a {@code CharSequence} was parsed; -1 where a
-     *         parsed value is of the wrong kind
+     * Returns where the fault is: bytes from the start of the parsed range, chars if a {@code CharSequence} was parsed,
+     * or -1 if a parsed value is of the wrong kind.
      */
     public long offset() {
         return offset;
     }
 
-    /**
-     * In which field or at which offset of what the fault is, as the message begins.
-     *
-     * @return for example {@code "not a loader state: epoch: "}; may be empty
-     */
+    /** Returns the start of the message, for example {@code "not a loader state: epoch: "}; may be empty. */
     public String where() {
         return where;
     }
 
-    /**
-     * What stands there.
-     *
-     * @return for example {@code 'x'} or {@code the end}
-     */
+    /** Returns what was found, for example {@code 'x'} or {@code the end}. */
     public String found() {
         return found;
     }
 
-    /**
-     * What could have stood there.
-     *
-     * @return for example {@code ',' or '}'}
-     */
+    /** Returns what was expected, for example {@code ',' or '}'}. */
     public String expected() {
         return expected;
     }
@@ -70,7 +56,7 @@ public final class JsonException extends IllegalArgumentException {
         return new JsonException(otherOffset, found, expected);
     }
 
-    /** The same of a document that should be something. */
+    /** Returns this error for a document that should be {@code what}. */
     JsonException in(String what) {
         return new JsonException("not " + what + ": " + where, offset, found, expected);
     }

@@ -9,12 +9,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a JSON object, read one by one by their names. Each is taken out of the object when it is read.
+ * Reads the fields of a JSON object one by one, by name. Reading a field removes it from the object.
  *
- * <p>A field that is read must be there and be of the kind that is asked for; {@link #has} says whether one that may be
- * left out is there. A field that nobody reads is ignored, unless the reader calls {@link #end}: files of our own do,
- * files of others may hold more than we need. What is wrong is a {@link JsonException} that names the document, the
- * field, what was found and what was expected:
+ * <p>A missing field or one of another kind is an error; {@link #has} checks for an optional one. Fields that are never
+ * read are ignored, unless the reader calls {@link #end}, as it does for Penstock's own files. An error is a
+ * {@link JsonException} that names the document, the field, what was found and what was expected:
  *
  * <pre>{@code not a data profile: fields[2].channels: found 0, expected 1 to 64}</pre>
  */
@@ -35,24 +34,18 @@ public final class JsonFields {
     }
 
     /**
-     * Parses a document.
+     * Parses UTF-8 bytes that hold one object.
      *
-     * @param utf8 its bytes
-     * @param what it should be, for messages, such as {@code a loader state}
-     * @return its fields
-     * @throws JsonException if it is not a JSON object
+     * @param what the kind of document, for messages, such as {@code a loader state}
      */
     public static JsonFields parse(byte[] utf8, String what) {
         return parse(() -> Json.parse(utf8), what);
     }
 
     /**
-     * Parses a document.
+     * Parses a text that holds one object.
      *
-     * @param text its text
-     * @param what it should be, for messages, such as {@code a loader state}
-     * @return its fields
-     * @throws JsonException if it is not a JSON object
+     * @param what the kind of document, for messages, such as {@code a loader state}
      */
     public static JsonFields parse(CharSequence text, String what) {
         return parse(() -> Json.parse(text), what);
@@ -68,24 +61,18 @@ public final class JsonFields {
         return new JsonFields(value, what, "");
     }
 
-    /** Whether a field is there that has not been read, be it {@code null}. */
+    /** Tells whether a field exists and was not read yet; its value may be {@code null}. */
     public boolean has(String key) {
         known.add(key);
         return fields.containsKey(key);
     }
 
-    /** The names of the fields that have not been read. */
+    /** Returns the names of the fields that were not read yet. */
     public List<String> names() {
         return List.copyOf(fields.keySet());
     }
 
-    /**
-     * Takes a field of any kind.
-     *
-     * @param key its name
-     * @return its value
-     * @throws JsonException if it is missing
-     */
+    /** Takes a field of any kind. */
     public @Nullable Object take(String key) {
         if (!has(key)) {
             throw wrong(key, "nothing", "a value");
@@ -156,7 +143,7 @@ public final class JsonFields {
                 finite(key + "[" + i + "]", items.get(i))).toArray();
     }
 
-    /** The number that the value of a field is. */
+    /** Returns a field's value as a number. */
     public double finite(String key, @Nullable Object value) {
         if (value instanceof Number number && Double.isFinite(number.doubleValue())) {
             return number.doubleValue();
@@ -205,7 +192,7 @@ public final class JsonFields {
                 .mapToObj(i -> new JsonFields(items.get(i), what, path(key + "[" + i + "]"))).toList();
     }
 
-    /** Refuses fields that were not asked for: a misspelt one that does nothing is worse than none. */
+    /** Rejects fields that were not read: a misspelled one must not be ignored. */
     public void end() {
         if (!fields.isEmpty()) {
             throw new JsonException(at(what, path), -1, Json.shown(fields.keySet().iterator().next()),
@@ -213,14 +200,7 @@ public final class JsonFields {
         }
     }
 
-    /**
-     * What to throw if the value of a field cannot be.
-     *
-     * @param key its name
-     * @param found what it is
-     * @param expected what it should be
-     * @return the exception
-     */
+    /** Returns the error for a field with a wrong value. */
     public JsonException wrong(String key, String found, String expected) {
         return new JsonException(at(what, path(key)), -1, found, expected);
     }

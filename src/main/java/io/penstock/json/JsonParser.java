@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class JsonParser {
 
-    private static final int MAX_DEPTH_LIMIT = 1000;
+    /** Arrays and objects nest at most this deep. */
+    private static final int MAX_DEPTH = 64;
 
     /** Converting a decimal number takes time quadratic in its length. */
     private static final int MAX_NUMBER_BYTES = 1000;
@@ -28,20 +29,15 @@ final class JsonParser {
     private final byte[] bytes;
     private final int from;
     private final int to;
-    private final int maxDepth;
     private int pos;
     private int depth;
     private byte[] scratch = new byte[256];
 
-    JsonParser(byte[] bytes, int from, int to, int maxDepth) {
+    JsonParser(byte[] bytes, int from, int to) {
         Objects.checkFromToIndex(from, to, bytes.length);
-        if (maxDepth < 0 || maxDepth > MAX_DEPTH_LIMIT) {
-            throw new IllegalArgumentException("maximum depth " + maxDepth + ", expected 0 to " + MAX_DEPTH_LIMIT);
-        }
         this.bytes = bytes;
         this.from = from;
         this.to = to;
-        this.maxDepth = maxDepth;
         pos = from;
     }
 
@@ -104,8 +100,8 @@ final class JsonParser {
     }
 
     private void enter() {
-        if (++depth > maxDepth) {
-            throw new JsonException(pos - from, "level " + depth + " of nesting", "at most " + maxDepth);
+        if (++depth > MAX_DEPTH) {
+            throw new JsonException(pos - from, "level " + depth + " of nesting", "at most " + MAX_DEPTH);
         }
         pos++;
     }

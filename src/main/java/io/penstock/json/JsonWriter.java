@@ -1,14 +1,12 @@
 package io.penstock.json;
 
 import java.math.BigInteger;
-import java.util.Iterator;
+import java.util.HexFormat;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Appends values to a text, compact or indented. */
 final class JsonWriter {
-
-    private static final String HEX = "0123456789abcdef";
 
     private final StringBuilder out = new StringBuilder();
     private final boolean pretty;
@@ -109,8 +107,7 @@ final class JsonWriter {
     }
 
     private static boolean hasContainers(Iterable<?> items) {
-        for (Iterator<?> i = items.iterator(); i.hasNext();) {
-            Object item = i.next();
+        for (Object item : items) {
             if (item instanceof Map || item instanceof Iterable) {
                 return true;
             }
@@ -132,7 +129,7 @@ final class JsonWriter {
                 case '\f' -> out.append("\\f");
                 default -> {
                     if (c < 0x20) {
-                        out.append("\\u00").append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 15));
+                        out.append("\\u00").append(HexFormat.of().toHexDigits((byte) c));
                     } else {
                         checkPaired(text, i);
                         out.append(c);

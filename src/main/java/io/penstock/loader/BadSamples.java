@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
-import io.penstock.dataset.BadSampleException;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BadSampleException;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;

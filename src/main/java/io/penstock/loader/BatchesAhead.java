@@ -1,7 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SamplesAhead;
+import io.penstock.dataset.reading.SamplesAhead;
 import io.penstock.sampling.BatchPlan;
 
 /**

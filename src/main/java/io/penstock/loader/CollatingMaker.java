@@ -1,9 +1,9 @@
 package io.penstock.loader;
 
 import io.penstock.collate.Collator;
-import io.penstock.dataset.BadSampleException;
-import io.penstock.dataset.SampleReader;
-import io.penstock.dataset.StageClock;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.reading.StageClock;
+import io.penstock.dataset.source.BadSampleException;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.loader.workers.BatchMaker;
 import io.penstock.telemetry.Filling;

@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.dataset.SampleRandom;
+import io.penstock.dataset.reading.SampleRandom;
 import io.penstock.sampling.KeyedRandom;
 import java.util.random.RandomGenerator;
 

@@ -1,6 +1,6 @@
 package io.penstock.loader;
 
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.Closing;
 import io.penstock.loader.slots.CopyDelivery;
@@ -18,7 +18,7 @@ import io.penstock.loader.workers.WorkerPool;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.TokenBudget;
-import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.store.integrity.reads.VerifiedReads;
 import io.penstock.telemetry.LoaderIdentity;
 import io.penstock.telemetry.Telemetry;
 import java.util.ArrayList;
@@ -91,9 +91,9 @@ final class LoaderParts {
 
     /** The batches that settings say, from where they say. */
     static BatchSampler plan(DataLoaderBuilder of) {
-        BatchSampler all = (of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard, of.dropLast)
-                : BatchSampler.of(of.sampler, of.budget, of.lengths, of.shard, of.dropLast))
-                .withDataset(of.dataset.fingerprint());
+        BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard)
+                : BatchSampler.of(of.sampler, of.budget, of.lengths, of.shard);
+        BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
         if (of.state == null || of.endEpoch == Long.MAX_VALUE) {        // a run that was resumed may be at its end

@@ -1,8 +1,8 @@
 package io.penstock.loader;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
+import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;

@@ -3,4 +3,7 @@
  *
  * <p>Not exported: pictures are for people, and may change.
  */
+@NullMarked
 package io.penstock.markup;
+
+import org.jspecify.annotations.NullMarked;

@@ -11,7 +11,7 @@ import java.util.function.LongUnaryOperator;
  * <p>Batch {@code n} is a pure function of {@code n}, so workers plan in parallel, in any order. No batch spans two
  * epochs, and the batches {@code n} of all ranks cover a gapless range of positions. Each of W ranks takes every W-th
  * position, like PyTorch's {@code DistributedSampler}. {@link TailPolicy} handles a tail that the ranks do not divide;
- * {@code dropLast} drops an incomplete last batch. {@code docs/spec/sharding.md} and {@code docs/spec/batching.md}
+ * {@link #droppingLast} drops an incomplete last batch. {@code docs/spec/sharding.md} and {@code docs/spec/batching.md}
  * specify all of it for ports.
  *
  * <p>Immutable and thread-safe.
@@ -21,25 +21,31 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
 
-    final Sampler sampler;
-    final OrderCache orders;
+    /** What decides the batches, besides their size. */
+    record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
+            long startEpoch, long startPosition) {
+
+        static Settings of(Sampler sampler, Shard shard) {
+            Positions.checkSize(sampler.size());
+            return new Settings(sampler, new OrderCache(sampler), Objects.requireNonNull(shard, "shard"), false, "", 0,
+                    0);
+        }
+
+        String lastDropped() {
+            return dropsLast ? ", last batch dropped" : "";
+        }
+    }
+
+    final Settings settings;
     final Shard shard;
-    final boolean dropLast;
-    final String dataset;
     final long size;
     final long startEpoch;
-    final long startPosition;
 
-    BatchSampler(Sampler sampler, OrderCache orders, Shard shard, boolean dropLast, String dataset, long startEpoch,
-            long startPosition) {
-        this.sampler = sampler;
-        this.orders = orders;
-        this.shard = shard;
-        this.dropLast = dropLast;
-        this.dataset = dataset;
-        this.startEpoch = startEpoch;
-        this.startPosition = startPosition;
-        size = sampler.size();
+    BatchSampler(Settings settings) {
+        this.settings = settings;
+        this.shard = settings.shard;
+        this.size = settings.sampler.size();
+        this.startEpoch = settings.startEpoch;
     }
 
     /**
@@ -48,24 +54,14 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @param sampler the order
      * @param batchSize samples per rank and step, at least 1
      * @param shard the rank's part
-     * @param dropLast whether to drop a last batch of fewer than {@code batchSize} samples; this takes precedence over
-     *     {@link TailPolicy#EXACT}, which then applies to the remaining batches
      * @return the batch sampler
      * @throws IllegalArgumentException if the batch size is below 1, or an epoch has no batch
      */
-    public static BatchSampler of(Sampler sampler, int batchSize, Shard shard, boolean dropLast) {
-        Objects.requireNonNull(shard, "shard");
+    public static BatchSampler of(Sampler sampler, int batchSize, Shard shard) {
         if (batchSize < 1) {
             throw new IllegalArgumentException("batch size " + batchSize + ", expected 1 or more samples");
         }
-        Positions.checkSize(sampler.size());
-        BatchSampler result = new FixedBatches(sampler, new OrderCache(sampler), batchSize, shard, dropLast, "", 0, 0);
-        if (result.batchesInEpoch(0) == 0) {
-            throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
-                    + ", batch size " + batchSize + (dropLast ? ", last batch dropped" : "")
-                    + "; use fewer ranks, a smaller batch or another tail policy");
-        }
-        return result;
+        return new FixedBatches(Settings.of(sampler, shard), batchSize);
     }
 
     /**
@@ -73,24 +69,20 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * rank. Without communication, all ranks take the same number of batches, and the same number of samples in each.
      *
      * <p>Every rank scans the lengths of an epoch's samples in order, once and only as far as requested, to find where
-     * batches end; it keeps 8 bytes a batch. With {@code dropLast} an epoch may have no batch and is skipped.
-     * {@link #requireBatch} rejects a run in which all epochs are empty.
+     * batches end; it keeps 8 bytes a batch.
      *
      * @param sampler the order
      * @param budget the capacity of a batch
      * @param lengths the length of each sample of the dataset, in the budget's tokens; called by any thread
      * @param shard the rank's part
-     * @param dropLast whether to drop the last batch of an epoch if it has fewer than the most samples
      * @return the batch sampler
      * @throws IllegalArgumentException if a single sample exceeds the budget (the message names it; all samples of the
      *     dataset are checked unless the sampler leaves some out), or if an epoch has fewer samples than there are
      *     ranks
      */
-    public static BatchSampler of(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
-            boolean dropLast) {
-        Objects.requireNonNull(shard, "shard");
+    public static BatchSampler of(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard) {
         Objects.requireNonNull(lengths, "lengths");
-        Positions.checkSize(sampler.size());
+        Settings settings = Settings.of(sampler, shard);
         if (sampler.size() == sampler.datasetSize()) {
             budget.checkAll(lengths, sampler.size());
         }
@@ -98,14 +90,11 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
                     + "; use fewer ranks or another tail policy");
         }
-        return new BudgetBatches(sampler, new OrderCache(sampler), budget, lengths, shard, dropLast, "", 0, 0);
+        return new BudgetBatches(settings, budget, lengths);
     }
 
-    /** Returns the same batches with another dataset fingerprint. */
-    abstract BatchSampler ofDataset(String fingerprint);
-
-    /** Returns the batches from an existing position on. */
-    abstract BatchSampler from(long epoch, long position);
+    /** Returns batches of the same size with other settings. */
+    abstract BatchSampler with(Settings changed);
 
     /** Returns the position in the epoch of rank 0's first sample in a batch. */
     abstract long begin(long epoch, long index);
@@ -117,13 +106,29 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     abstract boolean isLast(long epoch, long index);
 
     /**
+     * The same batches, without an incomplete last one in each epoch: one of fewer samples than {@link #batchSize}.
+     * This takes precedence over {@link TailPolicy#EXACT}, which then applies to the remaining batches.
+     *
+     * <p>With a token budget, an epoch may then have no batch and is skipped. {@link #requireBatch} rejects a run in
+     * which all epochs are empty.
+     *
+     * @return a batch sampler that drops it
+     * @throws IllegalArgumentException if batches have a fixed size, and an epoch has none
+     */
+    public BatchSampler droppingLast() {
+        return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
+                settings.startPosition));
+    }
+
+    /**
      * The same batches, with states that identify their dataset.
      *
      * @param fingerprint identifies the dataset, such as its digest
      * @return a batch sampler that writes it into states and rejects states with another
      */
     public BatchSampler withDataset(String fingerprint) {
-        return ofDataset(Objects.requireNonNull(fingerprint, "fingerprint"));
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
+                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition));
     }
 
     /**
@@ -136,13 +141,14 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @throws IllegalArgumentException if there is no such position
      */
     public BatchSampler startingAt(long epoch, long position) {
-        if (epoch < 0 || epoch >= sampler.epochs()) {
-            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (sampler.epochs() - 1));
+        if (epoch < 0 || epoch >= settings.sampler.epochs()) {
+            throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
-        return from(epoch, position);
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
+                position));
     }
 
     /**
@@ -155,9 +161,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public BatchSampler resume(LoaderState state) {
         List<String> differences = state.differences(startState());
-        if (state.epoch() >= sampler.epochs()) {
-            differences.add("epoch: the state has " + state.epoch() + ", this run has epochs 0 to "
-                    + (sampler.epochs() - 1));
+        long epochs = settings.sampler.epochs();
+        if (state.epoch() >= epochs) {
+            differences.add("epoch: the state has " + state.epoch() + ", this run has epochs 0 to " + (epochs - 1));
         }
         if (state.position() >= size) {
             differences.add("position: the state has " + state.position() + ", this run has positions 0 to "
@@ -191,7 +197,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         int world = shard.worldSize();
         long first = begin(epoch, index) + shard.rank();
         int inside = first < size ? (int) Math.min(count, Math.ceilDiv(size - first, (long) world)) : 0;
-        Order order = orders.of(epoch);
+        Order order = settings.orders.of(epoch);
         if (inside > 0) {
             order.fill(first, world, inside, samples);
         }
@@ -235,25 +241,14 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract long epochOf(long number, long endEpoch);
 
     /**
-     * Rejects a run without batches. This can only occur with a token budget and {@code dropLast}, where an epoch that
-     * fits in one batch has none: none of the run's epochs has a batch, or none of the first
+     * Rejects a run without batches. This can only occur with a token budget and {@link #droppingLast}, where an
+     * epoch that fits in one batch has none: none of the run's epochs has a batch, or none of the first
      * {@value #MOST_EMPTY_EPOCHS}.
      *
      * @param endEpoch the run's end, exclusive; {@link Long#MAX_VALUE} for an endless run
      * @throws IllegalArgumentException if there is no batch
      */
     public abstract void requireBatch(long endEpoch);
-
-    /**
-     * A batch's number in its epoch, as {@link BatchPlan#indexInEpoch()} counts it.
-     *
-     * @param number the batch's number in this run, from 0
-     * @return from 0
-     * @throws IndexOutOfBoundsException if the number is negative
-     */
-    public long indexInEpoch(long number) {
-        return number - firstBatchOf(epochOf(number));
-    }
 
     /**
      * The first batch that this run takes from an epoch, or from a later one if it has none. With a token budget, this
@@ -268,7 +263,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
     /** {@return the state before the first batch} */
     public LoaderState startState() {
-        return new LoaderState(startEpoch, startPosition, sampler.seed(), sampler.fingerprint(), dataset);
+        return stateAt(startEpoch, settings.startPosition);
     }
 
     /**
@@ -282,8 +277,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
         boolean epochDone = isLast(epoch, index);
-        return new LoaderState(epochDone ? epoch + 1 : epoch, epochDone ? 0 : begin(epoch, index + 1),
-                sampler.seed(), sampler.fingerprint(), dataset);
+        return epochDone ? stateAt(epoch + 1, 0) : stateAt(epoch, begin(epoch, index + 1));
+    }
+
+    private LoaderState stateAt(long epoch, long position) {
+        return new LoaderState(epoch, position, settings.sampler.seed(), settings.sampler.fingerprint(),
+                settings.dataset);
     }
 
     /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */
@@ -296,16 +295,16 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
     /** {@return the sampler that gives the order} */
     public Sampler sampler() {
-        return sampler;
+        return settings.sampler;
     }
 
     /** {@return whether an incomplete last batch is dropped} */
-    public boolean dropLast() {
-        return dropLast;
+    public boolean dropsLast() {
+        return settings.dropsLast;
     }
 
     final long origin(long epoch) {
-        return epoch == startEpoch ? startPosition : 0;
+        return epoch == startEpoch ? settings.startPosition : 0;
     }
 
     final void checkStarted(long epoch) {

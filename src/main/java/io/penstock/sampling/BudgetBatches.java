@@ -1,7 +1,6 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.PrefixSums;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import io.penstock.internal.PrefixSums;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -10,52 +9,30 @@ import java.util.function.LongUnaryOperator;
  */
 final class BudgetBatches extends BatchSampler {
 
-    /** Workers straddle at most two epochs unless an epoch is shorter than the prefetch depth. */
-    private static final int SLOTS = 8;
-
     private final TokenBudget budget;
     private final LongUnaryOperator lengths;
-    private final AtomicReferenceArray<BudgetEpoch> epochs = new AtomicReferenceArray<>(SLOTS);
+    private final RecentValues<BudgetEpoch> epochs;
     /** The number of batches in each known epoch from the start epoch on. */
     private volatile PrefixSums epochBatches = PrefixSums.of(new long[1]);
     /** Whether the last known epochs reached the limit of epochs without batches. */
     private volatile boolean barren;
 
-    BudgetBatches(Sampler sampler, OrderCache orders, TokenBudget budget, LongUnaryOperator lengths, Shard shard,
-            boolean dropLast, String dataset, long startEpoch, long startPosition) {
-        super(sampler, orders, shard, dropLast, dataset, startEpoch, startPosition);
+    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+        super(settings);
         this.budget = budget;
         this.lengths = lengths;
+        this.epochs = new RecentValues<>(epoch -> new BudgetEpoch(epoch, settings.orders().of(epoch), origin(epoch),
+                shard, budget, lengths, settings.dropsLast()));
     }
 
     @Override
-    BatchSampler ofDataset(String fingerprint) {
-        return new BudgetBatches(sampler, orders, budget, lengths, shard, dropLast, fingerprint, startEpoch,
-                startPosition);
-    }
-
-    @Override
-    BatchSampler from(long epoch, long position) {
-        return new BudgetBatches(sampler, orders, budget, lengths, shard, dropLast, dataset, epoch, position);
-    }
-
-    private BudgetEpoch of(long epoch) {
-        int slot = (int) (epoch & (SLOTS - 1));
-        while (true) {
-            BudgetEpoch found = epochs.get(slot);
-            if (found != null && found.epoch() == epoch) {
-                return found;
-            }
-            var made = new BudgetEpoch(epoch, orders.of(epoch), origin(epoch), shard, budget, lengths, dropLast);
-            if (epochs.compareAndSet(slot, found, made)) {
-                return made;
-            }
-        }
+    BatchSampler with(Settings changed) {
+        return new BudgetBatches(changed, budget, lengths);
     }
 
     @Override
     long begin(long epoch, long index) {
-        return index == 0 ? origin(epoch) : of(epoch).end(index - 1);
+        return index == 0 ? origin(epoch) : epochs.of(epoch).end(index - 1);
     }
 
     @Override
@@ -63,20 +40,20 @@ final class BudgetBatches extends BatchSampler {
         if (barren && epoch == startEpoch + epochBatches.runs()) {
             throw new IllegalStateException(noBatch(epoch - MOST_EMPTY_EPOCHS + 1, epoch));
         }
-        long end = of(epoch).end(index);
-        of(epoch).check(index);
+        long end = epochs.of(epoch).end(index);
+        epochs.of(epoch).check(index);
         return (int) ((end - begin(epoch, index)) / shard.worldSize());
     }
 
     @Override
     boolean isLast(long epoch, long index) {
-        return !of(epoch).has(index + 1);
+        return !epochs.of(epoch).has(index + 1);
     }
 
     @Override
     public long batchesInEpoch(long epoch) {
         checkStarted(epoch);
-        return of(epoch).count();
+        return epochs.of(epoch).count();
     }
 
     @Override
@@ -92,7 +69,7 @@ final class BudgetBatches extends BatchSampler {
             if (startEpoch + last >= endEpoch) {
                 return endEpoch;
             }
-            if (ends || of(startEpoch + last).has(number - known.total())) {
+            if (ends || epochs.of(startEpoch + last).has(number - known.total())) {
                 return startEpoch + last;
             }
             extend(last);
@@ -103,7 +80,7 @@ final class BudgetBatches extends BatchSampler {
     private synchronized void extend(int last) {
         PrefixSums known = epochBatches;
         if (known.runs() == last && !barren) {
-            long count = of(startEpoch + last).count();
+            long count = epochs.of(startEpoch + last).count();
             if (count == 0 && last + 1 >= MOST_EMPTY_EPOCHS
                     && known.start(last + 1 - MOST_EMPTY_EPOCHS) == known.total()) {
                 barren = true;
@@ -115,7 +92,7 @@ final class BudgetBatches extends BatchSampler {
 
     private String noBatch(long firstEpoch, long lastEpoch) {
         return "no batch in epochs " + firstEpoch + " to " + lastEpoch + ", each of " + size + " samples: " + shard
-                + ", " + budget + (dropLast ? ", last batch dropped" : "")
+                + ", " + budget + settings.lastDropped()
                 + "; use a smaller budget, or keep the last batch";
     }
 

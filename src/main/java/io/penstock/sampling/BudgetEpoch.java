@@ -58,10 +58,6 @@ final class BudgetEpoch {
         this.sums = budget.cost() == TokenBudget.Cost.SUM ? new long[world] : null;
     }
 
-    long epoch() {
-        return epoch;
-    }
-
     /** Whether the epoch has a batch of that index, even an impossible one, which {@link #check} reports. */
     boolean has(long index) {
         if (index >= known && !complete) {

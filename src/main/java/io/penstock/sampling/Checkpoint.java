@@ -1,8 +1,8 @@
 package io.penstock.sampling;
 
-import io.penstock.io.InnerPath;
-import io.penstock.io.JsonFile;
-import io.penstock.io.RegularFile;
+import io.penstock.io.file.InnerPath;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;

@@ -7,27 +7,26 @@ final class FixedBatches extends BatchSampler {
     private final long batchesInStartEpoch;
     private final long batchesInFullEpoch;
 
-    FixedBatches(Sampler sampler, OrderCache orders, int batchSize, Shard shard, boolean dropLast, String dataset,
-            long startEpoch, long startPosition) {
-        super(sampler, orders, shard, dropLast, dataset, startEpoch, startPosition);
+    FixedBatches(Settings settings, int batchSize) {
+        super(settings);
         this.batchSize = batchSize;
         batchesInFullEpoch = batches(size);
-        batchesInStartEpoch = batches(size - startPosition);
+        batchesInStartEpoch = batches(size - settings.startPosition());
+        if (batchesInFullEpoch == 0) {
+            throw new IllegalArgumentException("no batch in an epoch of " + size + " samples: " + shard
+                    + ", batch size " + batchSize + settings.lastDropped()
+                    + "; use fewer ranks, a smaller batch or another tail policy");
+        }
     }
 
     private long batches(long remaining) {
         long samples = shard.samplesPerRank(remaining);
-        return dropLast ? samples / batchSize : Math.ceilDiv(samples, (long) batchSize);
+        return settings.dropsLast() ? samples / batchSize : Math.ceilDiv(samples, (long) batchSize);
     }
 
     @Override
-    BatchSampler ofDataset(String fingerprint) {
-        return new FixedBatches(sampler, orders, batchSize, shard, dropLast, fingerprint, startEpoch, startPosition);
-    }
-
-    @Override
-    BatchSampler from(long epoch, long position) {
-        return new FixedBatches(sampler, orders, batchSize, shard, dropLast, dataset, epoch, position);
+    BatchSampler with(Settings changed) {
+        return new FixedBatches(changed, batchSize);
     }
 
     @Override

@@ -28,6 +28,7 @@ import java.util.random.RandomGenerator;
  * <p>Not for cryptography. Not thread-safe.
  */
 public final class KeyedRandom implements RandomGenerator {
+
     /** Separates draws from the epoch's order, whose keys come from the same seed and epoch: "DRAW". */
     private static final long TAG = 0x44524157L;
 
@@ -79,11 +80,7 @@ public final class KeyedRandom implements RandomGenerator {
         words.seed(SplitMix64.first(SplitMix64.first(epochState + position) + step));
     }
 
-    /**
-     * The next word: all 64 bits are random.
-     *
-     * @return any number
-     */
+    /** {@return the next word: all 64 bits are random} */
     @Override
     public long nextLong() {
         return words.next();
@@ -117,41 +114,25 @@ public final class KeyedRandom implements RandomGenerator {
         return (int) nextLong(bound);
     }
 
-    /**
-     * The upper half of the next word.
-     *
-     * @return any number
-     */
+    /** {@return the upper half of the next word} */
     @Override
     public int nextInt() {
         return (int) (nextLong() >>> 32);
     }
 
-    /**
-     * The top bit of the next word.
-     *
-     * @return true if it is 1
-     */
+    /** {@return whether the top bit of the next word is 1} */
     @Override
     public boolean nextBoolean() {
         return nextLong() < 0;
     }
 
-    /**
-     * The upper 53 bits of the next word over 2^53.
-     *
-     * @return from 0 up to, not including, 1
-     */
+    /** {@return the upper 53 bits of the next word over 2^53: from 0 up to, not including, 1} */
     @Override
     public double nextDouble() {
         return (nextLong() >>> 11) * 0x1p-53;
     }
 
-    /**
-     * The upper 24 bits of the next word over 2^24.
-     *
-     * @return from 0 up to, not including, 1
-     */
+    /** {@return the upper 24 bits of the next word over 2^24: from 0 up to, not including, 1} */
     @Override
     public float nextFloat() {
         return (nextLong() >>> 40) * 0x1p-24f;

@@ -2,11 +2,10 @@ package io.penstock.sampling;
 
 import java.util.Arrays;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongUnaryOperator;
 
 /** Brings samples of similar length together: sorts them within windows of another order, in shuffled groups. */
-final class LengthBucketedSampler implements Sampler {
+final class LengthBucketedSampler {
 
     static final long MAX_WINDOW = 1L << 24;
     static final long MAX_LENGTH = 1L << 38;
@@ -14,30 +13,26 @@ final class LengthBucketedSampler implements Sampler {
     /** Separates the order of groups from any other permutation: "BUCKETS". */
     private static final long TAG = 0x4255434B455453L;
 
-    private final Sampler base;
-    private final LongUnaryOperator lengths;
-    private final long window;
-    private final long group;
-    private final long seed;
-    private final String fingerprint;
+    private LengthBucketedSampler() {
+    }
 
-    LengthBucketedSampler(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
+    static Sampler of(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
+        Objects.requireNonNull(lengths, "lengths");
         if (window < 1 || window > MAX_WINDOW) {
             throw new IllegalArgumentException("window of " + window + " samples, expected 1 to " + MAX_WINDOW);
         }
         if (group < 1) {
             throw new IllegalArgumentException("groups of " + group + " samples, expected 1 or more");
         }
-        this.base = Objects.requireNonNull(base, "base");
-        this.lengths = Objects.requireNonNull(lengths, "lengths");
-        this.window = Math.min(window, base.size());
-        this.group = group;
-        this.seed = seed;
-        this.fingerprint = "length-bucketed window=" + window + " group=" + group + " lengths="
-                + ContentDigest.of(base.datasetSize(), this::length) + " seed=" + seed + " of " + base.fingerprint();
+        long sorted = Math.min(window, base.size());
+        String fingerprint = "length-bucketed window=" + window + " group=" + group + " lengths="
+                + ContentDigest.of(base.datasetSize(), sample -> length(lengths, sample)) + " seed=" + seed + " of "
+                + base.fingerprint();
+        return new ComputedSampler(base.size(), base.datasetSize(), seed, base.epochs(), fingerprint,
+                epoch -> new Buckets(base.epoch(epoch), lengths, sorted, group, SplitMix64.key(seed, epoch, TAG)));
     }
 
-    private long length(long sample) {
+    private static long length(LongUnaryOperator lengths, long sample) {
         long length = lengths.applyAsLong(sample);
         if (length < 0 || length >= MAX_LENGTH) {
             throw new IllegalArgumentException("sample " + sample + " has length " + length + ", expected 0 to "
@@ -46,63 +41,34 @@ final class LengthBucketedSampler implements Sampler {
         return length;
     }
 
-    @Override
-    public long size() {
-        return base.size();
-    }
-
-    @Override
-    public long datasetSize() {
-        return base.datasetSize();
-    }
-
-    @Override
-    public long seed() {
-        return seed;
-    }
-
-    @Override
-    public long epochs() {
-        return base.epochs();
-    }
-
-    @Override
-    public Order epoch(long epoch) {
-        return new Buckets(epoch);
-    }
-
-    @Override
-    public String fingerprint() {
-        return fingerprint;
-    }
-
-    private record Window(long number, long[] samples) { }
-
-    /** One epoch. Two threads that miss a window together both sort it, and either result is used. */
-    private final class Buckets implements Order {
-
-        /** The batches of all workers straddle a few windows at a time. */
-        private static final int SLOTS = 8;
+    /** One epoch. */
+    private static final class Buckets implements Order {
 
         private final Order order;
+        private final LongUnaryOperator lengths;
+        private final long window;
+        private final long group;
         private final long key;
-        private final AtomicReferenceArray<Window> windows = new AtomicReferenceArray<>(SLOTS);
+        private final RecentValues<long[]> windows = new RecentValues<>(this::sorted);
 
-        Buckets(long epoch) {
-            order = base.epoch(epoch);
-            key = SplitMix64.key(seed, epoch, TAG);
+        Buckets(Order order, LongUnaryOperator lengths, long window, long group, long key) {
+            this.order = order;
+            this.lengths = lengths;
+            this.window = window;
+            this.group = group;
+            this.key = key;
         }
 
         @Override
         public long size() {
-            return base.size();
+            return order.size();
         }
 
         @Override
         public long at(long position) {
             Positions.check(position, size());
             long number = position / window;
-            return samples(number)[(int) (position - number * window)];
+            return windows.of(number)[(int) (position - number * window)];
         }
 
         @Override
@@ -112,21 +78,11 @@ final class LengthBucketedSampler implements Sampler {
             for (int i = 0; i < count;) {
                 long number = position / window;
                 long begin = number * window;
-                long[] samples = samples(number);
+                long[] samples = windows.of(number);
                 for (; i < count && position - begin < samples.length; i++, position += stride) {
                     into[i] = samples[(int) (position - begin)];
                 }
             }
-        }
-
-        private long[] samples(long number) {
-            int slot = (int) (number & (SLOTS - 1));
-            Window found = windows.get(slot);
-            if (found == null || found.number != number) {
-                found = new Window(number, sorted(number));
-                windows.set(slot, found);
-            }
-            return found.samples;
         }
 
         private long[] sorted(long number) {
@@ -136,7 +92,7 @@ final class LengthBucketedSampler implements Sampler {
             order.fill(begin, 1, count, samples);
             long[] keys = new long[count];
             for (int i = 0; i < count; i++) {
-                keys[i] = length(samples[i]) * MAX_WINDOW + i;     // equal lengths keep the order of positions
+                keys[i] = length(lengths, samples[i]) * MAX_WINDOW + i;     // equal lengths keep the order of positions
             }
             Arrays.sort(keys);
             long[] result = new long[count];

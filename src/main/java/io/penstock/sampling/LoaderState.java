@@ -1,7 +1,7 @@
 package io.penstock.sampling;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;

@@ -1,10 +1,11 @@
 package io.penstock.sampling;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Mixes several datasets in given proportions, each in its own sampler's order. An epoch of the mixture is a fixed
@@ -13,7 +14,7 @@ import java.util.stream.Collectors;
  * samples were drawn.
  *
  * <p>Samples are numbered across the sources: sample {@code i} of the second source is the size of the first plus
- * {@code i}, as {@code io.penstock.dataset.Concatenated} numbers them.
+ * {@code i}, as {@code io.penstock.dataset.Dataset.concat} numbers them.
  *
  * <p>Any draw is computed on its own in constant time; nothing is replayed, and memory does not grow with the sources.
  * {@code docs/spec/mixtures.md} specifies all of it for ports.
@@ -45,15 +46,12 @@ public final class Mixture implements Sampler {
         /** Checks the weight. */
         public Source {
             Objects.requireNonNull(sampler, "sampler");
-            if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
-                throw new IllegalArgumentException("weight " + weight + ", expected a finite number from 0");
-            }
+            WeightedSampler.checkWeight(weight);
         }
     }
 
     /** Proportions from a draw of each epoch on, and the draws of each source before it in the epoch. */
-    private record Phase(long firstDraw, Proportions proportions, long[] drawnBefore) {
-    }
+    private record Phase(long firstDraw, Proportions proportions, long[] drawnBefore) { }
 
     private final long size;
     private final List<Sampler> samplers;
@@ -93,21 +91,9 @@ public final class Mixture implements Sampler {
      * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
      */
     public static Mixture of(long size, Source... sources) {
-        return of(size, List.of(sources));
-    }
-
-    /**
-     * A mixture like {@link #of(long, Source...)}, of a list.
-     *
-     * @param size draws in an epoch, 1 to 2^62
-     * @param sources the sources, 1 to 32,767
-     * @return the sampler
-     * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
-     */
-    public static Mixture of(long size, List<Source> sources) {
-        Proportions proportions = Proportions.of(sources.stream().mapToDouble(Source::weight).toArray());
-        return new Mixture(size, sources.stream().map(Source::sampler).toList(),
-                List.of(new Phase(0, proportions, new long[sources.size()])), false, 0);
+        Proportions proportions = Proportions.of(Stream.of(sources).mapToDouble(Source::weight).toArray());
+        return new Mixture(size, Stream.of(sources).map(Source::sampler).toList(),
+                List.of(new Phase(0, proportions, new long[sources.length])), false, 0);
     }
 
     /**
@@ -119,12 +105,12 @@ public final class Mixture implements Sampler {
      * @throws IllegalArgumentException if it has no draws, or more than 2^62
      */
     public static Mixture ofEpochs(Source... sources) {
-        List<Source> byDraws = new ArrayList<>();
+        Source[] byDraws = Stream.of(sources)
+                .map(source -> new Source(source.sampler, source.weight * source.sampler.size()))
+                .toArray(Source[]::new);
         double size = 0;
-        for (Source source : sources) {
-            double draws = source.weight * source.sampler.size();
-            byDraws.add(new Source(source.sampler, draws));
-            size += draws;
+        for (Source source : byDraws) {
+            size += source.weight;
         }
         return of(Math.round(size), byDraws);
     }
@@ -255,15 +241,18 @@ public final class Mixture implements Sampler {
     private final class Draws implements Order {
 
         private final long epoch;
-        private final DrawOrder[] drawOrders;
+        /** The shuffled order of each phase's draws, if they are shuffled. */
+        private final WindowedShuffle[] drawOrders;
 
         Draws(long epoch) {
             this.epoch = epoch;
-            this.drawOrders = new DrawOrder[phases.size()];
+            this.drawOrders = new WindowedShuffle[phases.size()];
             for (int p = 0; p < drawOrders.length && shuffled; p++) {
                 long end = p + 1 < phases.size() ? phases.get(p + 1).firstDraw : size;
                 long key = SplitMix64.key(seed, epoch, TAG) + p;
-                drawOrders[p] = new DrawOrder(end - phases.get(p).firstDraw, phases.get(p).proportions.period(), key);
+                int period = phases.get(p).proportions.period();
+                drawOrders[p] = new WindowedShuffle(end - phases.get(p).firstDraw,
+                        Math.ceilDiv(MIN_BLOCK, period) * (long) period, key);
             }
         }
 
@@ -289,31 +278,6 @@ public final class Mixture implements Sampler {
                     phase.drawnBefore[source] + phase.proportions.rank(draw));
             long epochSize = samplers.get(source).size();
             return firstSamples.start(source) + orders[source].of(drawn / epochSize).at(drawn % epochSize);
-        }
-    }
-
-    /** The shuffled order of a phase's draws, within each block and within the rest. */
-    private static final class DrawOrder {
-
-        private final long wholeBlocks;
-        private final long block;
-        private final OrderCache blocks;
-        /** Unused if there is no rest. */
-        private final Order rest;
-
-        DrawOrder(long draws, int period, long key) {
-            block = Math.ceilDiv(MIN_BLOCK, period) * (long) period;
-            wholeBlocks = draws / block * block;
-            blocks = new OrderCache(Sampler.shuffled(block, key));
-            rest = new Permutation(Math.max(1, draws - wholeBlocks), key, draws / block);
-        }
-
-        long at(long draw) {
-            if (draw >= wholeBlocks) {
-                return wholeBlocks + rest.at(draw - wholeBlocks);
-            }
-            long number = draw / block;
-            return number * block + blocks.of(number).at(draw - number * block);
         }
     }
 }

@@ -56,7 +56,7 @@ public final class Permutation implements Order {
         this.size = Positions.checkSize(size);
         a = Math.max(MIN_SIDE, ceilSqrt(size));
         b = Math.max(MIN_SIDE, Math.ceilDiv(size, a));
-        SplitMix64 keys = new SplitMix64(new SplitMix64(new SplitMix64(seed).next() + epoch).next());
+        SplitMix64 keys = new SplitMix64(SplitMix64.first(SplitMix64.first(seed) + epoch));
         key0 = keys.next();
         key1 = keys.next();
         key2 = keys.next();

@@ -58,10 +58,7 @@ final class Proportions {
         BigDecimal[] decimals = new BigDecimal[weights.length];
         int scale = 0;
         for (int s = 0; s < weights.length; s++) {
-            if (!(weights[s] >= 0 && weights[s] <= Double.MAX_VALUE)) {
-                throw new IllegalArgumentException("weight " + weights[s] + ", expected a finite number from 0");
-            }
-            decimals[s] = BigDecimal.valueOf(weights[s]);
+            decimals[s] = BigDecimal.valueOf(WeightedSampler.checkWeight(weights[s]));
             scale = Math.max(scale, decimals[s].scale());
         }
         BigInteger[] whole = new BigInteger[weights.length];
@@ -128,10 +125,6 @@ final class Proportions {
                 errors[s] += weights[s];
             }
         }
-    }
-
-    int sourceCount() {
-        return weights.length;
     }
 
     /** Returns the draws until the proportions are exact again. */

@@ -81,7 +81,8 @@ public interface Sampler {
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler shuffled(long size, long seed) {
-        return new ShuffledSampler(size, seed);
+        return new ComputedSampler(size, size, seed, "feistel-8 size=" + size + " seed=" + seed,
+                epoch -> new Permutation(size, seed, epoch));
     }
 
     /**
@@ -99,7 +100,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a block is empty or a number is outside its range
      */
     static Sampler blockShuffled(long[] blockStarts, long window, long seed) {
-        return new BlockShuffledSampler(blockStarts, window, seed);
+        return BlockShuffledSampler.of(blockStarts, window, seed);
     }
 
     /**
@@ -153,7 +154,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a weight or the size is outside its range
      */
     static Sampler weightedWithoutReplacement(double[] weights, long size, long seed) {
-        return new WeightedOnceSampler(weights, size, seed);
+        return WeightedOnceSampler.of(weights, size, seed);
     }
 
     /**
@@ -166,7 +167,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a class is negative or has no sample
      */
     static Sampler stratified(int[] classes, long seed) {
-        return new StratifiedSampler(classes, seed);
+        return StratifiedSampler.of(classes, seed);
     }
 
     /**
@@ -180,7 +181,7 @@ public interface Sampler {
      * @throws IllegalArgumentException if a class is negative or has no sample, or the size is outside its range
      */
     static Sampler balanced(int[] classes, long size, long seed) {
-        return new BalancedSampler(classes, size, seed);
+        return BalancedSampler.of(classes, size, seed);
     }
 
     /**
@@ -202,6 +203,6 @@ public interface Sampler {
      * @throws IllegalArgumentException if a number is outside its range; names the sample of a bad length
      */
     static Sampler lengthBucketed(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
-        return new LengthBucketedSampler(base, lengths, window, group, seed);
+        return LengthBucketedSampler.of(base, lengths, window, group, seed);
     }
 }

@@ -7,61 +7,39 @@ import java.util.PriorityQueue;
  * samples of a class belongs at {@code (2j + 1) / 2n} of the epoch; samples are sorted by this place, the lower class
  * first for equal ones.
  */
-final class StratifiedSampler implements Sampler {
+final class StratifiedSampler {
 
-    private final ClassSamples samples;
-    private final long seed;
-    private final OrderCache[] orders;
-    /** The class at each position, and how many samples of the class precede it. */
-    private final int[] classAt;
-    private final int[] rankAt;
+    private StratifiedSampler() {
+    }
 
-    StratifiedSampler(int[] classes, long seed) {
-        this.samples = new ClassSamples(classes);
-        this.seed = seed;
-        this.orders = samples.shuffled(seed);
-        this.classAt = new int[classes.length];
-        this.rankAt = new int[classes.length];
-        PriorityQueue<int[]> next = new PriorityQueue<>(this::compare);
+    static Sampler of(int[] classes, long seed) {
+        ClassSamples samples = new ClassSamples(classes);
+        OrderCache[] orders = samples.shuffled(seed);
+        // The class at each position, and how many samples of the class precede it.
+        int[] classAt = new int[classes.length];
+        int[] rankAt = new int[classes.length];
+        PriorityQueue<int[]> next = new PriorityQueue<>((x, y) -> compare(samples, x, y));
         for (int c = 0; c < samples.classes(); c++) {
             next.add(new int[] {c, 0});
         }
         for (int position = 0; position < classes.length; position++) {
-            int[] first = next.poll();
+            int[] first = next.remove();
             classAt[position] = first[0];
             rankAt[position] = first[1]++;
             if (first[1] < samples.size(first[0])) {
                 next.add(first);
             }
         }
+        return new ComputedSampler(samples.total(), samples.total(), seed, "stratified " + samples + " seed=" + seed,
+                epoch -> new ComputedOrder(samples.total(), position -> {
+                    int c = classAt[(int) position];
+                    return samples.sample(c, orders[c].of(epoch).at(rankAt[(int) position]));
+                }));
     }
 
-    private int compare(int[] x, int[] y) {
+    private static int compare(ClassSamples samples, int[] x, int[] y) {
         long place = (2L * x[1] + 1) * samples.size(y[0]);
         long other = (2L * y[1] + 1) * samples.size(x[0]);
         return place != other ? Long.compare(place, other) : Integer.compare(x[0], y[0]);
-    }
-
-    @Override
-    public long size() {
-        return samples.total();
-    }
-
-    @Override
-    public long seed() {
-        return seed;
-    }
-
-    @Override
-    public Order epoch(long epoch) {
-        return new ComputedOrder(samples.total(), position -> {
-            int c = classAt[(int) position];
-            return samples.sample(c, orders[c].of(epoch).at(rankAt[(int) position]));
-        });
-    }
-
-    @Override
-    public String fingerprint() {
-        return "stratified " + samples + " seed=" + seed;
     }
 }

@@ -1,62 +1,44 @@
 package io.penstock.sampling;
 
+import java.util.Arrays;
+
 /**
  * Draws without replacement, with probabilities proportional to the weights of the remaining samples: orders samples by
  * {@code -log(u) / weight}, u uniform (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006). The
  * logarithm uses integer arithmetic, so the order is the same on every machine.
  */
-final class WeightedOnceSampler implements Sampler {
+final class WeightedOnceSampler {
 
     private static final long TAG = 0x574F4E4345L;
     private static final int FRACTION_BITS = 40;
 
-    private final double[] weights;
-    private final long size;
-    private final long seed;
-    private final String weightsDigest;
+    private WeightedOnceSampler() {
+    }
 
-    WeightedOnceSampler(double[] weights, long size, long seed) {
-        WeightedSampler.wholeWeights(weights);
-        int positive = 0;
-        for (double weight : weights) {
-            positive += weight > 0 ? 1 : 0;
-        }
+    static Sampler of(double[] chances, long size, long seed) {
+        WeightedSampler.wholeWeights(chances);
+        double[] weights = chances.clone();
+        long positive = Arrays.stream(weights).filter(weight -> weight > 0).count();
         if (size < 1 || size > positive) {
             throw new IllegalArgumentException(size + " draws without replacement, expected 1 to the " + positive
                     + " samples of a positive weight");
         }
-        this.weights = weights.clone();
-        this.size = size;
-        this.seed = seed;
-        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
+        String digest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
+        return new ComputedSampler(size, weights.length, seed, "weighted without replacement size=" + size + " of "
+                + weights.length + ":" + digest + " seed=" + seed, epoch -> {
+            int[] samples = order(weights, SplitMix64.key(seed, epoch, TAG));
+            return new ComputedOrder(size, position -> samples[(int) position]);
+        });
     }
 
-    @Override
-    public long size() {
-        return size;
-    }
-
-    @Override
-    public long datasetSize() {
-        return weights.length;
-    }
-
-    @Override
-    public long seed() {
-        return seed;
-    }
-
-    @Override
-    public Order epoch(long epoch) {
-        long key = SplitMix64.key(seed, epoch, TAG);
+    private static int[] order(double[] weights, long key) {
         // With a weight near 0 the key may overflow: the greatest double keeps it before those of weight 0.
         double[] keys = new double[weights.length];
         for (int i = 0; i < keys.length; i++) {
             keys[i] = weights[i] == 0 ? Double.POSITIVE_INFINITY
                     : Math.min(Double.MAX_VALUE, (double) minusLog2(SplitMix64.first(key + i)) / weights[i]);
         }
-        int[] samples = sorted(keys);
-        return new ComputedOrder(size, position -> samples[(int) position]);
+        return sorted(keys);
     }
 
     /**
@@ -108,11 +90,5 @@ final class WeightedOnceSampler implements Sampler {
             to = swap;
         }
         return from;
-    }
-
-    @Override
-    public String fingerprint() {
-        return "weighted without replacement size=" + size + " of " + weights.length + ":" + weightsDigest + " seed="
-                + seed;
     }
 }

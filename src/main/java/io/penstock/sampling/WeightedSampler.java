@@ -33,14 +33,18 @@ final class WeightedSampler implements Sampler {
         fillTable(whole, total);
     }
 
+    static double checkWeight(double weight) {
+        if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
+            throw new IllegalArgumentException("weight " + weight + ", expected a finite number from 0");
+        }
+        return weight;
+    }
+
     /** Converts weights to integers: scales by a power of two, and rounds; a positive weight becomes at least 1. */
     static long[] wholeWeights(double[] weights) {
         double sum = 0;
         for (double weight : weights) {
-            if (!(weight >= 0 && weight <= Double.MAX_VALUE)) {
-                throw new IllegalArgumentException("weight " + weight + ", expected a finite number from 0");
-            }
-            sum += weight;
+            sum += checkWeight(weight);
         }
         if (!(sum > 0 && sum <= Double.MAX_VALUE)) {
             throw new IllegalArgumentException("the weights sum to " + sum + ", expected a positive, finite number");

@@ -11,7 +11,7 @@
  *
  * {@snippet :
  * BatchSampler batches = BatchSampler.of(Sampler.shuffled(dataset.size(), seed), 32,
- *         new Shard(rank, worldSize, TailPolicy.EXACT), false)
+ *         new Shard(rank, worldSize, TailPolicy.EXACT))
  *     .withDataset(dataset.fingerprint());
  * BatchPlan plan = new BatchPlan(32);
  * for (long n = 0; n < batches.batchesInEpoch(0); n++) {
@@ -21,8 +21,7 @@
  * BatchSampler rest = batches.resume(LoaderState.read(file));
  * }
  *
- * <p>{@code docs/spec/} fixes what a port in another language must reproduce bit for bit. This package depends on the
- * JDK and {@code io.penstock.json} alone.
+ * <p>{@code docs/spec/} fixes what a port in another language must reproduce bit for bit.
  */
 @NullMarked
 package io.penstock.sampling;

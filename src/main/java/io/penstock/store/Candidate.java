@@ -1,9 +1,11 @@
 package io.penstock.store;
 
 import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.util.Arrays;
 import java.util.List;
@@ -24,8 +26,8 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
 
     static Candidate of(Location path) throws IOException {
         FileInfo info = path.info();
-        boolean isFile = info.kind() == FileInfo.Kind.FILE;
-        return new Candidate(path, isFile ? headOf(path) : new byte[0], isFile, info.kind() == FileInfo.Kind.FOLDER);
+        boolean isFile = info.kind() == EntryKind.FILE;
+        return new Candidate(path, isFile ? headOf(path) : new byte[0], isFile, info.kind() == EntryKind.FOLDER);
     }
 
     /**
@@ -43,48 +45,33 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
         }
     }
 
-    /**
-     * Returns the name of the file or folder.
-     *
-     * @return the last part of the path; empty for a root
-     */
+    /** {@return the name of the file or folder; empty for a root} */
     public String name() {
         return path.name();
     }
 
     /**
-     * Tells whether the name has one of several endings.
+     * {@return whether the name ends in one of several endings (case-sensitive)}
      *
      * @param endings the endings, with their dots
-     * @return true if the name ends in one of them (case-sensitive)
      */
     public boolean nameEndsWith(String... endings) {
         return Arrays.stream(endings).anyMatch(name()::endsWith);
     }
 
     /**
-     * Tells whether the file starts with given bytes.
+     * {@return whether the file starts with given bytes}
      *
      * @param latin1 the bytes, as one Latin-1 character each
-     * @return true if it does
      */
     public boolean startsWith(String latin1) {
-        if (head.length < latin1.length()) {
-            return false;
-        }
-        for (int i = 0; i < latin1.length(); i++) {
-            if ((head[i] & 0xFF) != latin1.charAt(i)) {
-                return false;
-            }
-        }
-        return true;
+        return new String(head, StandardCharsets.ISO_8859_1).startsWith(latin1);
     }
 
     /**
-     * Tells whether this is a folder that contains a given file.
+     * {@return whether this is a folder that contains a regular file of a given name}
      *
      * @param fileName the file's name
-     * @return true if the folder contains a regular file of that name
      * @throws IOException if the file source fails
      */
     public boolean holds(String fileName) throws IOException {

@@ -2,6 +2,7 @@ package io.penstock.store;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
+import java.util.Locale;
 import java.util.Objects;
 
 /**
@@ -66,18 +67,14 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
         return new Column(new TensorSpec(name, DType.U8, TensorSpec.VARIABLE), Kind.TEXT, encoding);
     }
 
-    /**
-     * Returns the column's name.
-     *
-     * @return the name
-     */
+    /** {@return the column's name} */
     public String name() {
         return spec.name();
     }
 
     @Override
     public String toString() {
-        return spec + " " + kind.toString().toLowerCase(java.util.Locale.ROOT)
+        return spec + " " + kind.toString().toLowerCase(Locale.ROOT)
                 + (encoding.isEmpty() ? "" : " (" + encoding + ")");
     }
 }

@@ -2,7 +2,7 @@ package io.penstock.store;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A description of a store: format, files, arrays and, on demand, content digests. It outlives the store.
@@ -26,7 +27,20 @@ import java.util.stream.LongStream;
  * @param arrays the arrays, in file order; null for a record store
  */
 public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
-        List<Array> arrays) {
+        @Nullable List<Array> arrays) {
+
+    /** How much an inspection reads. */
+    public enum Depth {
+        /** Headers and indexes. */
+        STRUCTURE,
+        /** All content, to compute digests. */
+        CONTENT;
+
+        /** {@return whether digests are computed} */
+        public boolean digests() {
+            return this == CONTENT;
+        }
+    }
 
     /**
      * One array.
@@ -42,8 +56,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      *     or no digest was requested
      * @param details the format's other fields by name, in order, as for {@link Inspection#details}
      */
-    public record Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
-            long byteSize, String sha256, Long max, Map<String, Object> details) {
+    public record Array(String name, DType dtype, String storedDtype, List<Long> shape, @Nullable String storedOrder,
+            long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, Object> details) {
 
         /** Copies. */
         public Array {
@@ -63,16 +77,12 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
          * @param sha256 the digest of its elements, row-major and little-endian; null if not requested
          * @param max the greatest token; null if the elements are not tokens, or no digest was requested
          */
-        public Array(String name, DType dtype, String storedDtype, List<Long> shape, String storedOrder,
-                long byteSize, String sha256, Long max) {
+        public Array(String name, DType dtype, String storedDtype, List<Long> shape,
+                @Nullable String storedOrder, long byteSize, @Nullable String sha256, @Nullable Long max) {
             this(name, dtype, storedDtype, shape, storedOrder, byteSize, sha256, max, Map.of());
         }
 
-        /**
-         * Returns the array in JSON form.
-         *
-         * @return the fields that are not null, in order
-         */
+        /** {@return the array in JSON form: the fields that are not null, in order} */
         public Map<String, Object> toMap() {
             Map<String, Object> map = new LinkedHashMap<>();
             map.put("name", name);
@@ -117,14 +127,14 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      * Detects a store's format and inspects the store.
      *
      * @param path a file or a folder of the store, as for {@link Store#open(Path)}
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @return the description
      * @throws MalformedStoreException if no format is detected, or the files violate it
      * @throws IOException if the file is missing or cannot be read
      */
-    public static Inspection of(Path path, boolean digest) throws IOException {
+    public static Inspection of(Path path, Depth depth) throws IOException {
         try (Store store = Store.open(path)) {
-            return of(Location.of(path), store, digest, Progress.NONE);
+            return of(Location.of(path), store, depth, Progress.NONE);
         }
     }
 
@@ -133,15 +143,15 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      *
      * @param path the path it was opened with
      * @param store the store
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @param progress receives how much of the content is digested
      * @return the description
      * @throws IOException if the store cannot be read
      * @throws UnsupportedOperationException if the store does not support inspection
      */
-    public static Inspection of(Location path, Store store, boolean digest, Progress progress) throws IOException {
+    public static Inspection of(Location path, Store store, Depth depth, Progress progress) throws IOException {
         try {
-            Inspection inspection = store.inspect(digest, progress);
+            Inspection inspection = store.inspect(depth, progress);
             return new Inspection(path, inspection.kind, inspection.files, inspection.details, inspection.arrays);
         } catch (InternalError fault) {
             throw new IOException(path + ": a file shrank while it was read", fault);
@@ -150,12 +160,12 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
     }
 
-    static Inspection of(StoreInfo info, boolean digest, Progress progress) {
+    static Inspection of(StoreInfo info, Depth depth, Progress progress) {
         long total = info.arrays().stream().mapToLong(array -> array.tensor().byteSize()).sum();
         List<Array> arrays = new ArrayList<>();
         long done = 0;
         for (StoredArray array : info.arrays()) {
-            arrays.add(inspect(array, digest, done, total, progress));
+            arrays.add(inspect(array, depth.digests(), done, total, progress));
             done += array.tensor().byteSize();
         }
         return new Inspection(info.files().getFirst(), info.kind(), info.files(), info.details(), arrays);
@@ -186,10 +196,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     }
 
     /**
-     * Returns the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the format's
-     * own fields, and {@code arrays} unless it is a record store.
-     *
-     * @return the fields in order: strings, numbers, truth values, lists and maps
+     * {@return the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the
+     * format's own fields, and {@code arrays} unless it is a record store}
      */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();

@@ -4,6 +4,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store's files do not declare, and limits on decoding.
@@ -16,7 +17,8 @@ import java.util.Objects;
  *     one
  * @param decodeLimit the most that each compressed file may decode to
  */
-public record OpenOptions(String format, DType dtype, List<Long> shape, String member, DecodeLimit decodeLimit) {
+public record OpenOptions(@Nullable String format, @Nullable DType dtype, @Nullable List<Long> shape,
+        @Nullable String member, DecodeLimit decodeLimit) {
 
     /** No options: the files declare everything. */
     public static final OpenOptions DEFAULT = new OpenOptions(null, null, null, null, DecodeLimit.DEFAULT);
@@ -28,50 +30,45 @@ public record OpenOptions(String format, DType dtype, List<Long> shape, String m
     }
 
     /**
-     * Returns these options with a format.
+     * {@return these options with a format}
      *
      * @param format the format's name, for example {@code npy}
-     * @return the options
      */
     public OpenOptions withFormat(String format) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with an element type.
+     * {@return these options with an element type}
      *
      * @param dtype the type
-     * @return the options
      */
     public OpenOptions withDType(DType dtype) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a shape.
+     * {@return these options with a shape}
      *
      * @param shape the shape; its first dimension may be -1
-     * @return the options
      */
     public OpenOptions withShape(List<Long> shape) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a part.
+     * {@return these options with a part}
      *
      * @param member the part's name
-     * @return the options
      */
     public OpenOptions withMember(String member) {
         return new OpenOptions(format, dtype, shape, member, decodeLimit);
     }
 
     /**
-     * Returns these options with a decode limit.
+     * {@return these options with a decode limit}
      *
      * @param limit the most that each compressed file may decode to
-     * @return the options
      */
     public OpenOptions withDecodeLimit(DecodeLimit limit) {
         return new OpenOptions(format, dtype, shape, member, limit);

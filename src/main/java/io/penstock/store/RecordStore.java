@@ -24,9 +24,7 @@ public non-sealed interface RecordStore extends Store {
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a record format, or the files violate it
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static RecordStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -64,36 +62,23 @@ public non-sealed interface RecordStore extends Store {
                 "one of records");
     }
 
-    /**
-     * Returns the number of records.
-     *
-     * @return the count
-     */
+    /** {@return the number of records} */
     long size();
 
-    /**
-     * Returns the columns.
-     *
-     * @return at least one column unless the store is empty; names are unique
-     */
+    /** {@return the columns, at least one unless the store is empty; their names are unique} */
     List<Column> columns();
 
-    /**
-     * Returns the columns that the files contain but the store cannot read.
-     *
-     * @return the reasons, by column name
-     */
+    /** {@return why the store cannot read columns that the files contain, by column name} */
     default Map<String, String> unreadColumns() {
         return Map.of();
     }
 
     /**
-     * Tells whether a record has a value in a column. A table row may be null or a list of numbers with a null in it; a
-     * WebDataset sample may lack a file.
+     * {@return whether a record has a value in a column; if not, {@link #locate} throws} A table row may be null or a
+     * list of numbers with a null in it; a WebDataset sample may lack a file.
      *
      * @param record the record's index
      * @param column the column's position in {@link #columns}
-     * @return false if {@link #locate} would throw
      * @throws IndexOutOfBoundsException if the record or column does not exist
      * @throws UncheckedIOException if the answer needs a compressed block that is malformed; names the file
      */
@@ -114,11 +99,10 @@ public non-sealed interface RecordStore extends Store {
     void locate(long record, int column, Span into);
 
     /**
-     * Returns the store's own name of a record, for messages: the key of a WebDataset sample or of a key-value pair, a
-     * file name.
+     * {@return the store's own name of a record, for messages: the key of a WebDataset sample or of a key-value pair, a
+     * file name; for example {@code record 17} if the format has none}
      *
      * @param record the record's index
-     * @return the name; for example {@code record 17} if the format has none
      * @throws IndexOutOfBoundsException if the record does not exist
      */
     default String name(long record) {
@@ -126,19 +110,18 @@ public non-sealed interface RecordStore extends Store {
     }
 
     /**
-     * Tells whether a column's values are decoded into a copy, because they are compressed or in another byte order.
+     * {@return whether a column's values are decoded into a copy, because they are compressed or in another byte order;
+     * otherwise they are views of the mapped files}
      *
      * @param column the column's position in {@link #columns}
-     * @return false if values are views of the mapped files
      */
     boolean isConverted(int column);
 
     /**
-     * Returns the greatest length of a column's values along the first dimension, if known without a pass over all
-     * records.
+     * {@return the greatest length of a column's values along the first dimension, or -1 if only a pass over all
+     * records can tell}
      *
      * @param column the column's position in {@link #columns}
-     * @return the length, or -1 if only such a pass can tell
      */
     default long maxLength(int column) {
         return -1;

@@ -20,9 +20,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      *
      * @param path a file or a folder of the store; {@link StoreFormats#recognize} detects its format
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, or the files violate it
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static Store open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -48,7 +46,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      *
      * @param uri a URI with the scheme {@code file} or that of a {@link io.penstock.io.FileSource.Provider}
      * @return the store, to be closed by the caller
-     * @throws IOException as {@link #open(Path)}
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      * @throws IllegalArgumentException if no provider knows the scheme
      */
     static Store open(URI uri) throws IOException {
@@ -72,23 +70,22 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     /**
      * Describes the store and, on demand, computes digests of its content.
      *
-     * @param digest whether to compute digests, which reads all content
+     * @param depth how much to read
      * @param progress receives how much of the content is digested
      * @return the description; it outlives the store
      * @throws IOException if the store cannot be read or is malformed
      * @throws UnsupportedOperationException if the store does not support inspection
      */
-    default Inspection inspect(boolean digest, Progress progress) throws IOException {
-        if (this instanceof StoreInfo.Source arrays) {
-            return Inspection.of(arrays.info(), digest, progress);
+    default Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        if (this instanceof StoreInfo.Described arrays) {
+            return Inspection.of(arrays.info(), depth, progress);
         }
         throw new UnsupportedOperationException(this + " cannot be inspected");
     }
 
     /**
-     * Returns a short text that changes when the store's content does; saved states compare it.
-     *
-     * @return the fingerprint, made of the sizes, the types and a sample of the content
+     * {@return a short text that changes when the store's content does; saved states compare it. It is made of the
+     * sizes, the types and a sample of the content}
      */
     String fingerprint();
 

@@ -7,11 +7,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store formats, one {@link StoreProvider} each.
@@ -26,19 +28,18 @@ public final class StoreFormats {
     }
 
     /**
-     * Returns all providers.
+     * {@return all providers, in detection order}
      *
-     * @return the providers, in detection order
      * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
      */
     public static List<StoreProvider> all() {
         List<StoreProvider> all = load();
+        Map<String, StoreProvider> names = new HashMap<>();
         for (StoreProvider one : all) {
-            for (StoreProvider other : all) {
-                if (one != other && one.name().equals(other.name())) {
-                    throw new StoreProviderException("two providers of the format '" + one.name() + "': "
-                            + one.getClass().getName() + " and " + other.getClass().getName() + ", expected one", null);
-                }
+            StoreProvider other = names.put(one.name(), one);
+            if (other != null) {
+                throw new StoreProviderException("two providers of the format '" + one.name() + "': "
+                        + other.getClass().getName() + " and " + one.getClass().getName() + ", expected one", null);
             }
         }
         return all;
@@ -56,27 +57,19 @@ public final class StoreFormats {
         } catch (ServiceConfigurationError e) {
             throw new StoreProviderException(e.getMessage(), e);
         }
-        found.sort(StoreFormats::compare);
+        found.sort(Comparator.comparingInt(StoreProvider::order).thenComparing(StoreProvider::name));
         return List.copyOf(found);
     }
 
-    private static void addAll(List<StoreProvider> found, ClassLoader loader) {
-        Set<Class<?>> known = new HashSet<>();
-        for (StoreProvider provider : found) {
-            known.add(provider.getClass());
-        }
+    private static void addAll(List<StoreProvider> found, @Nullable ClassLoader loader) {
         for (StoreProvider provider : ServiceLoader.load(StoreProvider.class, loader)) {
-            if (known.add(provider.getClass())) {
+            if (found.stream().noneMatch(known -> known.getClass() == provider.getClass())) {
                 found.add(provider);
             }
         }
     }
 
-    private static int compare(StoreProvider a, StoreProvider b) {
-        return a.order() == b.order() ? a.name().compareTo(b.name()) : Integer.compare(a.order(), b.order());
-    }
-
-    private static boolean seesThisCopy(ClassLoader loader) {
+    private static boolean seesThisCopy(@Nullable ClassLoader loader) {
         try {
             return loader != null && loader.loadClass(StoreProvider.class.getName()) == StoreProvider.class;
         } catch (ClassNotFoundException _) {
@@ -85,20 +78,15 @@ public final class StoreFormats {
     }
 
     /**
-     * Returns the provider of a format.
+     * {@return the provider of a format}
      *
      * @param name the format's name, for example {@code megatron}
-     * @return its provider
      * @throws IllegalArgumentException if there is no such format; lists the known ones
      */
     public static StoreProvider named(String name) {
         List<StoreProvider> all = all();
-        for (StoreProvider provider : all) {
-            if (provider.name().equals(name)) {
-                return provider;
-            }
-        }
-        throw new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all));
+        return all.stream().filter(provider -> provider.name().equals(name)).findFirst().orElseThrow(() ->
+                new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all)));
     }
 
     /**

@@ -25,7 +25,7 @@ public record StoreInfo(String kind, List<Location> files, Map<String, Object> d
 
     /** A store of arrays; inspection describes and digests them. */
     @FunctionalInterface
-    public interface Source {
+    public interface Described {
 
         /**
          * Describes the store.

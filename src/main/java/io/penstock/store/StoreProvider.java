@@ -16,9 +16,8 @@ import java.util.ServiceLoader;
 public interface StoreProvider {
 
     /**
-     * Returns the format's unique name for {@link OpenOptions#format}, {@link StoreInfo#kind} and the command line.
-     *
-     * @return a name in lower case, for example {@code megatron}
+     * {@return the format's unique name in lower case, for {@link OpenOptions#format}, {@link StoreInfo#kind} and the
+     * command line, for example {@code megatron}}
      */
     String name();
 
@@ -31,11 +30,7 @@ public interface StoreProvider {
         return 0;
     }
 
-    /**
-     * Tells whether stores of this format are {@link TokenStore}s.
-     *
-     * @return true if all are, false if none is
-     */
+    /** {@return whether stores of this format are {@link TokenStore}s: all or none} */
     default boolean isTokens() {
         return false;
     }
@@ -67,7 +62,7 @@ public interface StoreProvider {
      * Opens and validates a store of this format.
      *
      * @param path a file or a folder of the store
-     * @param options what the files do not declare of the store that its files do not say
+     * @param options what the files do not declare
      * @return the store, to be closed by the caller; a {@link TokenStore} if and only if {@link #isTokens}
      * @throws IOException if the file is missing, cannot be read, or violates the format
      * @throws IllegalArgumentException if the format does not accept the options

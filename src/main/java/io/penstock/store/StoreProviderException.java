@@ -1,11 +1,13 @@
 package io.penstock.store;
 
+import org.jspecify.annotations.Nullable;
+
 /** A {@link StoreProvider} cannot be loaded, fails, or shares its name with another; the message names it. */
 public final class StoreProviderException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    StoreProviderException(String message, Throwable cause) {
+    StoreProviderException(@Nullable String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.store;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An array as stored in a file, and its logical content.
@@ -12,7 +13,7 @@ import java.util.Objects;
  * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
  * @param tensor the content, row-major and little-endian
  */
-public record StoredArray(String name, String storedDtype, String storedOrder, Tensor tensor) {
+public record StoredArray(String name, String storedDtype, @Nullable String storedOrder, Tensor tensor) {
 
     /** Checks. */
     public StoredArray {
@@ -32,10 +33,9 @@ public record StoredArray(String name, String storedDtype, String storedOrder, T
     }
 
     /**
-     * Returns numpy's notation for a little-endian type.
+     * {@return numpy's notation for a little-endian type, for example {@code <u2}}
      *
      * @param dtype the type
-     * @return for example {@code <u2}
      */
     public static String storedDtypeOf(DType dtype) {
         int bytes = dtype.byteSize();

@@ -24,12 +24,12 @@ public record StreamedTensor(TensorSpec spec, Content content) {
          * @param out receives them
          * @throws IOException if they cannot be read or written
          */
-        void writeTo(Output out) throws IOException;
+        void writeTo(Sink out) throws IOException;
     }
 
     /** Receives consecutive pieces. */
     @FunctionalInterface
-    public interface Output {
+    public interface Sink {
 
         /**
          * Receives a piece.
@@ -69,7 +69,7 @@ public record StreamedTensor(TensorSpec spec, Content content) {
      * @throws IOException if they cannot be read or written
      * @throws IllegalStateException if they are more or fewer
      */
-    public void writeTo(Output out) throws IOException {
+    public void writeTo(Sink out) throws IOException {
         long[] put = {0};
         content.writeTo((source, offset, bytes) -> {
             out.put(source, offset, bytes);

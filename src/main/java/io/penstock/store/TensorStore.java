@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Named tensors in a file or a set of files.
@@ -24,12 +25,11 @@ import java.util.Map;
 public non-sealed interface TensorStore extends Store {
 
     /**
-     * Opens and validates a store.
+     * Detects the format of a store, opens it and validates it.
      *
      * @param path a file or a folder of the store
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a tensor format, or the files violate it
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TensorStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -41,8 +41,7 @@ public non-sealed interface TensorStore extends Store {
      * @param path a file or a folder of the store
      * @param dtype the type of its elements
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file violates its format, or has elements of another type
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TensorStore open(Path path, DType dtype) throws IOException {
         return open(path, OpenOptions.DEFAULT.withDType(dtype));
@@ -82,27 +81,23 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * Returns the tensors in file order (safetensors: by name). A format without names has one tensor, named
-     * {@code ""}.
-     *
-     * @return name, dtype and shape of each
+     * {@return the name, dtype and shape of each tensor, in file order (safetensors: by name)} A format without names
+     * has one tensor, named {@code ""}.
      */
     List<TensorSpec> tensors();
 
     /**
-     * Returns the tensors that this store cannot read because of their type or layout. {@link #inspect} lists them.
-     *
-     * @return the reasons by tensor name, in the order of {@link #tensors}
+     * {@return why this store cannot read tensors, because of their type or layout, by tensor name, in the order of
+     * {@link #tensors}} {@link #inspect} lists them.
      */
     default Map<String, String> unread() {
         return Map.of();
     }
 
     /**
-     * Returns a tensor's data.
+     * {@return a view of a tensor's data, valid until {@link #close}}
      *
      * @param index the tensor's position in {@link #tensors}
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if it is compressed and malformed
      */
     Tensor tensor(int index);
@@ -120,12 +115,12 @@ public non-sealed interface TensorStore extends Store {
     void locate(int index, long firstRow, long rows, Span into);
 
     /**
-     * Returns a tensor's rows if they have a constant stride and need no decoding, so readers need not locate each one.
+     * {@return a tensor's rows if they have a constant stride and need no decoding, so readers need not locate each
+     * one; otherwise null}
      *
      * @param index the tensor's position in {@link #tensors}; not a scalar's
-     * @return the rows, or null
      */
-    default Rows rows(int index) {
+    default @Nullable Rows rows(int index) {
         TensorSpec spec = tensors().get(index);
         Span all = new Span();
         locate(index, 0, spec.dim(0), all);
@@ -133,11 +128,10 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
-     * Tells whether a tensor is converted or decoded into a copy, because it is compressed or not row-major
-     * little-endian.
+     * {@return whether a tensor is converted or decoded into a copy, because it is compressed or not row-major
+     * little-endian; otherwise it is a view of the mapping}
      *
      * @param index the tensor's position in {@link #tensors}
-     * @return true if it has memory of its own, false if it is a view of the mapping
      */
     boolean isConverted(int index);
 }

@@ -23,8 +23,7 @@ public non-sealed interface TokenStore extends Store {
      * @param path a file of the store: Megatron's {@code .idx}, {@code .bin} or their common prefix; an llm.c or raw
      *     {@code .bin}; datatrove's {@code .ds}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if no format is detected, it is not a token format, or the files violate it
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      */
     static TokenStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
@@ -36,8 +35,7 @@ public non-sealed interface TokenStore extends Store {
      * @param path a file of the store, as for {@link #open(Path)}
      * @param format the format's name, for example {@code nanogpt}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the files violate the format
-     * @throws IOException if the file is missing or cannot be read
+     * @throws IOException as {@link #open(Path, OpenOptions)}
      * @throws IllegalArgumentException if the format does not exist or is not a token format
      */
     static TokenStore open(Path path, String format) throws IOException {
@@ -80,50 +78,33 @@ public non-sealed interface TokenStore extends Store {
     }
 
     /**
-     * Returns the stored element type: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16}, {@code i32} or
-     * {@code i64}. Megatron stores may also hold {@code f32} or {@code f64}.
-     *
-     * @return the dtype
+     * {@return the stored element type: {@code u8}, {@code u16}, {@code u32}, {@code i8}, {@code i16}, {@code i32} or
+     * {@code i64}} Megatron stores may also hold {@code f32} or {@code f64}.
      */
     DType dtype();
 
-    /**
-     * Returns the number of tokens in all documents.
-     *
-     * @return the count
-     */
+    /** {@return the number of tokens in all documents} */
     long tokenCount();
 
     /**
-     * Returns the number of documents. A store without document bounds is one document, or none if it has no tokens.
-     *
-     * @return the count
+     * {@return the number of documents} A store without document bounds is one document, or none if it has no tokens.
      */
     long documentCount();
 
     /**
-     * Returns where a document starts; it ends where the next one starts.
+     * {@return the position of a document's first token; the document ends where the next one starts}
      *
      * @param document from 0 to {@link #documentCount()}; the latter returns {@link #tokenCount()}
-     * @return the position of its first token
      * @throws IndexOutOfBoundsException if the document does not exist
      */
     long documentStart(long document);
 
-    /**
-     * Tells whether all tokens are contiguous, in the order of their positions.
-     *
-     * @return true if every range of tokens is one piece
-     */
+    /** {@return whether all tokens are contiguous, in the order of their positions} */
     default boolean isOneRun() {
         return true;
     }
 
-    /**
-     * Tells whether the tokens of each document are contiguous; the documents themselves need not be.
-     *
-     * @return true if every range within one document is one piece
-     */
+    /** {@return whether the tokens of each document are contiguous; the documents themselves need not be} */
     default boolean documentsAreRuns() {
         return true;
     }
@@ -140,11 +121,10 @@ public non-sealed interface TokenStore extends Store {
     void locate(long firstToken, long tokens, Span into);
 
     /**
-     * Returns the number of pieces that a range of tokens is in.
+     * {@return the number of pieces that a range of tokens is in; 1 if they are contiguous}
      *
      * @param firstToken the position of the first token
      * @param tokens the number of tokens
-     * @return the count; 1 if they are contiguous
      * @throws IndexOutOfBoundsException if they are outside the store
      */
     default int parts(long firstToken, long tokens) {

@@ -7,4 +7,7 @@
  * Compressed data is decoded once, into a mapped copy ({@code io.spill}); {@code store.integrity} checks content.
  * Stores know nothing of training: the packages below decode values, cut windows, and make orders and batches.
  */
+@NullMarked
 package io.penstock.store;
+
+import org.jspecify.annotations.NullMarked;

@@ -14,9 +14,11 @@ final class Amount {
 
     static double read(String text, Map<String, Double> units, String expected) {
         Matcher matcher = AMOUNT.matcher(text);
-        if (!matcher.matches() || !units.containsKey(matcher.group(2)) || Double.parseDouble(matcher.group(1)) == 0) {
+        Double unit = matcher.matches() ? units.get(matcher.group(2)) : null;
+        double number = unit == null ? 0 : Double.parseDouble(matcher.group(1));
+        if (unit == null || number == 0) {
             throw new IllegalArgumentException("found '" + text + "', expected " + expected);
         }
-        return Double.parseDouble(matcher.group(1)) * units.get(matcher.group(2));
+        return number * unit;
     }
 }

@@ -3,4 +3,7 @@
  *
  * <p>Not exported: what is written here is for people, and may change.
  */
+@NullMarked
 package io.penstock.text;
+
+import org.jspecify.annotations.NullMarked;

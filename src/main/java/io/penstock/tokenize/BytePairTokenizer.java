@@ -11,22 +11,22 @@ final class BytePairTokenizer implements Tokenizer {
 
     BytePairTokenizer(PublishedEncoding published) {
         this.published = published;
-        this.encoding = Encodings.newLazyEncodingRegistry().getEncoding(published.libraryName()).orElseThrow();
+        this.encoding = Encodings.newLazyEncodingRegistry().getEncoding(published.libraryName).orElseThrow();
     }
 
     @Override
     public String name() {
-        return published.id();
+        return published.id;
     }
 
     @Override
     public int vocabularySize() {
-        return published.vocabularySize();
+        return published.vocabularySize;
     }
 
     @Override
     public int endOfText() {
-        return published.endOfText();
+        return published.endOfText;
     }
 
     @Override
@@ -36,6 +36,6 @@ final class BytePairTokenizer implements Tokenizer {
 
     @Override
     public String toString() {
-        return published.id();
+        return published.id;
     }
 }

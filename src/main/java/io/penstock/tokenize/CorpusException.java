@@ -2,6 +2,7 @@ package io.penstock.tokenize;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** A corpus file is invalid: names the file, the position, what was found and what was expected. */
 public final class CorpusException extends IOException {
@@ -12,7 +13,7 @@ public final class CorpusException extends IOException {
         super(file + ": " + problem);
     }
 
-    CorpusException(Path file, String problem, Throwable cause) {
+    CorpusException(Path file, @Nullable String problem, Throwable cause) {
         super(file + ": " + problem, cause);
     }
 

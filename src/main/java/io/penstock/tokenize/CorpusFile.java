@@ -2,16 +2,17 @@ package io.penstock.tokenize;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.Zstd;
-import io.penstock.io.RegularFile;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Zstd;
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.LongConsumer;
 
 /**
  * A file of a corpus, and how to read it according to its name.
@@ -58,8 +59,8 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, Files.size(path));
     }
 
-    /** Opens the file uncompressed, within a limit; {@code stored} counts the bytes read from disk. */
-    InputStream open(ByteCount stored, DecodeLimit limit) throws IOException {
+    /** Opens the file uncompressed, within a limit; {@code stored} receives how many bytes are read from disk. */
+    InputStream open(LongConsumer stored, DecodeLimit limit) throws IOException {
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new CorpusException(path, "found an empty file, expected " + compression + " data");
         }

@@ -1,6 +1,6 @@
 package io.penstock.tokenize;
 
-import io.penstock.format.files.InnerLinks;
+import io.penstock.format.InnerLinks;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemLoopException;

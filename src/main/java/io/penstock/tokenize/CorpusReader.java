@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a corpus as a sequence of chunks: the serial part of tokenizing, which inspects bytes only to find where to
@@ -32,15 +33,9 @@ final class CorpusReader implements AutoCloseable {
     private final int chunkBytes;
     private final int maxWordBytes;
     private final int maxLineBytes;
-    private final ByteCount stored = new ByteCount();
+    private long storedBytes;
 
-    private CorpusFile file;
-    private InputStream in;
-    /** Bytes read but not yet returned, from index 0. */
-    private byte[] rest;
-    private int restBytes;
-    private long offset;
-    private long line;
+    private @Nullable OpenFile open;
 
     CorpusReader(List<CorpusFile> files, DecodeLimit decodeLimit) {
         this(files, decodeLimit, CHUNK_BYTES, MAX_WORD_BYTES, MAX_LINE_BYTES);
@@ -56,103 +51,32 @@ final class CorpusReader implements AutoCloseable {
 
     /** Bytes read from disk so far. */
     long storedBytes() {
-        return stored.get();
+        return storedBytes;
     }
 
-    /**
-     * The next chunk.
-     *
-     * @return null after the last one
-     */
-    Chunk next() throws IOException {
-        if (file == null) {
+    /** {@return the next chunk, or null after the last one} */
+    @Nullable Chunk next() throws IOException {
+        if (open == null) {
             if (!files.hasNext()) {
                 return null;
             }
-            open(files.next());
+            open = new OpenFile(files.next());
+            open.skipByteOrderMark();
         }
-        int searched = 1;
-        for (;;) {
-            boolean atEnd = !fill();
-            if (atEnd) {
-                Chunk last = take(restBytes, true);
-                close();
-                return last;
-            }
-            int cut = lastCut(searched);
-            if (cut > 0) {
-                return take(cut, false);
-            }
-            searched = Math.max(1, restBytes - 2);
-            grow();
+        Chunk chunk = open.next();
+        if (chunk.endsFile()) {
+            close();
         }
-    }
-
-    private void open(CorpusFile next) throws IOException {
-        in = next.open(stored, decodeLimit);
-        file = next;
-        rest = new byte[chunkBytes];
-        restBytes = 0;
-        offset = 0;
-        line = 1;
-        fill();
-        if (startsWithByteOrderMark()) {
-            offset = BYTE_ORDER_MARK.length;
-            restBytes -= BYTE_ORDER_MARK.length;
-            System.arraycopy(rest, BYTE_ORDER_MARK.length, rest, 0, restBytes);
-        }
-    }
-
-    private boolean startsWithByteOrderMark() {
-        int mark = BYTE_ORDER_MARK.length;
-        return restBytes >= mark && Arrays.equals(rest, 0, mark, BYTE_ORDER_MARK, 0, mark);
-    }
-
-    /** Reads until the buffer is full; returns false at the end of the file. */
-    private boolean fill() throws IOException {
-        try {
-            int read = in.readNBytes(rest, restBytes, rest.length - restBytes);
-            restBytes += read;
-            return restBytes == rest.length;
-        } catch (IOException e) {
-            throw file.readFailure(e);
-        }
-    }
-
-    private int lastCut(int from) {
-        if (file.format() == Format.TEXT) {
-            return TextCut.last(rest, from, restBytes);
-        }
-        for (int at = restBytes; at >= from; at--) {
-            if (rest[at - 1] == '\n') {
-                return at;
-            }
-        }
-        return -1;
-    }
-
-    private Chunk take(int bytes, boolean endsFile) {
-        Chunk chunk = new Chunk(file, rest, bytes, offset, line, endsFile);
-        if (file.format() == Format.JSON_LINES) {
-            line += lineFeeds(rest, bytes);
-        }
-        byte[] next = new byte[Math.max(chunkBytes, restBytes - bytes + 1)];
-        System.arraycopy(rest, bytes, next, 0, restBytes - bytes);
-        rest = next;
-        restBytes -= bytes;
-        offset += bytes;
         return chunk;
     }
 
-    private void grow() throws CorpusException {
-        boolean text = file.format() == Format.TEXT;
-        int maxBytes = text ? maxWordBytes : maxLineBytes;
-        if (rest.length >= maxBytes) {
-            throw CorpusException.atByte(file.path(), offset, text
-                    ? "found a word longer than " + maxBytes + " bytes, expected text"
-                    : "found a line longer than " + maxBytes + " bytes, expected JSON lines");
+    /** Closes the current file. */
+    @Override
+    public void close() throws IOException {
+        if (open != null) {
+            open.in.close();
+            open = null;
         }
-        rest = Arrays.copyOf(rest, (int) Math.min(maxBytes, 2L * rest.length));
     }
 
     private static long lineFeeds(byte[] bytes, int length) {
@@ -165,14 +89,90 @@ final class CorpusReader implements AutoCloseable {
         return count;
     }
 
-    /** Closes the current file. */
-    @Override
-    public void close() throws IOException {
-        if (in != null) {
-            in.close();
+    /** The file that is read. */
+    private final class OpenFile {
+
+        private final CorpusFile file;
+        private final boolean isText;
+        private final InputStream in;
+        /** Bytes read but not yet returned, from index 0. */
+        private byte[] rest = new byte[chunkBytes];
+        private int restBytes;
+        private long offset;
+        private long line = 1;
+
+        OpenFile(CorpusFile file) throws IOException {
+            this.file = file;
+            this.isText = file.format() == Format.TEXT;
+            this.in = file.open(bytes -> storedBytes += bytes, decodeLimit);
         }
-        in = null;
-        file = null;
-        rest = null;
+
+        void skipByteOrderMark() throws IOException {
+            fill();
+            int mark = BYTE_ORDER_MARK.length;
+            if (restBytes >= mark && Arrays.equals(rest, 0, mark, BYTE_ORDER_MARK, 0, mark)) {
+                offset = mark;
+                restBytes -= mark;
+                System.arraycopy(rest, mark, rest, 0, restBytes);
+            }
+        }
+
+        Chunk next() throws IOException {
+            int searched = 1;
+            while (fill()) {
+                int cut = lastCut(searched);
+                if (cut > 0) {
+                    return take(cut, false);
+                }
+                searched = Math.max(1, restBytes - 2);
+                grow();
+            }
+            return take(restBytes, true);
+        }
+
+        /** Reads until the buffer is full; returns false at the end of the file. */
+        private boolean fill() throws IOException {
+            try {
+                restBytes += in.readNBytes(rest, restBytes, rest.length - restBytes);
+                return restBytes == rest.length;
+            } catch (IOException e) {
+                throw file.readFailure(e);
+            }
+        }
+
+        private int lastCut(int from) {
+            if (isText) {
+                return TextCut.last(rest, from, restBytes);
+            }
+            for (int at = restBytes; at >= from; at--) {
+                if (rest[at - 1] == '\n') {
+                    return at;
+                }
+            }
+            return -1;
+        }
+
+        private Chunk take(int bytes, boolean endsFile) {
+            Chunk chunk = new Chunk(file, rest, bytes, offset, line, endsFile);
+            if (!isText) {
+                line += lineFeeds(rest, bytes);
+            }
+            byte[] next = new byte[Math.max(chunkBytes, restBytes - bytes + 1)];
+            System.arraycopy(rest, bytes, next, 0, restBytes - bytes);
+            rest = next;
+            restBytes -= bytes;
+            offset += bytes;
+            return chunk;
+        }
+
+        private void grow() throws CorpusException {
+            int maxBytes = isText ? maxWordBytes : maxLineBytes;
+            if (rest.length >= maxBytes) {
+                throw CorpusException.atByte(file.path(), offset, isText
+                        ? "found a word longer than " + maxBytes + " bytes, expected text"
+                        : "found a line longer than " + maxBytes + " bytes, expected JSON lines");
+            }
+            rest = Arrays.copyOf(rest, (int) Math.min(maxBytes, 2L * rest.length));
+        }
     }
 }

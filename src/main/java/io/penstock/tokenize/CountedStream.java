@@ -3,13 +3,14 @@ package io.penstock.tokenize;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.function.LongConsumer;
 
-/** Counts the bytes read through it. */
+/** Passes on how many bytes are read through it. */
 final class CountedStream extends FilterInputStream {
 
-    private final ByteCount count;
+    private final LongConsumer count;
 
-    CountedStream(InputStream in, ByteCount count) {
+    CountedStream(InputStream in, LongConsumer count) {
         super(in);
         this.count = count;
     }
@@ -18,7 +19,7 @@ final class CountedStream extends FilterInputStream {
     public int read() throws IOException {
         int value = super.read();
         if (value >= 0) {
-            count.add(1);
+            count.accept(1);
         }
         return value;
     }
@@ -27,7 +28,7 @@ final class CountedStream extends FilterInputStream {
     public int read(byte[] into, int offset, int length) throws IOException {
         int read = super.read(into, offset, length);
         if (read > 0) {
-            count.add(read);
+            count.accept(read);
         }
         return read;
     }

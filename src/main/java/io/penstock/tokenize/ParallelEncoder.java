@@ -2,12 +2,12 @@ package io.penstock.tokenize;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes a corpus on several threads and passes the tokens on in order.
@@ -52,7 +52,8 @@ final class ParallelEncoder {
      */
     void run(CorpusReader reader, EncodedChunk.Output output, Monitor monitor)
             throws IOException, InterruptedException {
-        ExecutorService workers = Executors.newFixedThreadPool(threads, named("penstock-tokenize-"));
+        ExecutorService workers = Executors.newFixedThreadPool(threads,
+                Thread.ofPlatform().name("penstock-tokenize-", 0).daemon().factory());
         try {
             for (Chunk chunk = readNext(reader); chunk != null; chunk = readNext(reader)) {
                 while (isFull(chunk.length())) {
@@ -64,12 +65,13 @@ final class ParallelEncoder {
                 passOn(reader, output, monitor);
             }
         } finally {
-            stop(workers);
+            workers.shutdownNow();
+            workers.close();                                // an interrupt does not end the wait
         }
     }
 
     /** An error in the file being read is thrown only after everything before it is encoded. */
-    private Chunk readNext(CorpusReader reader) throws IOException, InterruptedException {
+    private @Nullable Chunk readNext(CorpusReader reader) throws IOException, InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
@@ -107,26 +109,12 @@ final class ParallelEncoder {
         try {
             return chunk.result().get();
         } catch (ExecutionException e) {
-            switch (e.getCause()) {
+            switch (Objects.requireNonNull(e.getCause())) {
                 case CorpusException bad -> throw bad;
                 case RuntimeException bug -> throw bug;
                 case Error error -> throw error;
                 default -> throw new IllegalStateException(e.getCause());
             }
         }
-    }
-
-    private static void stop(ExecutorService workers) {
-        workers.shutdownNow();
-        workers.close();                                // an interrupt does not end the wait
-    }
-
-    private static ThreadFactory named(String prefix) {
-        AtomicInteger next = new AtomicInteger();
-        return task -> {
-            Thread thread = new Thread(task, prefix + next.getAndIncrement());
-            thread.setDaemon(true);
-            return thread;
-        };
     }
 }

@@ -15,10 +15,11 @@ enum PublishedEncoding {
     CL100K_BASE("cl100k_base", "cl100k_base", 100_277, 100_257),
     O200K_BASE("o200k_base", "o200k_base", 200_019, 199_999);
 
-    private final String id;
-    private final String libraryName;
-    private final int vocabularySize;
-    private final int endOfText;
+    final String id;
+    /** The name in jtokkit. */
+    final String libraryName;
+    final int vocabularySize;
+    final int endOfText;
 
     PublishedEncoding(String id, String libraryName, int vocabularySize, int endOfText) {
         this.id = id;
@@ -28,33 +29,12 @@ enum PublishedEncoding {
     }
 
     static PublishedEncoding of(String id) {
-        for (PublishedEncoding encoding : values()) {
-            if (encoding.id.equals(id)) {
-                return encoding;
-            }
-        }
-        throw new IllegalArgumentException(
-                "unknown encoding '" + id + "', expected one of " + String.join(", ", names()));
+        return Stream.of(values()).filter(encoding -> encoding.id.equals(id)).findAny().orElseThrow(() ->
+                new IllegalArgumentException("unknown encoding '" + id + "', expected one of "
+                        + String.join(", ", names())));
     }
 
     static List<String> names() {
-        return Stream.of(values()).map(PublishedEncoding::id).toList();
-    }
-
-    String id() {
-        return id;
-    }
-
-    /** The name in jtokkit. */
-    String libraryName() {
-        return libraryName;
-    }
-
-    int vocabularySize() {
-        return vocabularySize;
-    }
-
-    int endOfText() {
-        return endOfText;
+        return Stream.of(values()).map(encoding -> encoding.id).toList();
     }
 }

@@ -4,8 +4,8 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
-import io.penstock.io.NotRegularFileException;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -25,7 +25,7 @@ import java.util.Objects;
  *
  * {@snippet :
  * TokenizeSummary summary = new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("corpus")), Path.of("out"))
- *         .appendEndOfText(true)
+ *         .appendEndOfText()
  *         .run();
  * }
  */
@@ -36,7 +36,7 @@ public final class TokenizeJob {
     private final Path output;
     private String textField = "text";
     private boolean appendEndOfText;
-    private boolean overwrite;
+    private IfExists ifExists = IfExists.FAIL;
     private boolean followLinks;
     private DecodeLimit decodeLimit = DecodeLimit.TEXT;
     private int threads = Runtime.getRuntime().availableProcessors();
@@ -44,7 +44,8 @@ public final class TokenizeJob {
     private Progress checksumProgress = Progress.NONE;
 
     /**
-     * Creates a job with the defaults: field {@code text}, no end-of-text token, all processors, no overwriting.
+     * Creates a job with the defaults: field {@code text}, no end-of-text token, all processors,
+     * {@link IfExists#FAIL}.
      *
      * @param tokenizer encodes the text
      * @param inputs files and folders, in the order of their documents in the store
@@ -73,36 +74,34 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets whether the end-of-text token is appended to each document.
+     * Appends the end-of-text token to each document.
      *
-     * @param append true to append it
      * @return this job
      */
-    public TokenizeJob appendEndOfText(boolean append) {
-        appendEndOfText = append;
+    public TokenizeJob appendEndOfText() {
+        appendEndOfText = true;
         return this;
     }
 
     /**
-     * Sets whether an existing store is replaced.
+     * Sets what to do if the store exists.
      *
-     * @param replace true to replace it; false to fail before starting
+     * @param choice {@link IfExists#FAIL}, the default, fails before starting
      * @return this job
      */
-    public TokenizeJob overwrite(boolean replace) {
-        overwrite = replace;
+    public TokenizeJob ifExists(IfExists choice) {
+        ifExists = Objects.requireNonNull(choice);
         return this;
     }
 
     /**
-     * Sets whether all links in folders are followed. By default only links to files inside the given folder are; other
-     * links, and all links to folders, are left out and counted.
+     * Follows all links in folders. By default only links to files inside the given folder are followed; other links,
+     * and all links to folders, are left out and counted.
      *
-     * @param follow true to follow all
      * @return this job
      */
-    public TokenizeJob followLinks(boolean follow) {
-        followLinks = follow;
+    public TokenizeJob followLinks() {
+        followLinks = true;
         return this;
     }
 
@@ -160,7 +159,7 @@ public final class TokenizeJob {
      * @return what was written
      * @throws CorpusException if a file is invalid
      * @throws DecodeLimitException if a compressed file expands beyond the limit
-     * @throws NotRegularFileException if an input, or an entry of a folder, is a FIFO, socket or device
+     * @throws java.nio.file.FileSystemException if an input, or an entry of a folder, is a FIFO, socket or device
      * @throws IOException if a file cannot be read, or the store cannot be written
      * @throws InterruptedException if the calling thread is interrupted; nothing is left behind
      */
@@ -172,7 +171,8 @@ public final class TokenizeJob {
         DType dtype = MegatronWriter.dtypeFor(tokenizer.vocabularySize());
         Totals totals = new Totals();
         try (CorpusReader reader = new CorpusReader(files, decodeLimit);
-                MegatronWriter writer = MegatronWriter.create(output, dtype, overwrite)) {
+                MegatronWriter writer = MegatronWriter.create(output, dtype,
+                        ifExists)) {
             try (MegatronPart part = writer.part()) {
                 new ParallelEncoder(tokenizer, textField, appendEndOfText, threads)
                         .run(reader, new PartOutput(part), (chunk, storedBytesRead) -> {

@@ -18,20 +18,12 @@ public record TokenizeSummary(
         String encoding, DType dtype, long files, long skippedLinks, long documents, long tokens, long textBytes,
         long nanos) {
 
-    /**
-     * The job's throughput in tokens.
-     *
-     * @return tokens per second
-     */
+    /** {@return the job's throughput in tokens per second} */
     public double tokensPerSecond() {
         return nanos == 0 ? 0 : tokens * 1e9 / nanos;
     }
 
-    /**
-     * The job's throughput in text.
-     *
-     * @return bytes of text per second
-     */
+    /** {@return the job's throughput in bytes of text per second} */
     public double textBytesPerSecond() {
         return nanos == 0 ? 0 : textBytes * 1e9 / nanos;
     }

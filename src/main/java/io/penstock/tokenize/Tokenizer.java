@@ -6,10 +6,9 @@ import java.util.List;
 public interface Tokenizer {
 
     /**
-     * The tokenizer of a published encoding. The first call reads the vocabulary, which takes a moment.
+     * {@return the tokenizer of a published encoding} The first call reads the vocabulary, which takes a moment.
      *
      * @param encoding one of {@link #encodings}
-     * @return the tokenizer
      * @throws IllegalArgumentException if no encoding has that name
      * @throws UnsupportedOperationException if the jtokkit library is not on the class path
      */
@@ -23,20 +22,12 @@ public interface Tokenizer {
         }
     }
 
-    /**
-     * The names that {@link #of} accepts.
-     *
-     * @return for example {@code gpt2}
-     */
+    /** {@return the names that {@link #of} accepts, for example {@code gpt2}} */
     static List<String> encodings() {
         return PublishedEncoding.names();
     }
 
-    /**
-     * The encoding's name.
-     *
-     * @return the name given to {@link #of}
-     */
+    /** {@return the encoding's name, as given to {@link #of}} */
     String name();
 
     /**
@@ -47,11 +38,7 @@ public interface Tokenizer {
      */
     int vocabularySize();
 
-    /**
-     * The id of the token that ends a document.
-     *
-     * @return the id
-     */
+    /** {@return the id of the token that ends a document} */
     int endOfText();
 
     /**

@@ -4,4 +4,7 @@
  *
  * <p>This package is optional for the engine: it needs the jtokkit library, and zstd-jni for {@code .zst} files.
  */
+@NullMarked
 package io.penstock.tokenize;
+
+import org.jspecify.annotations.NullMarked;

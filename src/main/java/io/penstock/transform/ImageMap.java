@@ -8,8 +8,7 @@ import static io.penstock.transform.ImageArguments.HEIGHT;
 import static io.penstock.transform.ImageArguments.WIDTH;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -31,7 +30,7 @@ record ImageMap(MemorySegment arguments, RandomCrop crop) implements SampleMap {
                 throw new IllegalArgumentException("found " + found + ", expected " + expected);
             }
         }
-        return Mapped.of(images, field, new TensorSpec(field, transform.targetType(), transform.targetShape()),
+        return images.map(field, new TensorSpec(field, transform.targetType(), transform.targetShape()),
                 crop == null ? transform.toString() : transform + ", " + crop, RandomCrop.STEP, new ImageMap(a, crop));
     }
 

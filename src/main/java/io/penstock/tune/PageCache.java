@@ -2,7 +2,7 @@ package io.penstock.tune;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.RegularFile;
+import io.penstock.io.file.RegularFile;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -9,6 +9,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -131,7 +132,7 @@ class AnyStoreCommandTest {
             numbers[i] = (byte) (i % 3);
         }
         Path classes = folder.resolve("classes.npy");
-        NpyWriter.write(classes, Tensor.of(MemorySegment.ofArray(numbers), DType.U8, 90), false);
+        NpyWriter.write(classes, Tensor.of(MemorySegment.ofArray(numbers), DType.U8, 90), IfExists.FAIL);
         List<Long> weighted = samples(batches(store, "--fields", "doc_id", "--order", "weighted=" + classes, "--draws",
                 200));
         assertEquals(200, weighted.size());

@@ -8,6 +8,7 @@ import io.penstock.format.numpy.NpyArray;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
 import java.io.IOException;
@@ -151,7 +152,7 @@ class ConvertCommandTest {
         Path source = folder.resolve("big.npy");
         long elements = 24L << 20;
         try (Arena arena = Arena.ofConfined()) {
-            NpyWriter.write(source, Tensor.of(arena.allocate(elements), DType.U8, elements), false);
+            NpyWriter.write(source, Tensor.of(arena.allocate(elements), DType.U8, elements), IfExists.FAIL);
         }
         return source;
     }
@@ -161,7 +162,7 @@ class ConvertCommandTest {
     @EnabledOnOs({OS.LINUX, OS.MAC})
     void leavesNothingWhenInterruptedInTheMiddle() throws Exception {
         Path source = folder.resolve("sparse.npy");
-        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[8]), DType.U8, 8), false);
+        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[8]), DType.U8, 8), IfExists.FAIL);
         byte[] header = NpyArray.header(DType.U8, 8L << 30);
         try (var file = new RandomAccessFile(source.toFile(), "rw")) {
             file.write(header);

@@ -5,8 +5,8 @@ import static io.penstock.testing.Members.fields;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -66,7 +66,8 @@ public final class BatchVectors {
 
     private static Map<String, Object> windows(long tokens, long length, long stride, boolean labels,
             SplittableRandom random) {
-        var windows = TokenWindows.of(new NoTokens(0, tokens), length, stride, labels);
+        var windows = labels ? TokenWindows.of(new NoTokens(0, tokens), length, stride)
+                : TokenWindows.withoutLabels(new NoTokens(0, tokens), length, stride);
         long size = windows.size();
         long[] samples = size <= 20 ? LongStream.range(0, size).toArray()
                 : new long[] {0, 1, random.nextLong(size), size - 2, size - 1};
@@ -98,7 +99,8 @@ public final class BatchVectors {
             long length = random.nextLong(1, 7);
             long stride = random.nextLong(1, 8);
             boolean labels = random.nextBoolean();
-            var windows = DocumentWindows.of(new NoTokens(starts), length, stride, labels);
+            var windows = labels ? DocumentWindows.of(new NoTokens(starts), length, stride)
+                    : DocumentWindows.withoutLabels(new NoTokens(starts), length, stride);
             cases.add(fields("starts", list(starts), "length", length, "stride", stride, "labels", labels,
                     "window_tokens", windows.maxLength(0), "firsts", LongStream.range(0, windows.size())
                             .mapToObj(sample -> locate(windows, sample).getFirst()).toList()));
@@ -145,11 +147,11 @@ public final class BatchVectors {
         var within = fields("kind", "document_windows", "length", length, "stride", 1, "labels", true);
         var plain = fields("kind", "windows", "length", length, "stride", length, "labels", false);
         var causal = fields("kind", "causal_lm", "width", width.toString());
-        add(cases, store, starts, across, TokenWindows.of(store, length, 2, true), causal,
+        add(cases, store, starts, across, TokenWindows.of(store, length, 2), causal,
                 CausalLm.widened(width), random);
-        add(cases, store, starts, within, DocumentWindows.of(store, length, 1, true), causal,
+        add(cases, store, starts, within, DocumentWindows.of(store, length, 1), causal,
                 CausalLm.widened(width), random);
-        add(cases, store, starts, plain, TokenWindows.of(store, length, length, false), fields("kind", "stack"),
+        add(cases, store, starts, plain, TokenWindows.withoutLabels(store, length, length), fields("kind", "stack"),
                 new Stack(), random);
         long maxTokens = random.nextBoolean() ? Long.MAX_VALUE : random.nextLong(1, 9);
         var documents = fields("kind", "documents", "max_tokens", maxTokens);

@@ -8,8 +8,8 @@ import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
@@ -143,7 +143,7 @@ class CausalLmTest {
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16), 2));
         assertEquals("a window of 1 token has no label, expected 2 tokens or more",
                 assertThrows(IllegalArgumentException.class, () -> CausalLm.widened(TokenWidth.I64)
-                        .layout(DocumentWindows.of(tokens, 1, 1, false), 2)).getMessage());
+                        .layout(DocumentWindows.withoutLabels(tokens, 1, 1), 2)).getMessage());
     }
 
     @Test

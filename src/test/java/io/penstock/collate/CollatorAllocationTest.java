@@ -3,14 +3,13 @@ package io.penstock.collate;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleGenerator;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
@@ -61,7 +60,7 @@ class CollatorAllocationTest {
     void windowsOfSeveralStores() throws IOException {
         try (var model = new MemoryTokenStore(DType.U16, 50_001); var store = new FileTokenStore(folder, model);
                 var other = new MemoryTokenStore(DType.U16, 20_001)) {
-            check(Concatenated.of(List.of(TokenWindows.of(store, 100), TokenWindows.of(other, 100))),
+            check(TokenWindows.of(store, 100).concat(TokenWindows.of(other, 100)),
                     CausalLm.narrow(), ReadMode.AUTO);
         }
     }
@@ -88,7 +87,7 @@ class CollatorAllocationTest {
         for (DType dtype : new DType[] {DType.U16, DType.I32}) {
             try (var model = new MemoryTokenStore(dtype, starts); var store = new FileTokenStore(folder, model)) {
                 for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD}) {
-                    check(DocumentWindows.of(store, 40, 40, true), CausalLm.widened(TokenWidth.I64), mode);
+                    check(DocumentWindows.of(store, 40, 40), CausalLm.widened(TokenWidth.I64), mode);
                     check(Documents.of(store), Pad.toLongest(TokenWidth.STORE, 7).toMultipleOf(8), mode);
                     check(Documents.of(store, 64), Pad.toLongest(TokenWidth.I64, -100), mode);
                 }

@@ -5,7 +5,7 @@ import static io.penstock.testing.Members.fields;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;

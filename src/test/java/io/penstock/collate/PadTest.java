@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;

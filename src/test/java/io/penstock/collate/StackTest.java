@@ -5,14 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTokenStore;
@@ -54,7 +55,7 @@ class StackTest {
         byte[] bytes = new byte[(int) new TensorSpec("", dtype, shape).byteSize()];
         random.nextBytes(bytes);
         Path file = folder.resolve(dtype + "-" + shape.length + "-" + bytes.length + ".npy");
-        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(bytes), dtype, shape), false);
+        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(bytes), dtype, shape), IfExists.FAIL);
         return TensorStore.open(file, dtype);
     }
 
@@ -84,7 +85,7 @@ class StackTest {
     @EnumSource(ReadMode.class)
     void windowsOfAFileAreStackedInEveryReadMode(ReadMode mode) throws IOException {
         try (var model = new MemoryTokenStore(DType.U32, 3000); var store = new FileTokenStore(folder, model)) {
-            var dataset = TokenWindows.of(store, 100, 37, false);
+            var dataset = TokenWindows.withoutLabels(store, 100, 37);
             try (var in = new SampleReader(dataset, mode); var slab = new PoisonedSlab(new Stack(), dataset, 5)) {
                 for (long[] batch : new long[][] {{77, 0, 1, 50, 50}, {3}}) {
                     slab.check(in, batch, samples -> {

@@ -110,7 +110,8 @@ class RecordConversionTest {
         for (boolean skip : new boolean[] {false, true}) {
             Path target = folder.resolve("nulls" + skip);
             ConversionSummary written = Converted.run(source, target, TargetFormat.MEGATRON,
-                    conversion -> conversion.fields(List.of("maybe_list")).skipIncomplete(skip));
+                    conversion -> skip ? conversion.fields(List.of("maybe_list")).skipIncomplete()
+                            : conversion.fields(List.of("maybe_list")));
             try (RecordStore records = RecordStore.open(source); TokenStore store = TokenStore.open(target)) {
                 assertEquals(skip ? 7 : 11, store.documentCount());
                 assertEquals(skip ? 7 : 11, written.records());
@@ -151,7 +152,7 @@ class RecordConversionTest {
         assertTrue(refused.contains(": found no value in 'maybe_int'"), refused);
         assertEquals(List.of(), Converted.names(folder));
         Converted.run(source, folder.resolve("x.npy"), TargetFormat.NPY,
-                conversion -> conversion.fields(List.of("maybe_int")).skipIncomplete(true));
+                conversion -> conversion.fields(List.of("maybe_int")).skipIncomplete());
         try (TensorStore store = TensorStore.open(folder.resolve("x.npy"))) {
             assertEquals(Converted.sha256(columns("arrow/nulls.arrow", "arrow"), "maybe_int"),
                     Digests.of(store.tensor(0).segment()));

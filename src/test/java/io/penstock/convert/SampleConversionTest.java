@@ -13,7 +13,9 @@ import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
@@ -39,10 +41,10 @@ class SampleConversionTest {
         for (Fixtures.Entry entry : Converted.readable("webdataset")) {
             Path target = folder.resolve("x.tar");
             ConversionSummary written = Converted.run(entry.path(), target, TargetFormat.WEBDATASET,
-                    conversion -> conversion.overwrite(true));
+                    conversion -> conversion.ifExists(IfExists.REPLACE));
             assertEquals(List.of(), written.lost(), entry.toString());
-            Map<String, Object> expected = Inspection.of(entry.path(), true).toMap();
-            Map<String, Object> found = Inspection.of(target, true).toMap();
+            Map<String, Object> expected = Inspection.of(entry.path(), Depth.CONTENT).toMap();
+            Map<String, Object> found = Inspection.of(target, Depth.CONTENT).toMap();
             for (String field : List.of("sample_count", "samples")) {
                 assertEquals(expected.get(field), found.get(field), entry + " " + field);
             }
@@ -199,7 +201,7 @@ class SampleConversionTest {
                 () -> Converted.run(source, target, TargetFormat.WEBDATASET));
         assertEquals(List.of("x-000007.tar"), Converted.names(folder));
         Files.move(folder.resolve("x-000007.tar"), folder.resolve("x-000000.tar"));
-        Converted.run(source, target, TargetFormat.WEBDATASET, conversion -> conversion.overwrite(true));
+        Converted.run(source, target, TargetFormat.WEBDATASET, conversion -> conversion.ifExists(IfExists.REPLACE));
         assertTrue(Files.size(folder.resolve("x-000000.tar")) > 5);
     }
 

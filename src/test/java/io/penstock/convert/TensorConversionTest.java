@@ -10,7 +10,9 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
@@ -41,7 +43,7 @@ class TensorConversionTest {
         for (Fixtures.Entry entry : Converted.readable("npy", "npz", "safetensors", "hdf5")) {
             Path target = folder.resolve("x.safetensors");
             ConversionSummary written = Converted.run(entry.path(), target, TargetFormat.SAFETENSORS,
-                    conversion -> conversion.overwrite(true));
+                    conversion -> conversion.ifExists(IfExists.REPLACE));
             try (TensorStore store = TensorStore.open(target); TensorStore source = TensorStore.open(entry.path())) {
                 assertEquals(source.tensors().size(), written.records(), entry.toString());
                 List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
@@ -66,7 +68,7 @@ class TensorConversionTest {
                 Path target = folder.resolve("x.npy");
                 String name = array.get("name").toString();
                 Converted.run(entry.path(), target, TargetFormat.NPY,
-                        conversion -> conversion.fields(List.of(name)).overwrite(true));
+                        conversion -> conversion.fields(List.of(name)).ifExists(IfExists.REPLACE));
                 Object stored = array.get("stored_dtype");
                 DType told = stored.equals("BF16") ? DType.BF16 : stored.equals("F8_E4M3") ? DType.F8E4M3
                         : stored.equals("F8_E5M2") ? DType.F8E5M2 : null;
@@ -81,7 +83,7 @@ class TensorConversionTest {
     void metadataOfSafetensorsIsKeptThereAndNamedAsLostElsewhere() throws Exception {
         Path source = folder.resolve("a.safetensors");
         SafetensorsWriter.write(source, Map.of("x", Tensor.of(MemorySegment.ofArray(new byte[12]), DType.I32, 3)),
-                Map.of("author", "nobody"), false);
+                Map.of("author", "nobody"), IfExists.FAIL);
         ConversionSummary kept = Converted.run(source, folder.resolve("b.safetensors"), TargetFormat.SAFETENSORS);
         assertEquals(List.of(), kept.lost());
         assertEquals(-1, Files.mismatch(source, folder.resolve("b.safetensors")));
@@ -128,7 +130,7 @@ class TensorConversionTest {
             SafetensorsWriter.write(source, Map.of(
                     "tokens", Tensor.of(MemorySegment.ofArray(new byte[8]), DType.U16, 4),
                     "document_starts", Tensor.of(MemorySegment.ofArray(bytes), DType.I64, starts.length)), Map.of(),
-                    true);
+                    IfExists.REPLACE);
             assertThrows(ConversionException.class,
                     () -> Converted.run(source, folder.resolve("x"), TargetFormat.MEGATRON));
         }
@@ -161,14 +163,15 @@ class TensorConversionTest {
             new Conversion(store, folder.resolve("rows.npy"), TargetFormat.NPY).run();
         }
         NpyWriter.write(folder.resolve("expected.npy"),
-                Tensor.of(MemorySegment.ofArray(bytes), DType.F32, 10_000, 6), false);
+                Tensor.of(MemorySegment.ofArray(bytes), DType.F32, 10_000, 6), IfExists.FAIL);
         assertEquals(-1, Files.mismatch(folder.resolve("expected.npy"), folder.resolve("rows.npy")));
     }
 
     @Test
     void aFileThatShrinksWhileItIsReadIsNamed() throws IOException {
         Path source = folder.resolve("big.npy");
-        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20), false);
+        NpyWriter.write(source, Tensor.of(MemorySegment.ofArray(new byte[20 << 20]), DType.U8, 20 << 20),
+                IfExists.FAIL);
         try (TensorStore store = TensorStore.open(source)) {
             Conversion conversion = new Conversion(store, folder.resolve("x.npy"), TargetFormat.NPY)
                     .progress((done, _) -> {
@@ -182,6 +185,6 @@ class TensorConversionTest {
             assertTrue(message.contains("big.npy"), message);
         }
         assertEquals(List.of("big.npy", "big.npy.crc32c"), Converted.names(folder));
-        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), false));
+        assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), Depth.STRUCTURE));
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
@@ -144,7 +145,7 @@ class TokenConversionTest {
             Files.writeString(target, "other");
             assertThrows(FileAlreadyExistsException.class, () -> Converted.run(source, target, format));
             assertEquals("other", Files.readString(target));
-            Converted.run(source, target, format, conversion -> conversion.overwrite(true));
+            Converted.run(source, target, format, conversion -> conversion.ifExists(IfExists.REPLACE));
             assertTrue(Files.size(target) > 5);
         }
     }

@@ -55,9 +55,7 @@ class CrashTest {
             Map.entry("MegatronWriter", "megatron, tokenize, convert to megatron"),
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("Folder", "summary"),
-            Map.entry("DecodedShard", "none: a temporary file that loses its name before it is read"),
-            Map.entry("DecodedSpill", "none: a temporary file that loses its name before it is read"),
-            Map.entry("DecodedBlocks", "none: a temporary file that loses its name before it is read"),
+            Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("FileBytes", "none: a temporary file that loses its name before it is read"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),
             Map.entry("Penstock", "none: standard output"));

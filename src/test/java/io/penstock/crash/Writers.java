@@ -30,6 +30,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.Checkpoint;
 import io.penstock.sampling.LoaderState;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
@@ -99,7 +100,8 @@ final class Writers {
 
     private static Writer npy(String name, int bytes) {
         return new Writer(name, LASTS, "x.npy", (folder, generation, replace) ->
-                NpyWriter.write(folder.resolve("x.npy"), tensor(generation, DType.U8, bytes - generation), replace),
+                NpyWriter.write(folder.resolve("x.npy"), tensor(generation, DType.U8, bytes - generation),
+                        ifExists(replace)),
                 store("x.npy"));
     }
 
@@ -109,7 +111,8 @@ final class Writers {
     static void prepare(Path inputs) throws Exception {
         for (int generation : List.of(OLD, NEW)) {
             Path folder = Files.createDirectories(inputs.resolve(Integer.toString(generation)));
-            NpyWriter.write(folder.resolve("array.npy"), tensor(generation, DType.I32, 40 + generation, 8), false);
+            NpyWriter.write(folder.resolve("array.npy"), tensor(generation, DType.I32, 40 + generation, 8),
+                    IfExists.FAIL);
             try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("records.tar"), 1000, 1L << 30)) {
                 writeSamples(writer, generation, 6, 1200);
                 writer.commit();
@@ -172,12 +175,13 @@ final class Writers {
                 new Writer("safetensors", LASTS, "x.safetensors", (folder, generation, replace) ->
                         SafetensorsWriter.write(folder.resolve("x.safetensors"),
                                 Map.of("a", tensor(generation, DType.F32, 30), "b", tensor(9, DType.U8, generation)),
-                                Map.of("generation", "" + generation), replace),
+                                Map.of("generation", "" + generation), ifExists(replace)),
                         store("x.safetensors")),
                 new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
                 new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
                         new TokenizeJob(TOKENIZER, List.of(input(generation, "text.txt")), folder.resolve("corpus"))
-                                .threads(1).overwrite(replace).run(), megatron("corpus")),
+                                .threads(1).ifExists(replace ? IfExists.REPLACE : IfExists.FAIL).run(),
+                        megatron("corpus")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
                     try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"),
                             SAMPLES_OF_SHARD, 1 << 20)) {
@@ -217,7 +221,7 @@ final class Writers {
                         file("step/" + CHECKPOINT, file -> Checkpoint.load(file.getParent()).toString())),
                 new Writer("filter", LASTS, "keep.filter", this::filter, file("keep.filter", file -> {
                     try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
-                        Filtered found = Filtered.load(TensorRows.of(store), file);
+                        Filtered found = TensorRows.of(store).filter(file);
                         return found.size() + " " + found.fingerprint();
                     }
                 })),
@@ -263,8 +267,12 @@ final class Writers {
         return all;
     }
 
+    private static IfExists ifExists(boolean replace) {
+        return replace ? IfExists.REPLACE : IfExists.FAIL;
+    }
+
     private static void megatron(Path folder, int generation, boolean replace) throws IOException {
-        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, replace)) {
+        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, ifExists(replace))) {
             for (int p = 0; p < 2; p++) {
                 try (MegatronPart part = writer.part()) {
                     for (int d = 0; d < generation; d++) {
@@ -285,7 +293,7 @@ final class Writers {
     private void filter(Path folder, int generation, boolean replace) throws IOException {
         try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
             Dataset rows = TensorRows.of(store);
-            Filtered.of(rows, "generation " + generation, sample -> true).save(folder.resolve("keep.filter"));
+            rows.filter("generation " + generation, sample -> true).save(folder.resolve("keep.filter"));
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.testing.Fields;
@@ -45,7 +46,7 @@ class ConcatenatedTest {
                     expected.add(bytes(span));
                 }
             }
-            Dataset all = Concatenated.of(datasets);
+            Dataset all = datasets.getFirst().concat(datasets.stream().skip(1).toArray(Dataset[]::new));
             assertEquals(expected.size(), all.size());
             for (int s = 0; s < expected.size(); s++) {
                 Fields.locate(all, s, 0, span);
@@ -61,7 +62,7 @@ class ConcatenatedTest {
     void theLongestSampleIsTheLongestOfAllAndNamesSayWhichDatasetTheyAreOf() {
         try (var a = new MemoryTokenStore(DType.U16, new long[] {0, 3, 5});
                 var b = new MemoryTokenStore(DType.U16, new long[] {0, 1, 10})) {
-            Dataset all = Concatenated.of(List.of(Documents.of(a), Documents.of(b)));
+            Dataset all = Documents.of(a).concat(Documents.of(b));
             assertEquals(4, all.size());
             assertEquals(9, all.maxLength(0));
             assertEquals("sample 1 of dataset 1", all.name(3));
@@ -74,11 +75,10 @@ class ConcatenatedTest {
     void datasetsThatDifferInTheirFieldsAreRefusedAndOneAloneIsItself() {
         try (var a = new MemoryTokenStore(DType.U16, 100); var b = new MemoryTokenStore(DType.U32, 100)) {
             Dataset windows = TokenWindows.of(a, 10);
-            assertSame(windows, Concatenated.of(List.of(windows)));
-            assertThrows(IllegalArgumentException.class, () -> Concatenated.of(List.of()));
+            assertSame(windows, windows.concat());
             for (Dataset other : List.of(TokenWindows.of(b, 10), TokenWindows.of(a, 11), Documents.of(a))) {
                 String message = assertThrows(IllegalArgumentException.class,
-                        () -> Concatenated.of(List.of(windows, other))).getMessage();
+                        () -> windows.concat(other)).getMessage();
                 assertTrue(message.startsWith("dataset 1 has the fields"), message);
             }
         }

@@ -30,7 +30,8 @@ class DocumentWindowsTest {
 
     private static void check(long[] starts, long length, long stride, boolean labels, Object about) {
         long windowTokens = labels ? length + 1 : length;
-        var windows = DocumentWindows.of(new NoTokens(starts), length, stride, labels);
+        var windows = labels ? DocumentWindows.of(new NoTokens(starts), length, stride)
+                : DocumentWindows.withoutLabels(new NoTokens(starts), length, stride);
         List<Long> expected = walk(starts, windowTokens, stride);
         assertEquals(expected.size(), windows.size(), about::toString);
         assertEquals(expected, TokenWindowsTest.located(windows, windowTokens), about::toString);
@@ -107,7 +108,7 @@ class DocumentWindowsTest {
                     asked.addAndGet(method.getName().equals("documentStart") ? 1 : 0);
                     return method.invoke(new NoTokens(starts), arguments);
                 });
-        var windows = DocumentWindows.of(counting, 4, 1, false);
+        var windows = DocumentWindows.withoutLabels(counting, 4, 1);
         asked.set(0);
         Fields.locate(windows, 0, 0, new Span());
         assertTrue(asked.get() <= 2 * 128 + 1, asked + " documents looked at");
@@ -116,7 +117,7 @@ class DocumentWindowsTest {
     @Test
     void positionsBeyond32BitsAreExact() {
         long big = 3L << 40;
-        var windows = DocumentWindows.of(new NoTokens(0, big, big, big + 7, 2 * big + 7), 1, 1, false);
+        var windows = DocumentWindows.withoutLabels(new NoTokens(0, big, big, big + 7, 2 * big + 7), 1, 1);
         assertEquals(2 * big + 7, windows.size());
         Span span = new Span();
         for (long at : new long[] {0, big - 1, big, big + 6, big + 7, 2 * big + 6}) {

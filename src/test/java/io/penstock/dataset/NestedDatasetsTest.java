@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;

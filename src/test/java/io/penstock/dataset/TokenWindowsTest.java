@@ -46,7 +46,8 @@ class TokenWindowsTest {
             for (long length = 1; length <= 9; length++) {
                 for (long stride = 1; stride <= 9; stride++) {
                     for (boolean labels : new boolean[] {false, true}) {
-                        var windows = TokenWindows.of(new NoTokens(0, tokens), length, stride, labels);
+                        var windows = labels ? TokenWindows.of(new NoTokens(0, tokens), length, stride)
+                                : TokenWindows.withoutLabels(new NoTokens(0, tokens), length, stride);
                         long windowTokens = labels ? length + 1 : length;
                         assertEquals(starts(0, tokens, windowTokens, stride), located(windows, windowTokens),
                                 () -> windows.fingerprint());
@@ -85,7 +86,7 @@ class TokenWindowsTest {
     void positionsBeyond32BitsAreExact() {
         long tokens = (1L << 62) + 5;
         Span span = new Span();
-        var every = TokenWindows.of(new NoTokens(0, tokens), 1, 1, true);
+        var every = TokenWindows.of(new NoTokens(0, tokens), 1, 1);
         assertEquals(tokens - 1, every.size());
         Fields.locate(every, tokens - 2, 0, span);
         assertEquals(tokens - 2, span.byteOffset());
@@ -112,11 +113,11 @@ class TokenWindowsTest {
     @CsvSource({"0, 1", "-1, 1", "1, 0", "1, -5", "9223372036854775807, 1"})
     void lengthsAndStridesThatAreNoneAreRefused(long length, long stride) {
         String message = assertThrows(IllegalArgumentException.class,
-                () -> TokenWindows.of(new NoTokens(0, 10), length, stride, true)).getMessage();
+                () -> TokenWindows.of(new NoTokens(0, 10), length, stride)).getMessage();
         assertEquals("windows of " + length + " tokens every " + stride
                 + ", expected 1 to 2^63 - 2 tokens, and 1 or more from start to start", message);
         assertThrows(IllegalArgumentException.class,
-                () -> DocumentWindows.of(new NoTokens(0, 10), length, stride, true));
+                () -> DocumentWindows.of(new NoTokens(0, 10), length, stride));
     }
 
     @Test
@@ -124,8 +125,8 @@ class TokenWindowsTest {
         Set<String> prints = new HashSet<>();
         List<Dataset> datasets = List.of(TokenWindows.of(new NoTokens(0, 50), 4),
                 TokenWindows.of(new NoTokens(0, 51), 4), TokenWindows.of(new NoTokens(0, 50), 5),
-                TokenWindows.of(new NoTokens(0, 50), 4, 5, true), TokenWindows.of(new NoTokens(0, 50), 4, 4, false),
-                DocumentWindows.of(new NoTokens(0, 50), 4, 4, true), Documents.of(new NoTokens(0, 50)),
+                TokenWindows.of(new NoTokens(0, 50), 4, 5), TokenWindows.withoutLabels(new NoTokens(0, 50), 4, 4),
+                DocumentWindows.of(new NoTokens(0, 50), 4, 4), Documents.of(new NoTokens(0, 50)),
                 Documents.of(new NoTokens(0, 50), 5));
         datasets.forEach(dataset -> prints.add(dataset.fingerprint()));
         assertEquals(datasets.size(), prints.size(), prints.toString());

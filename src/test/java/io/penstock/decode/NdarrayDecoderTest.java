@@ -1,6 +1,7 @@
 package io.penstock.decode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -84,6 +85,17 @@ class NdarrayDecoderTest {
         for (Column other : new Column[] {Column.bytes("x", "ndarray"), Column.bytes("x", "ndarray:int16"),
                 Column.bytes("x", "npy"), Column.numbers("x", DType.U16, 4)}) {
             assertThrows(IllegalArgumentException.class, () -> typed.field(other));
+        }
+    }
+
+    /** The fingerprint of a dataset contains its decoders. */
+    @Test
+    void equalDecodersHaveOneNameAndOthersAnother() {
+        String name = NdarrayDecoder.untyped(DType.F32, 2, 3).toString();
+        assertEquals(name, NdarrayDecoder.untyped(DType.F32, 2, 3).toString());
+        for (Decoder other : new Decoder[] {NdarrayDecoder.typed(DType.F32, 2, 3),
+                NdarrayDecoder.untyped(DType.F64, 2, 3), NdarrayDecoder.untyped(DType.F32, 3, 2)}) {
+            assertNotEquals(name, other.toString());
         }
     }
 }

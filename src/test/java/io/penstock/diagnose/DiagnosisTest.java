@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.dataset.Mapped;
 import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -99,8 +98,7 @@ class DiagnosisTest {
     @Test
     void aMapOfSamplesIsToldFromADecoder() {
         var rows = new InjectedRows(4_000, null, null);
-        var mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, InjectedRows.WIDTH), "slow",
-                (in, _, out) -> {
+        var mapped = rows.map("row", new TensorSpec("row", DType.U8, InjectedRows.WIDTH), "slow", (in, _, out) -> {
                     time.sleep(2 * MILLI, in.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) / BATCH);
                     out.segment().copyFrom(in.segment());
                 });

@@ -3,7 +3,7 @@ package io.penstock.docs;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;

@@ -41,7 +41,7 @@ class ReadmeTest {
     @Test
     void theExampleGivesEveryWindowOfTheCorpusOnce() throws Exception {
         Path store = folder.resolve("tokens");
-        new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("examples/corpus")), store).appendEndOfText(true).run();
+        new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("examples/corpus")), store).appendEndOfText().run();
         long windows;
         try (TokenStore tokens = TokenStore.open(store)) {
             windows = (tokens.tokenCount() - 129) / 128 + 1;

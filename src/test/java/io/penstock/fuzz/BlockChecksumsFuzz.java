@@ -2,6 +2,7 @@ package io.penstock.fuzz;
 
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
@@ -32,7 +33,7 @@ final class BlockChecksumsFuzz implements FuzzTarget {
         Path folder = Folders.inMemory();
         try {
             Path file = Files.write(folder.resolve("x"), CONTENT);
-            BlockChecksums.write(file, false, _ -> { });
+            BlockChecksums.write(file, IfExists.FAIL, _ -> { });
             return List.of(Parts.join(List.of(Files.readAllBytes(BlockChecksums.pathFor(file)),
                     ("0".repeat(64) + "  x\n").getBytes(StandardCharsets.US_ASCII))));
         } finally {

@@ -1,6 +1,6 @@
 package io.penstock.fuzz;
 
-import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ public final class FuzzDriver {
     public static void fuzzerInitialize(String[] arguments) {
         target = FuzzTarget.of(arguments[0]);
         folder = Path.of(System.getProperty(FOLDER_PROPERTY));
-        System.setProperty(DecodedBlocks.FOLDER_PROPERTY, folder.toString());
+        System.setProperty(UnnamedFile.FOLDER_PROPERTY, folder.toString());
     }
 
     /**

@@ -2,6 +2,7 @@ package io.penstock.fuzz;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -66,7 +67,7 @@ record Hdf5Fuzz(StoreFuzz store) implements FuzzTarget {
     /** Puts the first checksum right that is refused; false if none is. */
     private static boolean repair(Path file, byte[] bytes) {
         try {
-            Inspection.of(file, true);
+            Inspection.of(file, Depth.CONTENT);
         } catch (MalformedStoreException e) {
             Matcher wrong = WRONG_CHECKSUM.matcher(e.getMessage());
             if (!wrong.find()) {

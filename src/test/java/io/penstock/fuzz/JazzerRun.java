@@ -1,6 +1,6 @@
 package io.penstock.fuzz;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.Folder;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.penstock.fuzz;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Lz4;
+import io.penstock.codec.decoder.Lz4;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

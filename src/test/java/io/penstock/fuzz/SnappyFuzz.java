@@ -1,7 +1,7 @@
 package io.penstock.fuzz;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Snappy;
+import io.penstock.codec.decoder.Snappy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -7,6 +7,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
@@ -58,8 +59,9 @@ final class StoreOracle {
             require(!store.toString().isEmpty(), "it has a name");
             String fingerprint = store.fingerprint();
             require(!fingerprint.isEmpty() && fingerprint.equals(store.fingerprint()), "one fingerprint");
-            Inspection.of(Location.of(path), store, false, Progress.NONE);
-            String inspection = Json.write(Inspection.of(Location.of(path), store, true, Progress.NONE).toMap());
+            Inspection.of(Location.of(path), store, Depth.STRUCTURE, Progress.NONE);
+            String inspection =
+                    Json.write(Inspection.of(Location.of(path), store, Depth.CONTENT, Progress.NONE).toMap());
             require(Json.write(Json.parse(inspection)).equals(inspection), "its inspection is JSON");
         } catch (IOException e) {
             requireRefusal(e);
@@ -153,7 +155,7 @@ final class StoreOracle {
         try {
             require(store.size() >= 0, "a size");
         } catch (UncheckedIOException e) {
-            requireRefusal(e.getCause()); // several databases, and none told
+            requireRefusal(e.getCause()); // several databases, none selected
             return;
         }
         for (int i = 0; i < RANDOM_PLACES + 2 && store.size() > 0; i++) {

@@ -47,7 +47,7 @@ class ImageFitterTest {
             if (truth.get("upright").equals(true)) {
                 fit = fit.upright();
             }
-            byte[] fitted = fit(fit.scaledDecoding(false), image((String) truth.get("image")));
+            byte[] fitted = fit(fit.decodedWhole(), image((String) truth.get("image")));
             assertEquals(truth.get("sha256"), Oracle.sha256(fitted), truth.toString());
             compared++;
         }
@@ -72,8 +72,8 @@ class ImageFitterTest {
         assertEquals(4, fit.denominator(95, 56, 6, 4));
         assertEquals(2, fit.denominator(24, 16, 6, 4));
         assertEquals(1, fit.denominator(22, 16, 6, 4));
-        assertEquals(1, fit.scaledDecoding(false).denominator(96, 64, 6, 4));
-        byte[] exact = fit(fit.scaledDecoding(false), image("orientation_1.jpg"));
+        assertEquals(1, fit.decodedWhole().denominator(96, 64, 6, 4));
+        byte[] exact = fit(fit.decodedWhole(), image("orientation_1.jpg"));
         byte[] scaled = fit(fit, image("orientation_1.jpg"));
         int sum = 0;
         for (int i = 0; i < exact.length; i++) {

@@ -1,6 +1,6 @@
 package io.penstock.image;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,5 +1,6 @@
 package io.penstock.io;
 
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -8,14 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.collate.PackedLm;
 import io.penstock.collate.TokenWidth;
-import io.penstock.dataset.BadSampleException;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.FieldSource;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.Packing;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
@@ -28,6 +27,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.store.Column;
+import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.testing.Corpora;
@@ -77,7 +77,7 @@ class BadSamplesTest {
     @BeforeEach
     void damage() throws IOException {
         Path file = Corpora.rawU16(folder, TOKENS, 7);
-        BlockChecksums.write(file, false, _ -> { });
+        BlockChecksums.write(file, IfExists.FAIL, _ -> { });
         bytes = Files.readAllBytes(file);
         for (int at : DAMAGED) {
             bytes[at] ^= 1;
@@ -305,7 +305,7 @@ class BadSamplesTest {
             for (long i = 0; i < size; i++) {
                 numbers.setAtIndex(ValueLayout.JAVA_LONG, i, i);
             }
-            return Mapped.of(new Numbered(size, numbers), "number", new TensorSpec("number", DType.I64), "some bad",
+            return new Numbered(size, numbers).map("number", new TensorSpec("number", DType.I64), "some bad",
                     (in, _, out) -> {
                         if (bad.contains(in.segment().get(ValueLayout.JAVA_LONG, 0))) {
                             throw new IOException("bad");

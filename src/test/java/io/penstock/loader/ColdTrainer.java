@@ -30,7 +30,8 @@ final class ColdTrainer {
         var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         try (TokenStore store = TokenStore.open(Path.of(args[0]), "nanogpt")) {
             store.fingerprint();
-            DataLoaderBuilder settings = DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false))
+            DataLoaderBuilder settings = DataLoader.builder(TokenWindows.withoutLabels(store, WINDOW_TOKENS,
+                    WINDOW_TOKENS))
                     .collator(CausalLm.narrow()).batchSize(BATCH).shuffle(SEED).readMode(ReadMode.of(args[1]))
                     .workers(1).prefetch(1);
             if (readAhead >= 0) {

@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
@@ -198,7 +198,7 @@ class DataLoaderTest {
                     () -> DataLoader.builder(TokenWindows.of(other, LENGTH)).shuffle(42).resume(state).open());
         }
         assertThrows(StateMismatchException.class,
-                () -> DataLoader.builder(TokenWindows.of(store, LENGTH, 5, true)).shuffle(42).resume(state).open());
+                () -> DataLoader.builder(TokenWindows.of(store, LENGTH, 5)).shuffle(42).resume(state).open());
     }
 
     @Test
@@ -230,10 +230,10 @@ class DataLoaderTest {
         }
 
         @Override
-        public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        public void collate(BatchReader in, BatchPlan plan, Slab out) {
             for (int i = 0; i < plan.count(); i++) {
                 if (fails.test(plan.sample(i))) {
-                    in.locate(plan.sample(i), 0);
+                    in.locate(plan, i, 0);
                     throw new IllegalArgumentException("bad sample");
                 }
             }

@@ -6,7 +6,6 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.PackedLm;
 import io.penstock.collate.TokenWidth;
-import io.penstock.dataset.Concatenated;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
@@ -99,12 +98,12 @@ class ElasticLoaderTest {
         for (int round = 0; round < CASES; round++) {
             try (var first = new MemoryTokenStore(DType.U16, starts(random));
                     var second = new MemoryTokenStore(DType.U16, starts(random))) {
-                Dataset a = TokenWindows.of(first, 1, 1, true);
-                Dataset b = TokenWindows.of(second, 1, 1, true);
+                Dataset a = TokenWindows.of(first, 1, 1);
+                Dataset b = TokenWindows.of(second, 1, 1);
                 Mixture mixture = Mixture.of(random.nextInt(1, 200),
                         new Mixture.Source(Sampler.shuffled(a.size(), round), random.nextInt(1, 9)),
                         new Mixture.Source(Sampler.shuffled(b.size(), round + 1), random.nextInt(1, 9)));
-                check(Concatenated.of(List.of(a, b)), random.nextBoolean() ? mixture : mixture.byChance(round),
+                check(a.concat(b), random.nextBoolean() ? mixture : mixture.byChance(round),
                         CausalLm.narrow(), random, round);
             }
         }

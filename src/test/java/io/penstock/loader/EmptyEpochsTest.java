@@ -148,7 +148,7 @@ class EmptyEpochsTest {
     void theLastEpochOfAnOrderIsTheLastOfALoader() {
         Sampler order = Sampler.shuffled(2, 5);
         long last = order.epochs() - 1;
-        LoaderState end = BatchSampler.of(order, 1, Shard.whole(), false).withDataset(rows.fingerprint())
+        LoaderState end = BatchSampler.of(order, 1, Shard.whole()).withDataset(rows.fingerprint())
                 .startingAt(last, 1).stateAfter(0);
         for (int workers = 0; workers < 3; workers++) {
             try (DataLoader loader = DataLoader.builder(rows).sampler(order).workers(workers).startEpoch(last).open()) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.loader.slots.SpinGate;
 import io.penstock.memory.TensorSpec;
 import io.penstock.telemetry.BatchAccount;

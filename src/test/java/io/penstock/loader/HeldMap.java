@@ -1,8 +1,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.Tensor;
 import io.penstock.os.Uninterrupted;
 import java.io.IOException;
@@ -45,7 +44,7 @@ final class HeldMap implements SampleMap {
     }
 
     Dataset of(Dataset rows) {
-        return Mapped.of(rows, "row", rows.fields().getFirst(), "held", this);
+        return rows.map("row", rows.fields().getFirst(), "held", this);
     }
 
     @Override

@@ -42,7 +42,7 @@ class HugeStoreTest {
         Path file = sparse();
         var random = new SplittableRandom(8);
         try (TokenStore store = TokenStore.open(file, "nanogpt")) {
-            TokenWindows windows = TokenWindows.of(store, LENGTH, 1, true);
+            TokenWindows windows = TokenWindows.of(store, LENGTH, 1);
             assertEquals(SAMPLES, windows.size());
             for (int i = 0; i < 10; i++) {
                 long position = random.nextLong(SAMPLES - 100);

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.LateBatch;
@@ -132,8 +131,7 @@ class LoaderCloseTest {
         Device device = Device.host();
         try (TensorStore store = TensorStore.open(file)) {
             Dataset rows = TensorRows.of(store);
-            Dataset named = Mapped.of(rows, rows.fields().getFirst().name(),
-                    ROWS.fields().getFirst(), "held", map);
+            Dataset named = rows.map(rows.fields().getFirst().name(), ROWS.fields().getFirst(), "held", map);
             DataLoader loader = loader(named, transfer).device(device).patience(Duration.ZERO).open();
             map.awaitEntered();
             loader.close();

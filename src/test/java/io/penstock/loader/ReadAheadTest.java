@@ -62,7 +62,7 @@ class ReadAheadTest {
     }
 
     private static DataLoaderBuilder windows(TokenStore store) {
-        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS, WINDOW_TOKENS, false)).batchSize(BATCH)
+        return DataLoader.builder(TokenWindows.withoutLabels(store, WINDOW_TOKENS, WINDOW_TOKENS)).batchSize(BATCH)
                 .shuffle(SEED).workers(1).prefetch(1);
     }
 

@@ -15,12 +15,12 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Filtered;
 import io.penstock.dataset.Lengths;
-import io.penstock.dataset.Mapped;
-import io.penstock.dataset.SampleMap;
-import io.penstock.dataset.SampleReader;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
@@ -71,8 +71,8 @@ class SampleTransformsTest {
         out.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 8, random.nextLong());
     };
 
-    private Mapped noisy(Dataset of) {
-        return Mapped.of(of, "row", new TensorSpec("made", DType.I64, 2), "sum and draw", NOISE, SUM_AND_DRAW);
+    private Dataset noisy(Dataset of) {
+        return of.map("row", new TensorSpec("made", DType.I64, 2), "sum and draw", NOISE, SUM_AND_DRAW);
     }
 
     private static long sum(long row) {
@@ -216,10 +216,10 @@ class SampleTransformsTest {
             out.segment().copyFrom(in.segment());
         };
         TensorSpec row = new TensorSpec("row", DType.U8, WIDTH);
-        assertEquals(alone, drawn(DataLoader.builder(noisy(Mapped.of(rows, "row", row, "before", draws))).shuffle(5)));
-        Mapped noisy = noisy(rows);
-        var refused = assertThrows(IllegalArgumentException.class, () -> Mapped.of(noisy, "made",
-                new TensorSpec("made", DType.I64, 2), "again", NOISE, draws));
+        assertEquals(alone, drawn(DataLoader.builder(noisy(rows.map("row", row, "before", draws))).shuffle(5)));
+        Dataset noisy = noisy(rows);
+        var refused = assertThrows(IllegalArgumentException.class, () ->
+                noisy.map("made", new TensorSpec("made", DType.I64, 2), "again", NOISE, draws));
         assertTrue(refused.getMessage().contains("step 'noise'"), refused.getMessage());
     }
 
@@ -244,8 +244,7 @@ class SampleTransformsTest {
                 }
             };
             TensorSpec ids = new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE);
-            Dataset made = Mapped.of(Mapped.of(documents, "tokens", ids, "plus one", plusOne), "ids", ids, "twice",
-                    twice);
+            Dataset made = documents.map("tokens", ids, "plus one", plusOne).map("ids", ids, "twice", twice);
             assertEquals(7, made.maxLength(0));
             assertEquals(List.of(3L, 0L, 7L, 2L), LongStream.range(0, 4).map(Lengths.of(made, 0)).boxed().toList());
             try (DataLoader loader = DataLoader.builder(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
@@ -258,7 +257,7 @@ class SampleTransformsTest {
                     }
                 }
             }
-            assertNotEquals(made.fingerprint(), Mapped.of(documents, "tokens", ids, "plus one", plusOne)
+            assertNotEquals(made.fingerprint(), documents.map("tokens", ids, "plus one", plusOne)
                     .fingerprint());
         }
     }
@@ -268,8 +267,8 @@ class SampleTransformsTest {
         try (var store = new MemoryTokenStore(DType.U16, 100)) {
             Dataset windows = TokenWindows.of(store, 4);
             TensorSpec tokens = windows.fields().getFirst();
-            Dataset same = Mapped.of(windows, tokens.name(), tokens, "same",
-                    (in, _, out) -> out.segment().copyFrom(in.segment()));
+            Dataset same = windows.map(tokens.name(), tokens, "same", (in, _, out) -> out.segment()
+                    .copyFrom(in.segment()));
             try (DataLoader expected = DataLoader.builder(windows).collator(CausalLm.widened(TokenWidth.I64))
                     .batchSize(5)
                             .open();
@@ -289,7 +288,7 @@ class SampleTransformsTest {
     @Test
     void anErrorOfAMapNamesTheSampleAndABadOneIsSkippedByThePolicy() {
         TensorSpec same = new TensorSpec("row", DType.U8, WIDTH);
-        Dataset broken = Mapped.of(rows, "row", same, "broken", (_, _, _) -> {
+        Dataset broken = rows.map("row", same, "broken", (_, _, _) -> {
             throw new ArithmeticException("of the map's own");
         });
         try (DataLoader loader = DataLoader.builder(broken).batchSize(4).workers(1).open()) {
@@ -297,7 +296,7 @@ class SampleTransformsTest {
             assertTrue(error.getCause().getMessage().startsWith("sample 0, field 'row': the map failed"),
                     error.getCause().getMessage());
         }
-        Dataset bad = Mapped.of(rows, "row", same, "bad", (in, _, out) -> {
+        Dataset bad = rows.map("row", same, "bad", (in, _, out) -> {
             out.segment().copyFrom(in.segment());
             if (in.segment().get(ValueLayout.JAVA_BYTE, 0) == ByteRows.at(2, 0)) {
                 throw new IOException("not this one");
@@ -317,13 +316,13 @@ class SampleTransformsTest {
 
     @Test
     void aFilterKeepsWhatItsConditionHoldsForAndIsReadBackFromAFile() throws IOException {
-        Filtered positive = Filtered.of(rows, "positive", sample ->
+        Filtered positive = rows.filter("positive", sample ->
                 sample.tensor("row").segment().get(ValueLayout.JAVA_BYTE, 0) > 0 && sample.length("row") == WIDTH);
         long[] expected = LongStream.range(0, ROWS).filter(row -> ByteRows.at(row, 0) > 0).toArray();
         assertTrue(expected.length > 100 && expected.length < ROWS - 100);
         Path file = folder.resolve("positive.filter");
         positive.save(file);
-        Filtered again = Filtered.load(rows, file);
+        Filtered again = rows.filter(file);
         assertEquals(positive.fingerprint(), again.fingerprint());
         assertEquals(List.of(file), files());
         for (Filtered filtered : List.of(positive, again)) {
@@ -364,7 +363,7 @@ class SampleTransformsTest {
     @Test
     void aFilesEveryDamageIsFoundAndAnotherDatasetRefused() throws IOException {
         Path file = folder.resolve("some.filter");
-        Filtered.of(rows, "some", sample -> sample.index() % 3 == 0).save(file);
+        rows.filter("some", sample -> sample.index() % 3 == 0).save(file);
         byte[] whole = Files.readAllBytes(file);
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
@@ -375,34 +374,34 @@ class SampleTransformsTest {
             if (at > begin && at <= begin + 4) {
                 continue;                               // another name is another name
             }
-            assertThrows(MalformedStoreException.class, () -> Filtered.load(rows, file), "byte " + at);
+            assertThrows(MalformedStoreException.class, () -> rows.filter(file), "byte " + at);
         }
         for (int length = 0; length < whole.length; length += 7) {
             Files.write(file, Arrays.copyOf(whole, length));
-            assertThrows(MalformedStoreException.class, () -> Filtered.load(rows, file), length + " bytes");
+            assertThrows(MalformedStoreException.class, () -> rows.filter(file), length + " bytes");
         }
         Files.write(file, whole);
-        var error = assertThrows(MalformedStoreException.class, () -> Filtered.load(new ByteRows(ROWS, 4), file));
+        var error = assertThrows(MalformedStoreException.class, () -> new ByteRows(ROWS, 4).filter(file));
         assertTrue(error.getMessage().contains("found 'rows:500x5', expected 'rows:500x4'"), error.getMessage());
-        Filtered.load(rows, file);
+        rows.filter(file);
     }
 
     @Test
     void whatAFilterCannotDoIsSaid() {
-        assertThrows(IllegalArgumentException.class, () -> Filtered.of(rows, "none", _ -> false));
+        assertThrows(IllegalArgumentException.class, () -> rows.filter("none", _ -> false));
         // Where there is no order there is no chance: a filter looks at no value that depends on it.
-        var chance = assertThrows(IllegalStateException.class, () -> Filtered.of(noisy(rows), "drawn",
-                sample -> sample.tensor("made").getLong(1) > 0));
+        var chance = assertThrows(IllegalStateException.class, () -> noisy(rows)
+                .filter("drawn", sample -> sample.tensor("made").getLong(1) > 0));
         assertTrue(chance.getMessage().contains("random numbers are for the batches of a loader"),
                 chance.getMessage());
-        var error = assertThrows(IllegalStateException.class, () -> Filtered.of(rows, "throws", sample -> {
+        var error = assertThrows(IllegalStateException.class, () -> rows.filter("throws", sample -> {
             if (sample.index() == 321) {
                 throw new ArithmeticException("of the condition's own");
             }
             return true;
         }));
         assertTrue(error.getMessage().contains("sample 321"), error.getMessage());
-        assertThrows(IllegalStateException.class, () -> Filtered.of(rows, "no field", sample ->
+        assertThrows(IllegalStateException.class, () -> rows.filter("no field", sample ->
                 sample.length("column") > 0));
     }
 
@@ -442,8 +441,8 @@ class SampleTransformsTest {
             out.segment().copyFrom(in.segment());
             out.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 77);
         };
-        Mapped mapped = Mapped.of(rows, "row", new TensorSpec("row", DType.U8, WIDTH), "77", slow);
-        try (Cached kept = Cached.of(mapped, "row")) {
+        Dataset mapped = rows.map("row", new TensorSpec("row", DType.U8, WIDTH), "77", slow);
+        try (Cached kept = mapped.cache("row")) {
             assertEquals(mapped.fingerprint(), kept.fingerprint());
             for (int epoch = 0; epoch < 3; epoch++) {
                 try (DataLoader loader = DataLoader.builder(kept).shuffle(epoch).batchSize(6).workers(3).endEpoch(1)
@@ -462,7 +461,7 @@ class SampleTransformsTest {
                 assertEquals(ROWS, made.get(), "made once, whatever the epoch and the workers");
             }
             // Chance is not kept.
-            try (Cached drawn = Cached.of(noisy(rows), "made"); var reader = new SampleReader(drawn, ReadMode.AUTO)) {
+            try (Cached drawn = noisy(rows).cache("made"); var reader = new SampleReader(drawn, ReadMode.AUTO)) {
                 assertThrows(IllegalStateException.class, () -> reader.locate(0, 0));
             }
         }
@@ -472,12 +471,13 @@ class SampleTransformsTest {
     void valuesOfVaryingLengthAreKeptToo() throws IOException {
         long[] starts = {0, 3, 3, 10, 12};
         try (var store = new MemoryTokenStore(DType.U16, starts);
-                Cached kept = Cached.of(Documents.of(store), "tokens");
+                Cached kept = Documents.of(store).cache("tokens");
                 var reader = new SampleReader(kept, ReadMode.PREAD)) {
             for (int round = 0; round < 2; round++) {
                 for (int d = 0; d < 4; d++) {
-                    assertEquals(2 * (starts[d + 1] - starts[d]), reader.locate(d, 0).byteSize());
-                    int[] tokens = reader.readIntegers((int) (starts[d + 1] - starts[d]));
+                    Span document = reader.locate(d, 0);
+                    assertEquals(2 * (starts[d + 1] - starts[d]), document.byteSize());
+                    int[] tokens = reader.readIntegers(document, (int) (starts[d + 1] - starts[d]), DType.U16);
                     for (int t = 0; t < starts[d + 1] - starts[d]; t++) {
                         assertEquals(store.token(starts[d] + t), tokens[t]);
                     }

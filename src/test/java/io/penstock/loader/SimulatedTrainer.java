@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.SampleReader;
+import io.penstock.dataset.source.BatchReader;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
@@ -48,7 +48,7 @@ final class SimulatedTrainer implements AutoCloseable {
         }
 
         @Override
-        public void collate(SampleReader in, BatchPlan plan, Slab out) {
+        public void collate(BatchReader in, BatchPlan plan, Slab out) {
             CudaSimulator.hostUses(out.segment(), true);
             inner.collate(in, plan, out);
         }

@@ -56,7 +56,8 @@ class BatchSamplerTest {
         }
 
         BatchSampler rank(int rank) {
-            return BatchSampler.of(sampler, batchSize, new Shard(rank, world, tail), dropLast);
+            BatchSampler batches = BatchSampler.of(sampler, batchSize, new Shard(rank, world, tail));
+            return dropLast ? batches.droppingLast() : batches;
         }
     }
 
@@ -118,7 +119,7 @@ class BatchSamplerTest {
                         assertEquals(epoch, plan.epoch(), which);
                         assertEquals(index, plan.indexInEpoch(), which);
                         assertEquals(epoch, batches.epochOf(n), which);
-                        assertEquals(index, batches.indexInEpoch(n), which);
+                        assertEquals(index, n - batches.firstBatchOf(batches.epochOf(n)), which);
                     }
                 }
             }
@@ -284,7 +285,7 @@ class BatchSamplerTest {
             BatchPlan plan = new BatchPlan(512);
             for (int i = 0; i < 1000; i++) {
                 BatchSampler batches = BatchSampler.of(Sampler.shuffled(size, 3), 512,
-                        new Shard(random.nextInt(1000), 1000, TailPolicy.EXACT), false);
+                        new Shard(random.nextInt(1000), 1000, TailPolicy.EXACT));
                 long n = random.nextLong(10 * batches.batchesInEpoch(0));
                 batches.plan(n, plan);
                 long expectedFirst = plan.sample(0);
@@ -303,7 +304,7 @@ class BatchSamplerTest {
         int world = Integer.MAX_VALUE;
         int batch = 1 << 16;
         BatchSampler batches = BatchSampler.of(Sampler.shuffled(size, 1), batch,
-                new Shard(world - 1, world, TailPolicy.EXACT), false).startingAt(1L << 61, size - 5);
+                new Shard(world - 1, world, TailPolicy.EXACT)).startingAt(1L << 61, size - 5);
         BatchPlan plan = new BatchPlan(batch);
         batches.plan(0, plan);
         assertEquals(1, plan.count());
@@ -318,11 +319,11 @@ class BatchSamplerTest {
     @Test
     void batchesDoNotDependOnTheThreadsThatPlanThem() throws Exception {
         // Epochs of three batches: 8 threads are in many epochs at once and contend for the cached orders.
-        BatchSampler batches = BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole(), false);
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole());
         List<List<Long>> expected = new ArrayList<>();
         BatchPlan plan = new BatchPlan(32);
         for (long n = 0; n < 600; n++) {
-            BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole(), false).plan(n, plan);
+            BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole()).plan(n, plan);
             expected.add(samples(plan));
         }
         try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
@@ -347,8 +348,8 @@ class BatchSamplerTest {
 
     @Test
     void refillingAPlanAllocatesNothing() {
-        BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000_000, 5), 64,
-                new Shard(3, 8, TailPolicy.PAD), true);
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000_000, 5), 64, new Shard(3, 8, TailPolicy.PAD))
+                .droppingLast();
         BatchPlan plan = new BatchPlan(64);
         long[] samples = plan.samples();
         // A byte a batch would be 100,000.
@@ -364,11 +365,11 @@ class BatchSamplerTest {
     @Test
     void wrongArgumentsAreRefused() {
         Sampler sampler = Sampler.sequential(10);
-        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 0, Shard.whole(), false));
-        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 11, Shard.whole(), true));
+        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 0, Shard.whole()));
+        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 11, Shard.whole()).droppingLast());
         Shard dropped = new Shard(0, 11, TailPolicy.DROP);
-        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 1, dropped, false));
-        BatchSampler batches = BatchSampler.of(sampler, 4, Shard.whole(), false);
+        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, 1, dropped));
+        BatchSampler batches = BatchSampler.of(sampler, 4, Shard.whole());
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(0, 10));
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(0, -1));
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(-1, 0));

@@ -74,8 +74,8 @@ final class BatchingVectors {
             int world = random.nextInt(1, 4);
             var shard = new Shard(random.nextInt(world), world, TailPolicy.values()[random.nextInt(3)]);
             boolean dropLast = random.nextBoolean();
-            BatchSampler batches = BatchSampler.of(Sampler.subset(chosen, lengths.length,
-                    Sampler.sequential(chosen.length)), budget, s -> lengths[(int) s], shard, dropLast);
+            BatchSampler batches = batches(Sampler.subset(chosen, lengths.length, Sampler.sequential(chosen.length)),
+                    budget, lengths, shard, dropLast);
             List<Object> given = new ArrayList<>();
             BatchPlan plan = new BatchPlan(budget.maxSamples());
             for (long n = 0; n < batches.batchesInEpoch(0); n++) {
@@ -121,8 +121,8 @@ final class BatchingVectors {
         Arrays.fill(lengths, 1);
         Arrays.fill(lengths, 0, Math.min(longOnes, samples), 100);
         var budget = new TokenBudget(100L * longOnes - 1, maxSamples, 1, Cost.SUM);
-        BatchSampler batches = BatchSampler.of(Sampler.shuffled(samples, seed), budget, s -> lengths[(int) s], shard,
-                true).startingAt(startEpoch, 0);
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(samples, seed), budget, s -> lengths[(int) s], shard)
+                .droppingLast().startingAt(startEpoch, 0);
         List<Long> counts = LongStream.range(startEpoch, startEpoch + epochCount).map(batches::batchesInEpoch).boxed()
                 .toList();
         boolean refused = isRefused(batches);
@@ -154,8 +154,8 @@ final class BatchingVectors {
 
     private static Map<String, Object> run(long[] lengths, TokenBudget budget, Shard shard, boolean dropLast,
             long seed, long startEpoch, long start) {
-        BatchSampler batches = BatchSampler.of(Sampler.shuffled(lengths.length, seed), budget, s -> lengths[(int) s],
-                shard, dropLast).startingAt(startEpoch, start);
+        BatchSampler batches = batches(Sampler.shuffled(lengths.length, seed), budget, lengths, shard, dropLast)
+                .startingAt(startEpoch, start);
         List<Object> given = new ArrayList<>();
         BatchPlan plan = new BatchPlan(budget.maxSamples());
         for (long n = 0; n < batches.firstBatchOf(startEpoch + 2); n++) {
@@ -173,5 +173,11 @@ final class BatchingVectors {
 
     private static List<Long> boxed(long[] values) {
         return LongStream.of(values).boxed().toList();
+    }
+
+    private static BatchSampler batches(Sampler sampler, TokenBudget budget, long[] lengths, Shard shard,
+            boolean dropLast) {
+        BatchSampler batches = BatchSampler.of(sampler, budget, s -> lengths[(int) s], shard);
+        return dropLast ? batches.droppingLast() : batches;
     }
 }

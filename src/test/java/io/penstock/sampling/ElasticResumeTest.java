@@ -46,7 +46,7 @@ class ElasticResumeTest {
             sources.add(new Mixture.Source(sampler(random, depth + 1), random.nextInt(1, 50) / 10.0));
         }
         long size = random.nextInt(1, 400);
-        Mixture mixture = Mixture.of(size, sources);
+        Mixture mixture = Mixture.of(size, sources.toArray(Mixture.Source[]::new));
         if (size > 2 && random.nextBoolean()) {
             double[] others = random.doubles(count, 0.1, 1).map(w -> Math.rint(w * 10) / 10).toArray();
             mixture = mixture.then(random.nextLong(1, size), others);
@@ -89,7 +89,7 @@ class ElasticResumeTest {
         int batch = random.nextInt(1, 12);
         List<BatchSampler> ranks = new ArrayList<>();
         for (int rank = 0; rank < world; rank++) {
-            BatchSampler whole = BatchSampler.of(sampler, batch, new Shard(rank, world, TailPolicy.EXACT), false)
+            BatchSampler whole = BatchSampler.of(sampler, batch, new Shard(rank, world, TailPolicy.EXACT))
                     .withDataset("data");
             ranks.add(state == null ? whole : whole.resume(state));
         }

@@ -161,4 +161,11 @@ class LengthBucketedSamplerTest {
         });
         assertTrue(allocated <= 10_000, "allocated " + allocated + " bytes, sum " + sum[0]);
     }
+
+    @Test
+    void theFingerprintHasTheWindowThatWasAskedForAlsoIfItExceedsTheDataset() {
+        Sampler sampler = Sampler.lengthBucketed(Sampler.sequential(10), _ -> 1, 100, 2, 3);
+        assertTrue(sampler.fingerprint().startsWith("length-bucketed window=100 group=2 lengths="),
+                sampler.fingerprint());
+    }
 }

@@ -40,7 +40,7 @@ class LoaderStateTest {
 
     @Test
     void theTextFormIsAsSpecified() {
-        LoaderState state = BatchSampler.of(Sampler.shuffled(1000, -7), 8, new Shard(1, 4, TailPolicy.EXACT), false)
+        LoaderState state = BatchSampler.of(Sampler.shuffled(1000, -7), 8, new Shard(1, 4, TailPolicy.EXACT))
                 .withDataset("corpus").stateAfter(2);
         assertEquals("{\"penstock_state\":1,\"epoch\":0,\"position\":96,\"seed\":-7,"
                 + "\"sampler\":\"feistel-8 size=1000 seed=-7\",\"dataset\":\"corpus\"}", state.toJson());
@@ -48,8 +48,9 @@ class LoaderStateTest {
 
     @Test
     void batchSizeRanksAndTailAreNotPartOfTheState() {
-        LoaderState state = BatchSampler.of(Sampler.shuffled(100, 1), 8, Shard.whole(), false).startState();
-        assertEquals(state, BatchSampler.of(Sampler.shuffled(100, 1), 5, new Shard(2, 3, TailPolicy.DROP), true)
+        LoaderState state = BatchSampler.of(Sampler.shuffled(100, 1), 8, Shard.whole()).startState();
+        assertEquals(state, BatchSampler.of(Sampler.shuffled(100, 1), 5, new Shard(2, 3, TailPolicy.DROP))
+                .droppingLast()
                 .startState());
     }
 
@@ -116,7 +117,7 @@ class LoaderStateTest {
     }
 
     private static BatchSampler batches(Sampler sampler, String dataset) {
-        return BatchSampler.of(sampler, 4, Shard.whole(), false).withDataset(dataset);
+        return BatchSampler.of(sampler, 4, Shard.whole()).withDataset(dataset);
     }
 
     private static void assertRefused(LoaderState state, Sampler sampler, String dataset, List<String> expected) {

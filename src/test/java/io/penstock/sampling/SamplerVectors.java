@@ -281,7 +281,8 @@ final class SamplerVectors {
                     .mapToDouble(weight -> (Double) weight).toArray();
             mixture = mixture != null ? mixture.then(first, weights)
                     : Mixture.of(size, IntStream.range(0, weights.length).mapToObj(s ->
-                            new Mixture.Source(sampler((Map<?, ?>) sources.get(s)), weights[s])).toList());
+                            new Mixture.Source(sampler((Map<?, ?>) sources.get(s)), weights[s]))
+                                    .toArray(Mixture.Source[]::new));
         }
         return chance == null ? mixture : mixture.byChance(chance);
     }

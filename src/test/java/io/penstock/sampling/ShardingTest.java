@@ -29,9 +29,9 @@ class ShardingTest {
                 if (dropLast && size < world) {
                     assertEquals(List.of(), ranks.get(rank));
                     assertThrows(IllegalArgumentException.class,
-                            () -> BatchSampler.of(Sampler.sequential(size), 4, shard, false));
+                            () -> BatchSampler.of(Sampler.sequential(size), 4, shard));
                 } else {
-                    BatchSampler batches = BatchSampler.of(Sampler.sequential(size), 4, shard, false);
+                    BatchSampler batches = BatchSampler.of(Sampler.sequential(size), 4, shard);
                     assertEquals(ranks.get(rank), samplesOfEpoch(batches, 0), expected + " rank " + rank);
                     assertEquals(ranks.get(rank), samplesOfEpoch(batches, 1), expected + " rank " + rank);
                 }
@@ -46,7 +46,7 @@ class ShardingTest {
         Sampler sampler = Sampler.shuffled(101, 9);
         Order order = sampler.epoch(3);
         for (int rank = 0; rank < 4; rank++) {
-            BatchSampler batches = BatchSampler.of(sampler, 7, new Shard(rank, 4, TailPolicy.PAD), false);
+            BatchSampler batches = BatchSampler.of(sampler, 7, new Shard(rank, 4, TailPolicy.PAD));
             List<Long> samples = samplesOfEpoch(batches, 3);
             assertEquals(26, samples.size());
             for (int i = 0; i < samples.size(); i++) {
@@ -61,9 +61,9 @@ class ShardingTest {
         BatchPlan exact = new BatchPlan(2);
         long weighed = 0;
         for (int rank = 0; rank < 4; rank++) {
-            BatchSampler padded = BatchSampler.of(Sampler.sequential(9), 2, new Shard(rank, 4, TailPolicy.PAD), false);
+            BatchSampler padded = BatchSampler.of(Sampler.sequential(9), 2, new Shard(rank, 4, TailPolicy.PAD));
             BatchSampler exactly =
-                    BatchSampler.of(Sampler.sequential(9), 2, new Shard(rank, 4, TailPolicy.EXACT), false);
+                    BatchSampler.of(Sampler.sequential(9), 2, new Shard(rank, 4, TailPolicy.EXACT));
             assertEquals(2, exactly.batchesInEpoch(0));
             for (long n = 0; n < 2; n++) {
                 padded.plan(n, pad);

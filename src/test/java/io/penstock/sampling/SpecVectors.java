@@ -168,8 +168,10 @@ final class SpecVectors {
         int world = random.nextInt(1, 9);
         Shard shard = new Shard(random.nextInt(world), world, TailPolicy.values()[random.nextInt(3)]);
         try {
-            return BatchSampler.of(sampler, random.nextInt(1, 9), shard, random.nextInt(3) == 0)
-                    .startingAt(random.nextInt(4), position);
+            int batchSize = random.nextInt(1, 9);
+            boolean dropLast = random.nextInt(3) == 0;
+            BatchSampler batches = BatchSampler.of(sampler, batchSize, shard);
+            return (dropLast ? batches.droppingLast() : batches).startingAt(random.nextInt(4), position);
         } catch (IllegalArgumentException noBatch) {
             return null;
         }
@@ -200,7 +202,7 @@ final class SpecVectors {
         return fields("sampler", shuffled ? "shuffled" : "sequential", "size", run.sampler().size(),
                 "seed", start.seed(), "world", run.shard().worldSize(), "rank", run.shard().rank(),
                 "tail", run.shard().tail().name().toLowerCase(Locale.ROOT),
-                "batch_size", run.batchSize(), "drop_last", run.dropLast(),
+                "batch_size", run.batchSize(), "drop_last", run.dropsLast(),
                 "start_epoch", start.epoch(), "start_position", start.position());
     }
 

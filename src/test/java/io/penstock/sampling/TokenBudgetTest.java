@@ -56,7 +56,9 @@ class TokenBudgetTest {
         }
 
         BatchSampler rank(int rank) {
-            return BatchSampler.of(sampler, budget, s -> lengths[(int) s], new Shard(rank, world, tail), dropLast);
+            BatchSampler batches = BatchSampler.of(sampler, budget, s -> lengths[(int) s],
+                    new Shard(rank, world, tail));
+            return dropLast ? batches.droppingLast() : batches;
         }
 
         /** What a batch of samples costs a rank, counted as plainly as can be. */
@@ -145,7 +147,7 @@ class TokenBudgetTest {
                         assertEquals(epoch, plan.epoch(), which);
                         assertEquals(index, plan.indexInEpoch(), which);
                         assertEquals(epoch, batches.epochOf(n), which);
-                        assertEquals(index, batches.indexInEpoch(n), which);
+                        assertEquals(index, n - batches.firstBatchOf(batches.epochOf(n)), which);
                         int valid = 0;
                         for (int k = 0; k < positions.size(); k++) {
                             assertEquals(order.at(positions.get(k) % setup.sampler.size()), plan.sample(k), which);
@@ -289,9 +291,9 @@ class TokenBudgetTest {
     @Test
     void aStateOfFixedBatchesIsResumedWithABudgetAndBack() {
         Sampler sampler = Sampler.shuffled(1000, 4);
-        BatchSampler fixed = BatchSampler.of(sampler, 7, new Shard(1, 3, TailPolicy.EXACT), false);
+        BatchSampler fixed = BatchSampler.of(sampler, 7, new Shard(1, 3, TailPolicy.EXACT));
         BatchSampler budgeted = BatchSampler.of(sampler, TokenBudget.padded(500), s -> s % 90,
-                new Shard(0, 2, TailPolicy.EXACT), false).resume(fixed.stateAfter(9));
+                new Shard(0, 2, TailPolicy.EXACT)).resume(fixed.stateAfter(9));
         BatchPlan plan = new BatchPlan(budgeted.batchSize());
         budgeted.plan(0, plan);
         assertEquals(10 * 7 * 3, plan.firstPosition());
@@ -306,10 +308,10 @@ class TokenBudgetTest {
     void batchesDoNotDependOnTheThreadsThatPlanThem() throws Exception {
         LongUnaryOperator lengths = s -> s * 31 % 77;
         BatchSampler batches = BatchSampler.of(Sampler.shuffled(400, 77), TokenBudget.padded(600), lengths,
-                Shard.whole(), false);
+                Shard.whole());
         List<List<Long>> expected = new ArrayList<>();
         BatchSampler alone = BatchSampler.of(Sampler.shuffled(400, 77), TokenBudget.padded(600), lengths,
-                Shard.whole(), false);
+                Shard.whole());
         BatchPlan plan = new BatchPlan(600);
         for (long n = 0; n < 900; n++) {
             alone.plan(n, plan);
@@ -344,7 +346,7 @@ class TokenBudgetTest {
         BatchSampler batches = BatchSampler.of(some, TokenBudget.padded(100), s -> {
             furthest[0]++;
             return s;
-        }, Shard.whole(), false);
+        }, Shard.whole());
         BatchPlan plan = new BatchPlan(100);
         batches.plan(1000, plan);
         assertTrue(furthest[0] < 40_000, "asked for " + furthest[0] + " lengths");
@@ -353,8 +355,8 @@ class TokenBudgetTest {
 
     @Test
     void planningAllocatesNothingOnceABatchesEndIsKnown() {
-        BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000, 5), TokenBudget.padded(4096),
-                s -> s % 512, new Shard(3, 8, TailPolicy.PAD), true);
+        BatchSampler batches = BatchSampler.of(Sampler.shuffled(1_000_000, 5), TokenBudget.padded(4096), s -> s % 512,
+                new Shard(3, 8, TailPolicy.PAD)).droppingLast();
         BatchPlan plan = new BatchPlan(4096);
         batches.batchesInEpoch(0);
         long allocated = HeapUse.fewest(10_000, () -> {
@@ -369,21 +371,21 @@ class TokenBudgetTest {
     void aSampleThatDoesNotFitAloneIsNamed() {
         Sampler all = Sampler.shuffled(100, 1);
         LongUnaryOperator lengths = s -> s == 40 ? 17 : 3;
-        var open = assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(all,
-                TokenBudget.padded(16), lengths, Shard.whole(), false));
+        var open = assertThrows(IllegalArgumentException.class, () ->
+                BatchSampler.of(all, TokenBudget.padded(16), lengths, Shard.whole()));
         assertTrue(open.getMessage().startsWith("sample 40 has 17 tokens"), open.getMessage());
         // 17 tokens fit in 20, but not padded to 24.
-        var padded = assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(all,
-                TokenBudget.padded(20).toMultipleOf(8), lengths, Shard.whole(), false));
+        var padded = assertThrows(IllegalArgumentException.class, () ->
+                BatchSampler.of(all, TokenBudget.padded(20).toMultipleOf(8), lengths, Shard.whole()));
         assertTrue(padded.getMessage().contains("padded to a multiple of 8"), padded.getMessage());
-        BatchSampler.of(all, TokenBudget.padded(24).toMultipleOf(8), lengths, Shard.whole(), false);
+        BatchSampler.of(all, TokenBudget.padded(24).toMultipleOf(8), lengths, Shard.whole());
         // A sampler that leaves it out may do so; one that comes to it says so then.
         BatchSampler without = BatchSampler.of(Sampler.subset(new long[] {1, 2}, 100, Sampler.sequential(2)),
-                TokenBudget.padded(16), lengths, Shard.whole(), false);
+                TokenBudget.padded(16), lengths, Shard.whole());
         assertEquals(1, without.batchesInEpoch(0));
         long[] more = LongStream.range(0, 60).toArray();
-        BatchSampler with = BatchSampler.of(Sampler.subset(more, 100, Sampler.sequential(60)),
-                TokenBudget.padded(16), lengths, Shard.whole(), false);
+        BatchSampler with = BatchSampler.of(Sampler.subset(more, 100, Sampler.sequential(60)), TokenBudget.padded(16),
+                lengths, Shard.whole());
         // It is a batch of its own, which alone is not given: those before it and behind it are.
         assertEquals(8 + 1 + 4, with.batchesInEpoch(0));
         BatchPlan plan = new BatchPlan(16);
@@ -403,7 +405,8 @@ class TokenBudgetTest {
     /** Two samples a batch of 10 tokens; an epoch in which all three fit in one batch has none. */
     private static BatchSampler somethingNowAndThen(double lengthy) {
         Sampler drawn = Sampler.weighted(new double[] {1, lengthy}, 3, 7);
-        return BatchSampler.of(drawn, TokenBudget.padded(10).maxSamples(4), s -> s == 0 ? 3 : 5, Shard.whole(), true);
+        return BatchSampler.of(drawn, TokenBudget.padded(10).maxSamples(4), s -> s == 0 ? 3 : 5, Shard.whole())
+                .droppingLast();
     }
 
     @Test
@@ -462,16 +465,17 @@ class TokenBudgetTest {
         assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded((1L << 40) + 1));
         assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded(9).maxSamples(0));
         assertThrows(IllegalArgumentException.class, () -> TokenBudget.padded(9).toMultipleOf(0));
-        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1,
-                new Shard(0, 11, TailPolicy.DROP), false));
-        assertThrows(IllegalArgumentException.class, () -> BatchSampler.of(sampler,
-                TokenBudget.padded(90).maxSamples(11), _ -> 1, Shard.whole(), true).requireBatch(Long.MAX_VALUE));
-        BatchSampler batches = BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1, Shard.whole(), false);
+        assertThrows(IllegalArgumentException.class, () ->
+                BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1, new Shard(0, 11, TailPolicy.DROP)));
+        assertThrows(IllegalArgumentException.class, () ->
+                BatchSampler.of(sampler, TokenBudget.padded(90).maxSamples(11), _ -> 1, Shard.whole()).droppingLast()
+                .requireBatch(Long.MAX_VALUE));
+        BatchSampler batches = BatchSampler.of(sampler, TokenBudget.padded(9), _ -> 1, Shard.whole());
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(0, 10));
         assertThrows(IllegalArgumentException.class, () -> batches.plan(0, new BatchPlan(3)));
         assertThrows(IndexOutOfBoundsException.class, () -> batches.plan(-1, new BatchPlan(9)));
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(2, 0).batchesInEpoch(1));
-        assertFalse(batches.dropLast());
+        assertFalse(batches.dropsLast());
         assertEquals(65_536, TokenBudget.sum(1L << 30).maxSamples());
     }
 }

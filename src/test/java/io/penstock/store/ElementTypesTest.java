@@ -11,20 +11,20 @@ import io.penstock.convert.ConversionException;
 import io.penstock.convert.TargetFormat;
 import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.Mapped;
 import io.penstock.dataset.RecordFields;
-import io.penstock.dataset.SampleMap;
 import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.NpyDecoder;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.Verification;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
@@ -90,9 +90,9 @@ class ElementTypesTest {
             assertBatches(expected, rows, mode, false);
             assertBatches(expected, rows, mode, true);
         }
-        assertBatches(expected, Mapped.of(rows, "truths", new TensorSpec("truths", DType.U8, 5), "copy", COPY),
+        assertBatches(expected, rows.map("truths", new TensorSpec("truths", DType.U8, 5), "copy", COPY),
                 ReadMode.AUTO, false);
-        try (Cached cached = Cached.of(rows, "truths")) {
+        try (Cached cached = rows.cache("truths")) {
             assertBatches(expected, cached, ReadMode.AUTO, false);
         }
     }
@@ -157,7 +157,7 @@ class ElementTypesTest {
         try (TensorStore store = TensorStore.open(file)) {
             assertTrue(store.unread().isEmpty());
             assertEquals(truth.size() + 1, store.tensors().size());
-            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, Depth.CONTENT, Progress.NONE);
             for (int i = 0; i < store.tensors().size(); i++) {
                 TensorSpec spec = store.tensors().get(i);
                 if (!truth.containsKey(spec.name())) {
@@ -192,7 +192,7 @@ class ElementTypesTest {
                         Sha256.hex(store.tensor(i).segment(), _ -> { }));
             }
             assertEquals(others.keySet(), store.unread().keySet());
-            Inspection inspection = Inspection.of(Location.of(file), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(file), store, Depth.CONTENT, Progress.NONE);
             assertEquals(2, inspection.arrays().size());
             List<Object> listed = Json.array(Json.parse(Json.write(inspection.details().get("other_tensors"))));
             assertEquals(others.size(), listed.size());

@@ -10,6 +10,7 @@ import com.sun.management.ThreadMXBean;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -90,7 +91,8 @@ class NestedColumnsTest {
 
     @Test
     void aColumnThatCannotBeReadIsListedWithItsReasonAndNoOtherIsRefused() throws IOException {
-        Map<String, Object> table = Json.object(Inspection.of(file("brotli.parquet"), true).details().get("table"));
+        Map<String, Object> table =
+                Json.object(Inspection.of(file("brotli.parquet"), Depth.CONTENT).details().get("table"));
         assertEquals(List.of(Map.of("name", "cannot", "type", "list<element: string>", "reason",
                 "compressed with BROTLI")), table.get("unsupported"));
     }

@@ -12,6 +12,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.Verification;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -195,11 +196,11 @@ class RawFormatsTest {
             store.locate(0, 0, span);
             assertEquals(0, span.byteSize());
             assertEquals(0, TokenWindows.of(store, 1).size());
-            assertEquals(0, DocumentWindows.of(store, 1, 1, false).size());
+            assertEquals(0, DocumentWindows.withoutLabels(store, 1, 1).size());
             assertEquals(documents, Documents.of(store).size());
             assertEquals(0, Documents.of(store).maxLength(0));
         }
-        assertEquals(0, Inspection.of(path, true).arrays().getFirst().byteSize());
+        assertEquals(0, Inspection.of(path, Depth.CONTENT).arrays().getFirst().byteSize());
         Verification verified = Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE);
         assertTrue(verified.isGood(), () -> verified.faults().toString());
     }

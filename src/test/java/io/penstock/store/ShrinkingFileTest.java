@@ -12,6 +12,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.memory.DType;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -37,7 +38,7 @@ class ShrinkingFileTest {
 
     private Path write() throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             for (int d = 0; d < TOKENS / 8; d++) {
                 part.append(new int[] {1, 2, 3, 4, 5, 6, 7, 8}, 0, 8);
@@ -116,7 +117,7 @@ class ShrinkingFileTest {
             assertTrue(assertThrows(UncheckedIOException.class, store::fingerprint).getMessage()
                     .contains("corpus.bin"));
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(Location.of(prefix), store, true,
+                    () -> Inspection.of(Location.of(prefix), store, Depth.CONTENT,
                     Progress.NONE)).getMessage().contains("corpus"));
         }
     }

@@ -11,17 +11,18 @@ import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.io.SparseFiles;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.BlockChecksums;
-import io.penstock.store.integrity.BlockVerifier;
 import io.penstock.store.integrity.Verification;
-import io.penstock.store.integrity.VerifiedReads;
+import io.penstock.store.integrity.reads.BlockVerifier;
+import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -79,7 +80,7 @@ class SparseStoreTest {
                     all.append(content.hex()).append('\n');
                 }
             }
-            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, true,
+            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, Depth.CONTENT,
                     Progress.NONE).toMap());
         } catch (IOException | IllegalArgumentException e) {
             all.append(e);
@@ -173,7 +174,7 @@ class SparseStoreTest {
     private Path corpus(int documents) throws IOException {
         Path prefix = folder.resolve("corpus");
         try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16,
-                false); MegatronPart part = writer.part()) {
+                IfExists.FAIL); MegatronPart part = writer.part()) {
             int[] tokens = new int[1000];
             for (int document = 0; document < documents; document++) {
                 for (int i = 0; i < tokens.length; i++) {
@@ -210,8 +211,8 @@ class SparseStoreTest {
         Tensor numbers = Tensor.of(Arena.ofAuto().allocate(1 << 20, Long.BYTES), DType.I64, 1 << 17);
         Path npy = folder.resolve("numbers.npy");
         Path safetensors = folder.resolve("numbers.safetensors");
-        NpyWriter.write(npy, numbers, false);
-        SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), false);
+        NpyWriter.write(npy, numbers, IfExists.FAIL);
+        SafetensorsWriter.write(safetensors, Map.of("numbers", numbers), Map.of(), IfExists.FAIL);
         List<Path> files = new ArrayList<>(List.of(npy, safetensors));
         for (Entry entry : Fixtures.entries("llmc", "nanogpt", "parquet", "arrow").toList()) {
             if (entry.expect().equals("read") && Files.isRegularFile(entry.path())

@@ -8,12 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.format.megatron.MegatronStore;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -55,7 +56,7 @@ class StoreFixturesTest {
 
     private static void assertReadsAs(Entry entry) throws IOException {
         Map<String, Object> found = Json.object(Json.parse(Json.write(
-                Inspection.of(entry.path(), true).toMap())));
+                Inspection.of(entry.path(), Depth.CONTENT).toMap())));
         entry.fields().forEach((name, value) -> {
             if (name.equals("dtype")) {
                 assertEquals(value.toString().replace("uint", "u").replace("int", "i"), found.get("dtype"));
@@ -68,8 +69,9 @@ class StoreFixturesTest {
         for (int i = 0; i < arrays.size(); i++) {
             assertArray(entry.arrays().get(i), Json.object(arrays.get(i)));
         }
-        StoreInfo.Source store = entry.kind().equals("npy")
-                ? (StoreInfo.Source) TensorStore.open(entry.path()) : (StoreInfo.Source) TokenStore.open(entry.path());
+        StoreInfo.Described store = entry.kind().equals("npy")
+                ? (StoreInfo.Described) TensorStore.open(entry.path())
+                        : (StoreInfo.Described) TokenStore.open(entry.path());
         try (var _ = (AutoCloseable) store) {
             List<StoredArray> stored = store.info().arrays();
             for (int i = 0; i < stored.size(); i++) {
@@ -111,7 +113,7 @@ class StoreFixturesTest {
     private static void assertRefused(Entry entry) {
         boolean npy = entry.kind().equals("npy");
         for (var open : List.<org.junit.jupiter.api.function.Executable>of(
-                () -> Inspection.of(entry.path(), false),
+                () -> Inspection.of(entry.path(), Depth.STRUCTURE),
                 () -> (npy ? TensorStore.open(entry.path()) : TokenStore.open(entry.path())).close())) {
             String message = assertThrows(MalformedStoreException.class, open).getMessage();
             String stem = entry.path().getFileName().toString().replaceAll("\\.[a-z]+$", "");
@@ -159,7 +161,7 @@ class StoreFixturesTest {
 
     private static void assertSequences(Entry entry) throws IOException {
         try (TokenStore store = TokenStore.open(entry.path())) {
-            List<StoredArray> arrays = ((StoreInfo.Source) store).info().arrays();
+            List<StoredArray> arrays = ((StoreInfo.Described) store).info().arrays();
             Tensor pointers = arrays.get(1).tensor();
             Tensor documents = arrays.get(2).tensor();
             for (Object each : Json.array(entry.fields().get("sequence_spots"))) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,7 +70,7 @@ class StoreFuzzTest {
     private static void use(Path path, String kind) throws IOException {
         Span span = new Span();
         if (kind.equals("npy")) {
-            Inspection.of(path, true);
+            Inspection.of(path, Depth.CONTENT);
             try (TensorStore store = TensorStore.open(path)) {
                 var spec = store.tensors().getFirst();
                 store.locate(0, 0, spec.rank() == 0 ? 1 : spec.dim(0), span);
@@ -93,7 +94,7 @@ class StoreFuzzTest {
             }
             assertEquals(store.tokenCount() * store.dtype().byteSize(), bytes);
             assertFalse(store.fingerprint().isEmpty());
-            Inspection.of(Location.of(path), store, true, Progress.NONE);
+            Inspection.of(Location.of(path), store, Depth.CONTENT, Progress.NONE);
         }
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.testing.FormatJar;
 import java.io.IOException;
 import java.io.InputStream;
@@ -95,7 +96,7 @@ class StoreProviderTest {
                     assertEquals(2, store.tokenCount());
                 }
             }
-            Inspection inspection = Inspection.of(path, true);
+            Inspection inspection = Inspection.of(path, Depth.CONTENT);
             assertEquals("tok", inspection.kind());
             assertEquals(2L, inspection.arrays().getFirst().max());
         }

@@ -12,6 +12,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
@@ -76,7 +77,7 @@ class TensorFixturesTest {
                             assertTrue(why.contains(word), why);
                         }
                         Map<String, Object> listed = Json.object(Json.array(Json.parse(Json.write(Inspection.of(
-                                Location.of(entry.path()), store, true,
+                                Location.of(entry.path()), store, Depth.CONTENT,
                                 Progress.NONE).details().get("other_tensors")))).getFirst());
                         for (String field : List.of("name", "stored_dtype", "shape", "nbytes")) {
                             assertEquals(entry.arrays().getFirst().get(field), listed.get(field));
@@ -95,7 +96,8 @@ class TensorFixturesTest {
     @Test
     void aDeflatedMemberIsInspectedWithoutBeingDecoded() throws IOException {
         Entry entry = Fixtures.entries("npz").filter(e -> e.toString().contains("deflated")).findAny().orElseThrow();
-        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(entry.path(), false).toMap())));
+        Map<String, Object> found =
+                Json.object(Json.parse(Json.write(Inspection.of(entry.path(), Depth.STRUCTURE).toMap())));
         for (int i = 0; i < entry.arrays().size(); i++) {
             Map<String, Object> array = Json.object(Json.array(found.get("arrays")).get(i));
             assertEquals(entry.arrays().get(i).get("shape"), array.get("shape"));
@@ -104,7 +106,8 @@ class TensorFixturesTest {
     }
 
     private static void assertReadsAs(Entry entry) throws IOException {
-        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(entry.path(), true).toMap())));
+        Map<String, Object> found =
+                Json.object(Json.parse(Json.write(Inspection.of(entry.path(), Depth.CONTENT).toMap())));
         entry.fields().forEach((name, value) -> {
             if (!ABOUT_THE_FIXTURE.contains(name)) {
                 assertEquals(value, found.get(name), name);
@@ -157,7 +160,7 @@ class TensorFixturesTest {
 
     private static void assertRefused(Entry entry) {
         for (var open : List.<org.junit.jupiter.api.function.Executable>of(
-                () -> Inspection.of(entry.path(), true), () -> TensorStore.open(entry.path()).close())) {
+                () -> Inspection.of(entry.path(), Depth.CONTENT), () -> TensorStore.open(entry.path()).close())) {
             String message = assertThrows(MalformedStoreException.class, open).getMessage();
             assertTrue(message.contains(entry.path().getFileName().toString()), message);
             assertTrue(message.contains(", expected "), message);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -28,7 +29,7 @@ public final class Truth {
 
     /** Holds everything that an entry says against the inspection with digests. */
     public static void assertReadAs(Map<String, Object> expected, Path path) throws IOException {
-        Object found = Json.parse(Json.write(Inspection.of(path, true).toMap()));
+        Object found = Json.parse(Json.write(Inspection.of(path, Depth.CONTENT).toMap()));
         assertContains(expected, found, path.getFileName().toString());
     }
 
@@ -52,7 +53,8 @@ public final class Truth {
 
     /** Holds that a store is refused, in one line that names its file. */
     public static String assertRefused(Path path) {
-        String message = assertThrows(MalformedStoreException.class, () -> Inspection.of(path, true)).getMessage();
+        String message =
+                assertThrows(MalformedStoreException.class, () -> Inspection.of(path, Depth.CONTENT)).getMessage();
         assertTrue(message.contains(path.getFileName().toString()), message);
         assertFalse(message.contains("\n"), message);
         return message;

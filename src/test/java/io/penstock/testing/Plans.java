@@ -39,7 +39,7 @@ public final class Plans {
     /** A batch of just these samples. */
     public static BatchPlan of(long... samples) {
         var plan = new BatchPlan(samples.length);
-        BatchSampler.of(new Listed(samples), samples.length, new Shard(0, 1, TailPolicy.PAD), false).plan(0, plan);
+        BatchSampler.of(new Listed(samples), samples.length, new Shard(0, 1, TailPolicy.PAD)).plan(0, plan);
         return plan;
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.diagnose.data;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

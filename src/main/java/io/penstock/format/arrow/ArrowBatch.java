@@ -1,5 +1,6 @@
 package io.penstock.format.arrow;
 
+import io.penstock.format.arrow.ArrowNode.Slot;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
@@ -13,6 +14,7 @@ final class ArrowBatch {
     private static final int NODE_BYTES = 16;
     private static final int BUFFER_BYTES = 16;
     private static final int SIZE_PREFIX_BYTES = 8;
+
     private final MappedFile file;
     private final long bodyStart;
     private final long bodyBytes;
@@ -93,20 +95,20 @@ final class ArrowBatch {
     }
 
     /** How many data buffers the views have that some others are before. */
-    long dataBuffers(int viewsBefore) throws MalformedStoreException {
+    int dataBuffers(int viewsBefore) throws MalformedStoreException {
         long count = viewsBefore < variadicCounts.count() ? variadicCounts.i64(viewsBefore, 0) : -1;
         if (count < 0 || count > buffers.count()) {
             throw malformed(count + " data buffers of a view", "0 to " + buffers.count());
         }
-        return count;
+        return (int) count;
     }
 
     /** Whether the batch has a buffer at all. */
-    boolean has(ArrowShape.Slot slot) {
-        return slot != null && (isBeforeV5 || !slot.isOlder());
+    boolean has(Slot slot) {
+        return isBeforeV5 || !slot.isOlder();
     }
 
-    Stored buffer(ArrowShape.Slot slot, String column) throws MalformedStoreException {
+    Stored buffer(Slot slot, String column) throws MalformedStoreException {
         long index = slot.index() + (isBeforeV5 ? slot.olderBefore() : 0);
         for (int i = 0; i < slot.viewsBefore(); i++) {
             index += dataBuffers(i);

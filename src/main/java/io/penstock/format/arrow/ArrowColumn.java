@@ -3,6 +3,7 @@ package io.penstock.format.arrow;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Where the values of one column are, batch by batch: those of its rows, or of a dictionary. */
 sealed interface ArrowColumn permits ArrowValues, ArrowJson {
@@ -13,17 +14,11 @@ sealed interface ArrowColumn permits ArrowValues, ArrowJson {
     /** Adds the column's part of a batch. */
     void add(ArrowBatch batch) throws MalformedStoreException;
 
-    /** How many rows all batches have. */
-    long rows();
-
-    /** The first row of each batch, and the number of rows behind them. */
-    long[] starts();
-
-    /** The dictionaries that values are looked up in, as {@link ArrowShape#indexes} has them. */
-    List<ArrowDictionary> dictionaries();
+    /** The dictionaries that values are looked up in, as {@link ArrowNode#dictionaryIds} has them. */
+    List<ArrowDictionary<?>> dictionaries();
 
     /** Why the column cannot be given; null if it can. Known when all batches are added. */
-    String refusal();
+    @Nullable String refusal();
 
     boolean isConverted();
 

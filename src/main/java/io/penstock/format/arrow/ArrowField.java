@@ -1,12 +1,16 @@
 package io.penstock.format.arrow;
 
 import io.penstock.format.arrow.ArrowType.Id;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A field of a schema.
@@ -19,8 +23,8 @@ import java.util.NoSuchElementException;
  * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which
  *     may be -1 for any; empty if they are not known
  */
-record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary dictionary, List<ArrowField> children,
-        List<Long> shape) {
+public record ArrowField(String name, boolean isNullable, ArrowType type, @Nullable Dictionary dictionary,
+        List<ArrowField> children, List<Long> shape) {
 
     /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
     private static final int MAX_FIELDS = 10_000;
@@ -38,7 +42,23 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
      * @param index the type of the indices
      * @param isOrdered whether the order of the dictionary means something
      */
-    record Dictionary(long id, ArrowType index, boolean isOrdered) {
+    public record Dictionary(long id, ArrowType index, boolean isOrdered) {
+    }
+
+    /**
+     * Reads the schema that Arrow embeds in files of other formats, to keep column types that they cannot express.
+     *
+     * @param file the file that holds it, for messages
+     * @param message a schema's message, as a stream begins with
+     * @return the fields of the table
+     * @throws MalformedStoreException if it is none
+     */
+    public static List<ArrowField> readAll(Location file, byte[] message) throws MalformedStoreException {
+        ArrowMessage schema = ArrowMessage.read(file, MemorySegment.ofArray(message)::asSlice, 0, message.length);
+        if (schema == null || schema.type() != ArrowMessage.SCHEMA) {
+            throw new MalformedStoreException(file, "a message that is no schema of Arrow", "a schema");
+        }
+        return readAll(schema.header());
     }
 
     /** Reads the fields of a schema. */
@@ -87,8 +107,8 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         Dictionary dictionary = null;
         if (encoding != null) {
             FlatTable index = encoding.table(1);
-            dictionary = new Dictionary(encoding.i64(0, 0), index == null
-                    ? new ArrowType(Id.INT, 32, true, 0, "int32") : ArrowType.integer(index), encoding.bool(2));
+            dictionary = new Dictionary(encoding.i64(0, 0), index == null ? ArrowType.integer(Integer.SIZE, true)
+                    : ArrowType.integer(index), encoding.bool(2));
         }
         return new ArrowField(name == null ? "" : name, table.bool(1), type, dictionary, children, shape(table));
     }
@@ -111,7 +131,7 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
     }
 
     /** What the metadata of a field have under a key; null if nothing. */
-    private static String metadata(FlatTable table, String key) throws MalformedStoreException {
+    private static @Nullable String metadata(FlatTable table, String key) throws MalformedStoreException {
         FlatTable.Vector pairs = table.vector(6, Integer.BYTES);
         for (long i = 0; i < Math.min(pairs.count(), MAX_FIELDS); i++) {
             FlatTable pair = pairs.table(i);
@@ -127,25 +147,33 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         return new ArrowField(name, true, type, null, children, List.of());
     }
 
-    /** The type in the words of Arrow's own libraries. */
-    String typeText() {
+    /** The type of what its arrays hold: its values, or their indices in the dictionary. */
+    ArrowType stored() {
+        return dictionary == null ? type : dictionary.index();
+    }
+
+    /** {@return the number of items in each list of a fixed-size list; -1 for any other type} */
+    public long listLength() {
+        return type.id() == Id.FIXED_SIZE_LIST ? type.size() : -1;
+    }
+
+    /** {@return the type with its children, as Arrow's own libraries print it: {@code list<item: int32>}} */
+    public String typeText() {
         return dictionary == null ? valueText() : "dictionary<values=" + valueText() + ", indices="
                 + dictionary.index().text() + ", ordered=" + (dictionary.isOrdered() ? 1 : 0) + ">";
     }
 
     private String valueText() {
         return switch (type.id()) {
-            case FIXED_SIZE_BINARY -> type.text() + "[" + type.size() + "]";
-            case FIXED_SIZE_LIST -> type.text() + "<" + childText(0) + ">[" + type.size() + "]";
-            case MAP -> children.getFirst().children().size() == 2
-                    ? "map<" + children.getFirst().children().get(0).typeText() + ", "
-                            + children.getFirst().children().get(1).typeText() + ">" : "map";
+            case FIXED_SIZE_LIST -> type.text() + "<" + children.getFirst().text() + ">[" + type.size() + "]";
+            case MAP -> children.getFirst().children().size() != 2 ? "map" : children.getFirst().children().stream()
+                    .map(ArrowField::typeText).collect(Collectors.joining(", ", "map<", ">"));
             case RUN_END_ENCODED -> type.text() + "<run_ends: " + children.get(0).typeText() + ", values: "
                     + children.get(1).typeText() + ">";
             case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW, STRUCT, UNION -> {
                 List<String> parts = new ArrayList<>();
                 for (int i = 0; i < children.size(); i++) {
-                    parts.add(childText(i) + (type.id() != Id.UNION ? ""
+                    parts.add(children.get(i).text() + (type.id() != Id.UNION ? ""
                             : "=" + (type.codes().isEmpty() ? i : type.codes().get(i))));
                 }
                 yield type.text() + "<" + String.join(", ", parts) + ">";
@@ -154,8 +182,8 @@ record ArrowField(String name, boolean isNullable, ArrowType type, Dictionary di
         };
     }
 
-    private String childText(int i) {
-        ArrowField child = children.get(i);
-        return child.name + ": " + child.typeText() + (child.isNullable ? "" : " not null");
+    /** {@return the field as Arrow's own libraries print it: {@code ids: list<item: int32> not null}} */
+    public String text() {
+        return name + ": " + typeText() + (isNullable ? "" : " not null");
     }
 }

@@ -6,107 +6,88 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The messages of one mapped file: of a stream one after another, of the file format as its footer has them. */
 final class ArrowFile {
 
-    private static final byte[] MAGIC = "ARROW1".getBytes(StandardCharsets.US_ASCII);
-    /** The magic, padded. */
-    private static final int HEAD_BYTES = 8;
+    /** How a file in the file format begins: the magic, padded. */
+    static final String HEAD = "ARROW1\0\0";
+    private static final int HEAD_BYTES = HEAD.length();
+    private static final String MAGIC = "ARROW1";
     /** The size of the footer and the magic. */
-    private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length;
+    private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length();
     private static final int BLOCK_BYTES = 24;
 
     private ArrowFile() {
     }
 
-    /** Takes what is in a file, in the order of the stream: the schema, then dictionaries and batches. */
-    interface Sink {
-
-        /** The schema, once and first. */
-        void schema(List<ArrowField> fields) throws MalformedStoreException;
-
-        /** A dictionary, or values that are added to one. */
-        void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException;
-
-        /** A record batch. */
-        void batch(ArrowBatch batch) throws MalformedStoreException;
-    }
-
-    /** Whether a file's first bytes are those of a file or a stream. */
-    static boolean isArrow(byte[] head) {
-        return startsWithMagic(MemorySegment.ofArray(head)) || ArrowMessage.isStream(head);
-    }
-
     /** Whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
-        return startsWithMagic(file.range(0, Math.min(file.byteSize(), HEAD_BYTES)));
+        return hasAt(file, 0, HEAD);
     }
 
-    private static boolean startsWithMagic(MemorySegment bytes) {
-        return bytes.byteSize() >= HEAD_BYTES && isMagic(bytes, 0)
-                && bytes.get(LittleEndian.I16, MAGIC.length) == 0;
+    private static boolean hasAt(MappedFile file, long at, String latin1) {
+        return at >= 0 && latin1.length() <= file.byteSize() - at && file.range(at, latin1.length())
+                .mismatch(MemorySegment.ofArray(latin1.getBytes(StandardCharsets.ISO_8859_1))) < 0;
     }
 
-    private static boolean isMagic(MemorySegment bytes, long at) {
-        return bytes.asSlice(at, MAGIC.length).mismatch(MemorySegment.ofArray(MAGIC)) < 0;
-    }
-
-    /** Reads all messages of a file. */
-    static void read(MappedFile file, Sink sink) throws MalformedStoreException {
+    /** Reads all messages of a file, in the order of the stream: the schema, then dictionaries and batches. */
+    static void read(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         if (file.byteSize() == 0) {
             throw new MalformedStoreException(file.location(), "an empty file", "an Arrow file or stream");
         }
         if (hasFooter(file)) {
-            readFile(file, sink);
+            readFile(file, reader);
         } else {
-            readStream(file, sink);
+            readStream(file, reader);
         }
     }
 
-    private static void readStream(MappedFile file, Sink sink) throws MalformedStoreException {
+    private static void readStream(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         long end = file.byteSize();
-        ArrowMessage message = ArrowMessage.read(file, 0, end);
+        ArrowMessage message = read(file, 0, end);
         if (message == null || message.type() != ArrowMessage.SCHEMA) {
             throw new MalformedStoreException(file.location(), 0, "no schema",
                     "the magic ARROW1 or a schema's message");
         }
-        sink.schema(ArrowField.readAll(message.header()));
-        for (message = ArrowMessage.read(file, message.end(), end); message != null;
-                message = ArrowMessage.read(file, message.end(), end)) {
-            take(file, message, sink);
+        reader.schema(file, ArrowField.readAll(message.header()));
+        for (message = read(file, message.end(), end); message != null; message = read(file, message.end(), end)) {
+            take(file, message, reader);
         }
     }
 
-    private static void take(MappedFile file, ArrowMessage message, Sink sink) throws MalformedStoreException {
+    private static @Nullable ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
+        return ArrowMessage.read(file.location(), file::range, start, end);
+    }
+
+    private static void take(MappedFile file, ArrowMessage message, ArrowTable.Reader reader)
+            throws MalformedStoreException {
         FlatTable header = message.header();
         switch (message.type()) {
-            case ArrowMessage.RECORD_BATCH ->
-                sink.batch(new ArrowBatch(file, header, message));
+            case ArrowMessage.RECORD_BATCH -> reader.batch(new ArrowBatch(file, header, message));
             case ArrowMessage.DICTIONARY_BATCH -> {
                 FlatTable data = header.table(1);
                 if (data == null) {
                     throw header.malformed("a dictionary without data", "a record batch");
                 }
-                sink.dictionary(header.i64(0, 0), header.bool(2),
-                        new ArrowBatch(file, data, message));
+                reader.dictionary(header.i64(0, 0), header.bool(2), new ArrowBatch(file, data, message));
             }
             default -> throw header.malformed("a second schema", "a dictionary or a record batch");
         }
     }
 
-    private static void readFile(MappedFile file, Sink sink) throws MalformedStoreException {
+    private static void readFile(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         long size = file.byteSize();
-        if (size < HEAD_BYTES + TAIL_BYTES || !isMagic(file.range(size - MAGIC.length, MAGIC.length), 0)) {
-            throw new MalformedStoreException(file.location(), Math.max(0, size - MAGIC.length),
+        long magicAt = size - MAGIC.length();
+        if (size < HEAD_BYTES + TAIL_BYTES || !hasAt(file, magicAt, MAGIC)) {
+            throw new MalformedStoreException(file.location(), Math.max(0, magicAt),
                     "no ARROW1 at the file's end", "the footer and its magic (is the file cut?)");
         }
         int footerBytes = file.range(size - TAIL_BYTES, Integer.BYTES).get(LittleEndian.I32, 0);
         if (footerBytes <= 0 || footerBytes > size - TAIL_BYTES - HEAD_BYTES) {
             throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
-                    + " bytes",
-                    "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
+                    + " bytes", "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
         }
         long footerStart = size - TAIL_BYTES - footerBytes;
         FlatTable footer = FlatTable.root(file.location(), file.range(footerStart, footerBytes), footerStart);
@@ -114,13 +95,13 @@ final class ArrowFile {
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");
         }
-        sink.schema(ArrowField.readAll(schema));
-        readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, sink);
-        readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, sink);
+        reader.schema(file, ArrowField.readAll(schema));
+        readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, reader);
+        readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, reader);
     }
 
-    private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end, Sink sink)
-            throws MalformedStoreException {
+    private static void readBlocks(MappedFile file, FlatTable footer, int slot, int type, long end,
+            ArrowTable.Reader reader) throws MalformedStoreException {
         FlatTable.Vector blocks = footer.vector(slot, BLOCK_BYTES);
         long[] starts = new long[(int) blocks.count()];
         long[] ends = new long[starts.length];
@@ -129,17 +110,16 @@ final class ArrowFile {
             if (offset < HEAD_BYTES || offset >= end) {
                 throw footer.malformed("block " + i + " at byte " + offset, HEAD_BYTES + " to " + end);
             }
-            ArrowMessage message = ArrowMessage.read(file, offset, end);
+            ArrowMessage message = read(file, offset, end);
             if (message == null || message.type() != type || message.bodyBytes() != blocks.i64(i, 16)
                     || message.bodyStart() - offset != blocks.i32(i, 8)) {
-                throw new MalformedStoreException(file.location(), offset,
-                        "another message than the footer has in block "
-                        + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before " + blocks.i64(i, 16)
-                        + " of its body");
+                throw new MalformedStoreException(file.location(), offset, "another message than the footer has in"
+                        + " block " + i, "one of type " + type + ", with " + blocks.i32(i, 8) + " bytes before "
+                        + blocks.i64(i, 16) + " of its body");
             }
             starts[(int) i] = offset;
             ends[(int) i] = message.end();
-            take(file, message, sink);
+            take(file, message, reader);
         }
         Arrays.sort(starts);
         Arrays.sort(ends);

@@ -5,14 +5,16 @@ import io.penstock.format.ColumnBlocks;
 import io.penstock.format.JsonRows;
 import io.penstock.format.JsonText;
 import io.penstock.format.UnwritableException;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column whose values are given as JSON. Some rows of a batch are a block, which is written when one of them is
@@ -24,66 +26,46 @@ final class ArrowJson implements ArrowColumn {
     private static final int BLOCK_BITS = 10;
     private static final long BLOCK_ROWS = 1 << BLOCK_BITS;
 
-    private final ArrowTree tree;
+    private final ArrowShape shape;
     private final DecodedBuffers decoded;
     private final List<ArrowArrays> batches = new ArrayList<>();
-    private final Longs starts = new Longs();
-    /** The dictionaries of its own arrays, and for each the values. */
-    private final List<ArrowDictionary> own;
-    private final List<ArrowJson> values;
+    /** The dictionaries of its own arrays. */
+    private final List<ArrowDictionary<ArrowJson>> own;
     private RowIndex index;
     /** The number of each batch's first block. */
     private PrefixSums batchBlocks;
     private ColumnBlocks blocks;
 
-    ArrowJson(ArrowTree tree, DecodedBuffers decoded) {
-        this.tree = tree;
+    @SuppressWarnings("NullAway.Init") // what freeze sets
+    ArrowJson(ArrowShape shape, DecodedBuffers decoded) {
+        this.shape = shape;
         this.decoded = decoded;
-        this.values = tree.dictionaries().stream().map(node -> node.values().open(decoded)).toList();
-        this.own = values.stream().map(ArrowDictionary::new).toList();
-        starts.add(0);
+        this.own = shape.root().indexed().map(node ->
+                new ArrowDictionary<>(new ArrowJson(Objects.requireNonNull(node.values()), decoded))).toList();
     }
 
     @Override
-    public ArrowTree shape() {
-        return tree;
+    public ArrowShape shape() {
+        return shape;
     }
 
     @Override
-    public List<ArrowDictionary> dictionaries() {
-        List<ArrowDictionary> all = new ArrayList<>();
-        for (int d = 0; d < own.size(); d++) {
-            all.add(own.get(d));
-            all.addAll(values.get(d).dictionaries());
+    public List<ArrowDictionary<?>> dictionaries() {
+        List<ArrowDictionary<?>> all = new ArrayList<>();
+        for (ArrowDictionary<ArrowJson> dictionary : own) {
+            all.add(dictionary);
+            all.addAll(dictionary.values().dictionaries());
         }
         return all;
     }
 
-    ArrowTree tree() {
-        return tree;
-    }
-
     @Override
     public void add(ArrowBatch batch) throws MalformedStoreException {
-        if (batch.rows() > Long.MAX_VALUE - starts.last()) {
-            throw batch.malformed(batch.rows() + " rows behind " + starts.last(), "fewer");
-        }
-        batches.add(new ArrowArrays(tree, batch, decoded, own));
-        starts.add(starts.last() + batch.rows());
+        batches.add(new ArrowArrays(shape, batch, decoded, own, false));
     }
 
     @Override
-    public long rows() {
-        return starts.last();
-    }
-
-    @Override
-    public long[] starts() {
-        return starts.toArray();
-    }
-
-    @Override
-    public String refusal() {
+    public @Nullable String refusal() {
         return null;
     }
 
@@ -96,21 +78,21 @@ final class ArrowJson implements ArrowColumn {
     public void freeze(RowIndex rows) {
         freezeValues(rows);
         batchBlocks = PrefixSums.ofLengths(batches.size(),
-                batch -> Math.ceilDiv(rows.start(batch + 1) - rows.start(batch), BLOCK_ROWS));
+                batch -> Math.ceilDiv(rows.batches().length(batch), BLOCK_ROWS));
         blocks = new ColumnBlocks(Math.toIntExact(batchBlocks.total()), this::write);
     }
 
     /** The values of a dictionary are written with what refers to them, not as blocks of their own. */
     private void freezeValues(RowIndex rows) {
         index = rows;
-        values.forEach(column -> column.freezeValues(new RowIndex(column.starts())));
+        own.forEach(dictionary -> dictionary.values().freezeValues(dictionary.index()));
     }
 
     private ColumnBlock write(int block) throws IOException {
         int batch = batchBlocks.runOf(block);
         long first = (block - batchBlocks.start(batch)) << BLOCK_BITS;
-        long end = Math.min(first + BLOCK_ROWS, index.start(batch + 1) - index.start(batch));
-        try (JsonRows rows = new JsonRows(fileOf(batch).location(), tree.name(), decoded.textBudget())) {
+        long end = Math.min(first + BLOCK_ROWS, index.batches().length(batch));
+        try (JsonRows rows = new JsonRows(fileOf(batch).location(), shape.name(), decoded.textBudget())) {
             ArrowJsonWriter writer = writer(batch);
             for (long row = first; row < end; row++) {
                 JsonText text = rows.begin();
@@ -130,21 +112,18 @@ final class ArrowJson implements ArrowColumn {
 
     /** A writer of one batch's values. */
     private ArrowJsonWriter writer(int batch) {
-        return new ArrowJsonWriter(tree, batches.get(batch), values, own);
+        return new ArrowJsonWriter(shape, batches.get(batch), own);
     }
 
     /** Appends a row, as the values of a dictionary are; {@code writers} has those of the batches that were used. */
-    void append(long row, ArrowJsonWriter[] writers, JsonText text) throws UnwritableException {
+    void append(long row, @Nullable ArrowJsonWriter[] writers, JsonText text) throws UnwritableException {
         int batch = index.batch(row);
-        if (writers[batch] == null) {
-            writers[batch] = writer(batch);
+        ArrowJsonWriter writer = writers[batch];
+        if (writer == null) {
+            writer = writer(batch);
+            writers[batch] = writer;
         }
-        long inBatch = row - index.start(batch);
-        if (writers[batch].isNull(inBatch)) {
-            text.nothing();
-        } else {
-            writers[batch].append(inBatch, text);
-        }
+        writer.append(row - index.start(batch), text);
     }
 
     int batches() {
@@ -178,7 +157,7 @@ final class ArrowJson implements ArrowColumn {
         byte state = block.state(inBatch & BLOCK_ROWS - 1);
         if (state != ColumnBlock.PRESENT) {
             throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).location(), "row " + row
-                    + " of column '" + tree.name() + "', row " + inBatch + " of its batch: "
+                    + " of column '" + shape.name() + "', row " + inBatch + " of its batch: "
                     + (state == ColumnBlock.NULL ? "no value: it is null" : reason(batch, inBatch)), "a value"));
         }
         block.locate(inBatch & BLOCK_ROWS - 1, into);
@@ -192,7 +171,7 @@ final class ArrowJson implements ArrowColumn {
         } catch (IndexOutOfBoundsException e) {
             return "a value that points out of its arrays: " + e.getMessage();
         } catch (UnwritableException e) {
-            return e.getMessage();
+            return String.valueOf(e.getMessage());
         }
     }
 }

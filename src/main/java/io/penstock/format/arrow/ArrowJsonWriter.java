@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.format.JsonText;
 import io.penstock.format.UnwritableException;
-import io.penstock.format.arrow.ArrowTree.Node;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes values of one batch as JSON. Whatever a value points at is checked: an index against the length of its array,
@@ -18,48 +18,47 @@ final class ArrowJsonWriter {
 
     private static final int VIEW_BYTES = 16;
     private static final int INLINE_BYTES = 12;
-    private static final long MILLIS_OF_DAY = 86_400_000;
 
-    private final ArrowTree tree;
+    private final ArrowShape shape;
     private final ArrowArrays arrays;
-    private final MemorySegment[][] segments;
-    /** For each array of indices which of the column's dictionaries it points into. */
+    private final MemorySegment[] @Nullable [] segments;
+    /** For each array of indices which of the dictionaries it points into. */
     private final int[] dictionaryOf;
-    private final List<ArrowJson> values;
-    private final List<ArrowDictionary> own;
+    private final List<ArrowDictionary<ArrowJson>> dictionaries;
     /** For each dictionary the writers of those of its batches that were used. */
-    private final ArrowJsonWriter[][] ofValues;
+    private final @Nullable ArrowJsonWriter[][] ofValues;
 
-    ArrowJsonWriter(ArrowTree tree, ArrowArrays arrays, List<ArrowJson> values, List<ArrowDictionary> own) {
-        this.tree = tree;
+    ArrowJsonWriter(ArrowShape shape, ArrowArrays arrays, List<ArrowDictionary<ArrowJson>> dictionaries) {
+        this.shape = shape;
         this.arrays = arrays;
-        this.segments = new MemorySegment[tree.size()][];
-        this.dictionaryOf = new int[tree.size()];
-        for (int d = 0; d < values.size(); d++) {
-            dictionaryOf[tree.dictionaries().get(d).id()] = d;
+        this.segments = new MemorySegment[shape.size()][];
+        this.dictionaryOf = new int[shape.size()];
+        List<ArrowNode> indexed = shape.root().indexed().toList();
+        for (int d = 0; d < indexed.size(); d++) {
+            dictionaryOf[indexed.get(d).id()] = d;
         }
-        this.values = values;
-        this.own = own;
-        this.ofValues = new ArrowJsonWriter[values.size()][];
+        this.dictionaries = dictionaries;
+        this.ofValues = dictionaries.stream().map(dictionary -> new ArrowJsonWriter[dictionary.values().batches()])
+                .toArray(ArrowJsonWriter[][]::new);
     }
 
     /** Whether a row is null, or a struct above it. */
     boolean isNull(long row) {
-        for (Node struct : tree.above()) {
-            if (!isSet(struct, row)) {
+        for (ArrowNode node : shape.path()) {
+            if (!isSet(node, row)) {
                 return true;
             }
         }
-        return !isSet(tree.root(), row);
+        return false;
     }
 
     /** Appends the value of a row. */
     void append(long row, JsonText out) throws UnwritableException {
-        append(tree.root(), row, out);
+        append(shape.root(), row, out);
     }
 
-    private MemorySegment[] buffers(Node node) {
-        MemorySegment[] found = segments[node.id()];
+    private MemorySegment[] buffers(ArrowNode node) {
+        MemorySegment @Nullable [] found = segments[node.id()];
         if (found == null) {
             found = arrays.segments(node);
             segments[node.id()] = found;
@@ -67,12 +66,16 @@ final class ArrowJsonWriter {
         return found;
     }
 
-    private boolean isSet(Node node, long i) {
+    private boolean isSet(ArrowNode node, long i) {
         MemorySegment bitmap = buffers(node)[0];
-        return bitmap == null || (bitmap.get(JAVA_BYTE, i >> 3) >> (i & 7) & 1) != 0;
+        return bitmap.byteSize() == 0 || isBitSet(bitmap, i);
     }
 
-    private void append(Node node, long i, JsonText out) throws UnwritableException {
+    private static boolean isBitSet(MemorySegment bits, long i) {
+        return (bits.get(JAVA_BYTE, i >> 3) >> (i & 7) & 1) != 0;
+    }
+
+    private void append(ArrowNode node, long i, JsonText out) throws UnwritableException {
         Objects.checkIndex(i, arrays.length(node));
         if (!isSet(node, i)) {
             out.nothing();
@@ -83,36 +86,12 @@ final class ArrowJsonWriter {
         }
     }
 
-    private void appendValue(Node node, long i, JsonText out) throws UnwritableException {
-        ArrowType type = node.field().type();
+    private void appendValue(ArrowNode node, long i, JsonText out) throws UnwritableException {
+        ArrowType type = node.type();
         MemorySegment[] b = buffers(node);
         switch (type.id()) {
             case NULL -> out.nothing();
-            case BOOL -> out.truth((b[1].get(JAVA_BYTE, i >> 3) >> (i & 7) & 1) != 0);
-            case INT -> {
-                long value = number(b[1], i, type.bits(), type.isSigned());
-                if (type.isSigned()) {
-                    out.integer(value);
-                } else {
-                    out.unsigned(value);
-                }
-            }
-            case FLOAT -> out.real(switch (type.bits()) {
-                case 16 -> Float.float16ToFloat(b[1].get(LittleEndian.I16, i * Short.BYTES));
-                case 32 -> Float.intBitsToFloat(b[1].get(LittleEndian.I32, i * Integer.BYTES));
-                default -> Double.longBitsToDouble(b[1].get(LittleEndian.I64, i * Long.BYTES));
-            });
-            case DECIMAL -> out.decimal(highestFirst(b[1], i, type.valueBytes()), type.size());
-            case DATE -> {
-                long count = number(b[1], i, type.bits(), true);
-                out.date(type.bits() == Integer.SIZE ? count : Math.floorDiv(count, MILLIS_OF_DAY));
-            }
-            case TIME -> out.time(number(b[1], i, type.bits(), true), type.size());
-            case TIMESTAMP -> out.timestamp(number(b[1], i, Long.SIZE, true), type.size(),
-                    type.text().contains(", tz="));
-            case DURATION -> out.integer(number(b[1], i, Long.SIZE, true));
-            case INTERVAL -> interval(b[1], i, type.bits(), out);
-            case FIXED_SIZE_BINARY -> out.base64(b[1], i * type.size(), type.size());
+            case BOOL -> out.truth(isBitSet(b[1], i));
             case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8 -> {
                 long from = offset(b[1], i, type);
                 bytes(type, b[2], from, offset(b[1], i + 1, type) - from, out);
@@ -127,58 +106,24 @@ final class ArrowJsonWriter {
             case FIXED_SIZE_LIST -> {
                 long lists = type.size() == 0 ? Long.MAX_VALUE
                         : arrays.length(node.children().getFirst()) / type.size();
-                list(node, type.size() == 0 ? 0 : Objects.checkIndex(i, lists) * type.size(), type.size(), out);
+                list(node, Objects.checkIndex(i, lists) * type.size(), type.size(), out);
             }
             case UNION -> {
                 int code = b[1].get(JAVA_BYTE, i);
-                Node child = node.ofCode(code);
+                ArrowNode child = node.ofCode(code);
                 if (child == null) {
                     throw new UnwritableException("a union's value of type " + code + ", which it has not");
                 }
                 append(child, type.isDense() ? b[2].get(LittleEndian.I32, i * Integer.BYTES) : i, out);
             }
             case RUN_END_ENCODED -> append(node.children().get(1), runOf(node.children().get(0), i), out);
+            default -> type.write(b[1], i * type.valueBytes(), out);
         }
-    }
-
-    private static long number(MemorySegment from, long i, int bits, boolean signed) {
-        return switch (bits) {
-            case Byte.SIZE -> signed ? from.get(JAVA_BYTE, i) : from.get(JAVA_BYTE, i) & 0xFF;
-            case Short.SIZE -> signed ? from.get(LittleEndian.I16, i * Short.BYTES)
-                    : from.get(LittleEndian.I16, i * Short.BYTES) & 0xFFFF;
-            case Integer.SIZE -> signed ? from.get(LittleEndian.I32, i * Integer.BYTES)
-                    : from.get(LittleEndian.I32, i * Integer.BYTES) & 0xFFFFFFFFL;
-            default -> from.get(LittleEndian.I64, i * Long.BYTES);
-        };
     }
 
     private static long offset(MemorySegment from, long i, ArrowType type) {
-        return number(from, i, type.isLarge() ? Long.SIZE : Integer.SIZE, true);
-    }
-
-    private static byte[] highestFirst(MemorySegment from, long i, int width) {
-        byte[] bytes = new byte[width];
-        for (int k = 0; k < width; k++) {
-            bytes[width - 1 - k] = from.get(JAVA_BYTE, i * width + k);
-        }
-        return bytes;
-    }
-
-    private static void interval(MemorySegment from, long i, int bits, JsonText out) throws UnwritableException {
-        if (bits == Integer.SIZE) {
-            out.integer(from.get(LittleEndian.I32, i * Integer.BYTES));
-            return;
-        }
-        long at = i * (bits / Byte.SIZE);
-        out.sign('[');
-        out.integer(from.get(LittleEndian.I32, at));
-        out.sign(',');
-        out.integer(from.get(LittleEndian.I32, at + Integer.BYTES));
-        if (bits > Long.SIZE) {
-            out.sign(',');
-            out.integer(from.get(LittleEndian.I64, at + Long.BYTES));
-        }
-        out.sign(']');
+        return type.offsetBytes() == Long.BYTES ? from.get(LittleEndian.I64, i * Long.BYTES)
+                : from.get(LittleEndian.I32, i * Integer.BYTES);
     }
 
     private static void bytes(ArrowType type, MemorySegment from, long offset, long length, JsonText out)
@@ -202,7 +147,7 @@ final class ArrowJsonWriter {
         }
     }
 
-    private void struct(Node node, long i, JsonText out) throws UnwritableException {
+    private void struct(ArrowNode node, long i, JsonText out) throws UnwritableException {
         out.sign('{');
         for (int c = 0; c < node.children().size(); c++) {
             if (c > 0) {
@@ -214,10 +159,10 @@ final class ArrowJsonWriter {
         out.sign('}');
     }
 
-    private void list(Node node, long from, long count, JsonText out) throws UnwritableException {
-        Node item = node.children().getFirst();
+    private void list(ArrowNode node, long from, long count, JsonText out) throws UnwritableException {
+        ArrowNode item = node.children().getFirst();
         Objects.checkFromIndexSize(from, count, arrays.length(item));
-        boolean isMap = node.field().type().id() == ArrowType.Id.MAP;
+        boolean isMap = node.type().id() == ArrowType.Id.MAP;
         out.sign('[');
         for (long i = from; i < from + count; i++) {
             if (i > from) {
@@ -232,7 +177,7 @@ final class ArrowJsonWriter {
         out.sign(']');
     }
 
-    private void entry(Node pair, long i, JsonText out) throws UnwritableException {
+    private void entry(ArrowNode pair, long i, JsonText out) throws UnwritableException {
         out.sign('[');
         append(pair.children().get(0), i, out);
         out.sign(',');
@@ -241,14 +186,13 @@ final class ArrowJsonWriter {
     }
 
     /** The run that has a value: the first that ends behind it. */
-    private long runOf(Node ends, long i) {
-        MemorySegment[] b = buffers(ends);
-        int bits = ends.field().type().bits();
+    private long runOf(ArrowNode ends, long i) {
+        MemorySegment from = buffers(ends)[1];
         long low = 0;
         long high = arrays.length(ends);
         while (low < high) {
             long middle = (low + high) >>> 1;
-            if (number(b[1], middle, bits, true) > i) {
+            if (ends.type().number(from, middle * ends.type().valueBytes()) > i) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -257,17 +201,14 @@ final class ArrowJsonWriter {
         return low;
     }
 
-    private void appendOfDictionary(Node node, long i, JsonText out) throws UnwritableException {
-        ArrowType index = node.field().dictionary().index();
+    private void appendOfDictionary(ArrowNode node, long i, JsonText out) throws UnwritableException {
         int d = dictionaryOf[node.id()];
-        long key = number(buffers(node)[1], i, index.bits(), index.isSigned());
-        long row = own.get(d).row(key, arrays.version(d));
+        ArrowDictionary<ArrowJson> dictionary = dictionaries.get(d);
+        long key = node.type().number(buffers(node)[1], i * node.type().valueBytes());
+        long row = dictionary.row(key, arrays.version(d));
         if (row < 0) {
             throw new UnwritableException("index " + key + ", which is not that of a value in its dictionary");
         }
-        if (ofValues[d] == null) {
-            ofValues[d] = new ArrowJsonWriter[values.get(d).batches()];
-        }
-        values.get(d).append(row, ofValues[d], out);
+        dictionary.values().append(row, ofValues[d], out);
     }
 }

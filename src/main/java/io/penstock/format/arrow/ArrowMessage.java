@@ -1,9 +1,10 @@
 package io.penstock.format.arrow;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message of a stream, and where its parts are.
@@ -35,6 +36,12 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
 
     private static final int CONTINUATION = -1;
 
+    /** Where the bytes of messages are taken from. */
+    @FunctionalInterface
+    interface Source {
+        MemorySegment range(long offset, long bytes);
+    }
+
     /** The byte behind the message. */
     long end() {
         return bodyStart + bodyBytes;
@@ -43,28 +50,32 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
     /**
      * Reads the message that starts at a byte.
      *
+     * @param file the file, for messages of errors
+     * @param bytes its bytes
+     * @param start the message's first byte
      * @param end the first byte that cannot be of the message
      * @return the message; null at the end of the stream
      */
-    static ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
+    static @Nullable ArrowMessage read(Location file, Source bytes, long start, long end)
+            throws MalformedStoreException {
         if (start == end) {
             return null;
         }
         long at = start;
-        int length = prefix(file, at, end);
+        int length = prefix(file, bytes, at, end);
         at += Integer.BYTES;
         if (length == CONTINUATION) {
-            length = prefix(file, at, end);
+            length = prefix(file, bytes, at, end);
             at += Integer.BYTES;
         }
         if (length == 0) {
             return null;
         }
         if (length < 0 || length > end - at) {
-            throw new MalformedStoreException(file.location(), at - Integer.BYTES, "a message with " + length
+            throw new MalformedStoreException(file, at - Integer.BYTES, "a message with " + length
                     + " bytes of metadata", "at most the " + (end - at) + " that follow");
         }
-        FlatTable message = FlatTable.root(file.location(), file.range(at, length), at);
+        FlatTable message = FlatTable.root(file, bytes.range(at, length), at);
         int version = message.i16(0, 0);
         if (version < V4 || version > V5) {
             throw message.malformed("metadata of version V" + (version + 1), "V4 or V5");
@@ -78,21 +89,21 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
         }
         long bodyStart = at + length;
         if (bodyBytes < 0 || bodyBytes > end - bodyStart) {
-            throw new MalformedStoreException(file.location(), end, "the file ends inside a message, "
+            throw new MalformedStoreException(file, end, "the file ends inside a message, "
                     + (end - bodyStart) + " bytes into its body", bodyBytes + " bytes");
         }
         return new ArrowMessage(type, version, header, bodyStart, bodyBytes);
     }
 
-    private static int prefix(MappedFile file, long at, long end) throws MalformedStoreException {
+    private static int prefix(Location file, Source bytes, long at, long end) throws MalformedStoreException {
         if (end - at < Integer.BYTES) {
-            throw new MalformedStoreException(file.location(), end, "the file ends inside a message", "its length");
+            throw new MalformedStoreException(file, end, "the file ends inside a message", "its length");
         }
-        return file.range(at, Integer.BYTES).get(LittleEndian.I32, 0);
+        return bytes.range(at, Integer.BYTES).get(LittleEndian.I32, 0);
     }
 
     /** Whether the first bytes of a file are those of a stream: the message of a schema. */
-    static boolean isStream(byte[] head) {
+    static boolean isStream(Location file, byte[] head) {
         MemorySegment bytes = MemorySegment.ofArray(head);
         if (head.length < 4 * Integer.BYTES) {
             return false;
@@ -103,7 +114,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
             return false;
         }
         try {
-            FlatTable message = FlatTable.root(null, bytes.asSlice(at, Math.min(length, head.length - at)), at);
+            FlatTable message = FlatTable.root(file, bytes.asSlice(at, Math.min(length, head.length - at)), at);
             return message.u8(1, 0) == SCHEMA && message.i16(0, 0) >= 0 && message.i16(0, 0) <= V5
                     && message.i64(3, 0) == 0 && message.hasField(2);
         } catch (MalformedStoreException _) {

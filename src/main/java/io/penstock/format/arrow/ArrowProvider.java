@@ -22,7 +22,7 @@ public final class ArrowProvider implements StoreProvider {
 
     @Override
     public boolean matchesContent(Candidate candidate) throws IOException {
-        return ArrowFile.isArrow(candidate.head())
+        return candidate.startsWith(ArrowFile.HEAD) || ArrowMessage.isStream(candidate.path(), candidate.head())
                 || candidate.isFolder() && ArrowFiles.isDataset(candidate.path());
     }
 

@@ -2,16 +2,17 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
-import io.penstock.format.arrow.ArrowLayout.Unsupported;
+import io.penstock.format.TableInspection;
+import io.penstock.format.UnreadColumn;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.internal.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
-import io.penstock.store.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -19,8 +20,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of Arrow IPC files or streams of one schema, one behind the other. Values are views of the mapped files,
@@ -35,29 +36,24 @@ import java.util.stream.LongStream;
 final class ArrowStore implements RecordStore {
 
     private final Location path;
-    private final boolean isFolder;
     private final List<MappedFile> files;
     private final DecodedBuffers decoded;
     private final ArrowTable table;
     private final List<Column> columns;
     private final ArrowColumn[] byIndex;
     private final long size;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
-    private ArrowStore(Location path, boolean isFolder, List<MappedFile> files, DecodedBuffers decoded)
-            throws IOException {
+    private ArrowStore(Location path, List<MappedFile> files, DecodedBuffers decoded) throws IOException {
         this.path = path;
-        this.isFolder = isFolder;
         this.files = files;
         this.decoded = decoded;
         this.table = ArrowTable.read(files, decoded);
         this.byIndex = table.columns().toArray(ArrowColumn[]::new);
         this.columns = table.columns().stream().map(column -> column.shape().column()).toList();
-        this.size = table.rows();
+        this.size = table.rows().batches().total();
         if (columns.isEmpty()) {
-            throw new MalformedStoreException(path, "no column that can be read: " + table.unsupported().stream()
-                    .map(u -> u.name() + " (" + u.type() + ")").collect(Collectors.joining(", ")),
-                    "at least one");
+            throw new MalformedStoreException(path, "no column that can be read: " + table.unread(), "at least one");
         }
     }
 
@@ -69,30 +65,27 @@ final class ArrowStore implements RecordStore {
      * @param member the split that is wanted of a folder that has several; null if it has one
      * @param limit what each file may decode to
      */
-    static ArrowStore open(Location path, String member, DecodeLimit limit) throws IOException {
-        ArrowFiles found = ArrowFiles.of(path, member);
+    static ArrowStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         List<MappedFile> files = new ArrayList<>();
         DecodedBuffers decoded = new DecodedBuffers();
         try {
-            for (Location file : found.paths()) {
+            for (Location file : ArrowFiles.of(path, member)) {
                 files.add(file.open());
             }
-            ArrowStore store = new ArrowStore(path, found.isFolder(), List.copyOf(files), decoded);
-            decoded.freeze(path, limit, files.stream().mapToLong(MappedFile::byteSize).sum());
+            ArrowStore store = new ArrowStore(path, List.copyOf(files), decoded);
+            decoded.freeze(path, limit, store.storedBytes());
             return store;
-        } catch (InternalError fault) {
-            try {
-                files.forEach(MappedFile::checkUnchanged);
-            } catch (UncheckedIOException shrunk) {
-                throw shrunk.getCause();
-            } finally {
-                files.forEach(MappedFile::close);
-            }
-            throw fault;
+        } catch (UncheckedIOException e) {
+            files.forEach(MappedFile::close);
+            throw e.getCause();
         } catch (Throwable t) {
             files.forEach(MappedFile::close);
             throw t;
         }
+    }
+
+    private long storedBytes() {
+        return files.stream().mapToLong(MappedFile::byteSize).sum();
     }
 
     @Override
@@ -107,8 +100,7 @@ final class ArrowStore implements RecordStore {
 
     @Override
     public Map<String, String> unreadColumns() {
-        return table.unsupported().stream().collect(Collectors.toMap(Unsupported::name, Unsupported::reason,
-                (first, _) -> first));
+        return UnreadColumn.reasons(table.unread());
     }
 
     @Override
@@ -131,33 +123,24 @@ final class ArrowStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
-        if (isFolder) {
-            List<Object> shards = new ArrayList<>();
-            for (int f = 0; f < files.size(); f++) {
+        PrefixSums batches = table.rows().batches();
+        if (files.getFirst().location().equals(path)) {
+            details.put("batch_rows", IntStream.range(0, batches.runs()).mapToObj(batches::length).toList());
+        } else {
+            details.put("shards", IntStream.range(0, files.size()).mapToObj(f -> {
                 Map<String, Object> shard = new LinkedHashMap<>();
                 shard.put("path", files.get(f).location().toString());
-                shard.put("rows", table.fileRows()[f]);
-                shards.add(shard);
-            }
-            details.put("shards", shards);
-        } else {
-            details.put("batch_rows", LongStream.of(table.batchRows()).boxed().toList());
-        }
-        Map<String, Object> content = TableInspection.of(this, table.schema(),
-                table.columns().stream().map(column -> column.shape().storedType()).toList(), digest, progress,
-                files.stream().mapToLong(MappedFile::byteSize).sum());
-        if (!table.unsupported().isEmpty()) {
-            content.put("unsupported", table.unsupported().stream().map(column -> {
-                Map<String, Object> map = new LinkedHashMap<>();
-                map.put("name", column.name());
-                map.put("type", column.type());
-                map.put("reason", column.reason());
-                return map;
+                shard.put("rows", table.fileRows().get(f));
+                return shard;
             }).toList());
         }
+        Map<String, Object> content = TableInspection.of(this, table.schema(),
+                table.columns().stream().map(column -> column.shape().storedType()).toList(), depth.digests(), progress,
+                storedBytes());
+        UnreadColumn.describe(table.unread(), content);
         details.put("table", content);
         return new Inspection(path, "arrow", files.stream().map(MappedFile::location).toList(), details);
     }

@@ -1,125 +1,149 @@
 package io.penstock.format.arrow;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.format.JsonText;
+import io.penstock.format.UnwritableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A type as a schema has it, without its children.
+ * A type of Arrow without its children. Other formats describe their columns with it too.
  *
- * @param id which
- * @param bits of an integer, a float, a decimal, a time or an interval
- * @param isSigned whether an integer is
- * @param size items of a fixed-size list, bytes of a fixed-size binary, digits behind the point of a decimal and behind
- *     the second of a time
- * @param text what Arrow's own libraries call it; the part before the children of a nested one
- * @param codes of a union, what stands for each of its children; empty if that is its position
+ * @param id the kind of type
+ * @param bits the width of an integer, float, decimal, date, time or interval
+ * @param isSigned whether an integer is signed
+ * @param size the items of a fixed-size list, the bytes of a fixed-size binary, the digits after the point of a
+ *     decimal, and after the second of a time
+ * @param text its name in Arrow's own libraries; of a nested type, the part before its children
+ * @param codes for each child of a union, the code that stands for it; empty if that is the child's position
  */
-record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<Integer> codes) {
+public record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<Integer> codes) {
 
-    /** The types, in the order of their codes, which start with 1. */
-    enum Id {
+    /** The kinds of types, in the order of their codes, which start with 1. */
+    public enum Id {
         NULL, INT, FLOAT, BINARY, UTF8, BOOL, DECIMAL, DATE, TIME, TIMESTAMP, INTERVAL, LIST, STRUCT, UNION,
         FIXED_SIZE_BINARY, FIXED_SIZE_LIST, MAP, DURATION, LARGE_BINARY, LARGE_UTF8, LARGE_LIST, RUN_END_ENCODED,
-        BINARY_VIEW, UTF8_VIEW, LIST_VIEW, LARGE_LIST_VIEW
+        BINARY_VIEW, UTF8_VIEW, LIST_VIEW, LARGE_LIST_VIEW;
+
+        private String text() {
+            return name().toLowerCase(Locale.ROOT).replace("utf8", "string");
+        }
     }
 
     private static final int MAX_CODES = 128;
-    private static final int[] INTERVAL_BITS = {32, 64, 128};
-    private static final String[] UNITS = {"s", "ms", "us", "ns"};
+    private static final long MILLIS_OF_DAY = 86_400_000;
+    private static final List<String> FLOATS = List.of("halffloat", "float", "double");
+    private static final List<String> INTERVALS = List.of("month_interval", "day_time_interval",
+            "month_day_nano_interval");
+    private static final List<String> UNITS = List.of("s", "ms", "us", "ns");
     private static final Id[] IDS = Id.values();
 
-    ArrowType(Id id, int bits, boolean isSigned, int size, String text) {
-        this(id, bits, isSigned, size, text, List.of());
+    private ArrowType(Id id, int bits, int size, String text) {
+        this(id, bits, true, size, text, List.of());
     }
 
-    private static ArrowType plain(Id id, String text) {
-        return new ArrowType(id, 0, false, 0, text);
+    /** {@return the type of a kind that needs no more to be said} */
+    public static ArrowType of(Id id) {
+        return sized(id, 0);
+    }
+
+    private static ArrowType sized(Id id, int size) {
+        return new ArrowType(id, 0, false, size, id.text(), List.of());
+    }
+
+    /** {@return the type of integers of 8, 16, 32 or 64 bits} */
+    public static ArrowType integer(int bits, boolean isSigned) {
+        return new ArrowType(Id.INT, bits, isSigned, 0, (isSigned ? "int" : "uint") + bits, List.of());
+    }
+
+    /** {@return the type of floats of 16, 32 or 64 bits} */
+    public static ArrowType floating(int bits) {
+        return new ArrowType(Id.FLOAT, bits, 0, FLOATS.get(bits / 32));
+    }
+
+    /** {@return the type of binary values of one size} */
+    public static ArrowType fixedBinary(int bytes) {
+        return new ArrowType(Id.FIXED_SIZE_BINARY, 0, bytes, Id.FIXED_SIZE_BINARY.text() + "[" + bytes + "]");
+    }
+
+    /** {@return the type of decimals with so many bits, digits, and digits after the point} */
+    public static ArrowType decimal(int bits, String name, int precision, int scale) {
+        return new ArrowType(Id.DECIMAL, bits, scale, name + "(" + precision + ", " + scale + ")");
+    }
+
+    /** {@return the type of dates since 1970: days in 32 bits, or milliseconds in 64} */
+    public static ArrowType date(int bits) {
+        return new ArrowType(Id.DATE, bits, 0, bits == Integer.SIZE ? "date32[day]" : "date64[ms]");
+    }
+
+    /** {@return the type of times of day of 32 or 64 bits; units go from 0, seconds, to 3, nanoseconds} */
+    public static ArrowType time(int bits, int unit) {
+        return new ArrowType(Id.TIME, bits, 3 * unit, "time" + bits + "[" + UNITS.get(unit) + "]");
+    }
+
+    /** {@return the type of timestamps in such a unit; the zone is empty if they are not instants} */
+    public static ArrowType timestamp(int unit, String zone) {
+        return new ArrowType(Id.TIMESTAMP, Long.SIZE, 3 * unit,
+                "timestamp[" + UNITS.get(unit) + (zone.isEmpty() ? "" : ", tz=" + zone) + "]");
     }
 
     /** Reads the type of a field: its code and the table that says the rest. */
-    static ArrowType read(FlatTable field, int code, FlatTable table) throws MalformedStoreException {
+    static ArrowType read(FlatTable field, int code, @Nullable FlatTable table) throws MalformedStoreException {
         if (code < 1 || code > IDS.length || table == null) {
             throw field.malformed("type code " + code + (table == null ? " without its table" : ""),
                     "a type, 1 to " + IDS.length);
         }
         Id id = IDS[code - 1];
         return switch (id) {
-            case NULL -> plain(id, "null");
             case INT -> integer(table);
-            case FLOAT -> floating(table);
-            case BINARY -> plain(id, "binary");
-            case UTF8 -> plain(id, "string");
-            case BOOL -> new ArrowType(id, 1, false, 0, "bool");
-            case DECIMAL -> decimal(table);
-            case DATE -> table.i16(0, 1) == 0 ? new ArrowType(id, 32, true, 0, "date32[day]")
-                    : new ArrowType(id, 64, true, 0, "date64[ms]");
-            case TIME -> time(table);
-            case TIMESTAMP -> new ArrowType(id, 64, true, digits(table, 0), timestamp(table));
-            case INTERVAL -> interval(table);
-            case LIST -> plain(id, "list");
-            case STRUCT -> plain(id, "struct");
+            case FLOAT -> floating(16 << oneOf(table, table.i16(0, 0), FLOATS.size(), "floats of precision"));
+            case BOOL -> new ArrowType(id, 1, false, 0, id.text(), List.of());
+            case DECIMAL -> {
+                int bits = table.i32(2, 128);
+                yield decimal(bits, "decimal" + bits, table.i32(0, 0), table.i32(1, 0));
+            }
+            case DATE -> date(table.i16(0, 1) == 0 ? Integer.SIZE : Long.SIZE);
+            case TIME -> {
+                int bits = table.i32(1, 32);
+                if (bits != Integer.SIZE && bits != Long.SIZE) {
+                    throw table.malformed("times of " + bits + " bits", "32 or 64");
+                }
+                yield time(bits, unit(table, 1));
+            }
+            case TIMESTAMP -> {
+                String zone = table.string(1);
+                yield timestamp(unit(table, 0), zone == null ? "" : zone);
+            }
+            case INTERVAL -> {
+                int unit = oneOf(table, table.i16(0, 0), INTERVALS.size(), "unit of an interval");
+                yield new ArrowType(id, 32 << unit, 0, INTERVALS.get(unit));
+            }
+            case DURATION -> {
+                int unit = unit(table, 1);
+                yield new ArrowType(id, Long.SIZE, 3 * unit, "duration[" + UNITS.get(unit) + "]");
+            }
             case UNION -> union(table);
-            case FIXED_SIZE_BINARY -> sized(id, table, "fixed_size_binary");
-            case FIXED_SIZE_LIST -> sized(id, table, "fixed_size_list");
-            case MAP -> plain(id, "map");
-            case DURATION -> new ArrowType(id, 64, true, digits(table, 1), "duration[" + unit(table, 1) + "]");
-            case LARGE_BINARY -> plain(id, "large_binary");
-            case LARGE_UTF8 -> plain(id, "large_string");
-            case LARGE_LIST -> plain(id, "large_list");
-            case RUN_END_ENCODED -> plain(id, "run_end_encoded");
-            case BINARY_VIEW -> plain(id, "binary_view");
-            case UTF8_VIEW -> plain(id, "string_view");
-            case LIST_VIEW -> plain(id, "list_view");
-            case LARGE_LIST_VIEW -> plain(id, "large_list_view");
+            case FIXED_SIZE_BINARY -> fixedBinary(size(id, table));
+            case FIXED_SIZE_LIST -> sized(id, size(id, table));
+            default -> of(id);
         };
     }
 
     static ArrowType integer(FlatTable table) throws MalformedStoreException {
         int bits = table.i32(0, 0);
-        boolean signed = table.bool(1);
         if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
             throw table.malformed("integers of " + bits + " bits", "8, 16, 32 or 64");
         }
-        return new ArrowType(Id.INT, bits, signed, 0, (signed ? "int" : "uint") + bits);
-    }
-
-    private static ArrowType floating(FlatTable table) throws MalformedStoreException {
-        return switch (table.i16(0, 0)) {
-            case 0 -> new ArrowType(Id.FLOAT, 16, true, 0, "halffloat");
-            case 1 -> new ArrowType(Id.FLOAT, 32, true, 0, "float");
-            case 2 -> new ArrowType(Id.FLOAT, 64, true, 0, "double");
-            default -> throw table.malformed("floats of precision " + table.i16(0, 0), "0, 1 or 2");
-        };
-    }
-
-    private static ArrowType decimal(FlatTable table) throws MalformedStoreException {
-        int bits = table.i32(2, 128);
-        return new ArrowType(Id.DECIMAL, bits, true, table.i32(1, 0),
-                "decimal" + bits + "(" + table.i32(0, 0) + ", " + table.i32(1, 0) + ")");
-    }
-
-    private static ArrowType time(FlatTable table) throws MalformedStoreException {
-        int bits = table.i32(1, 32);
-        if (bits != 32 && bits != 64) {
-            throw table.malformed("times of " + bits + " bits", "32 or 64");
-        }
-        return new ArrowType(Id.TIME, bits, true, digits(table, 1), "time" + bits + "[" + unit(table, 1) + "]");
-    }
-
-    private static String timestamp(FlatTable table) throws MalformedStoreException {
-        String zone = table.string(1);
-        return "timestamp[" + unit(table, 0) + (zone == null || zone.isEmpty() ? "" : ", tz=" + zone) + "]";
-    }
-
-    private static ArrowType interval(FlatTable table) throws MalformedStoreException {
-        int unit = table.i16(0, 0);
-        if (unit < 0 || unit >= INTERVAL_BITS.length) {
-            throw table.malformed("unit of an interval " + unit, "0, 1 or 2");
-        }
-        return new ArrowType(Id.INTERVAL, INTERVAL_BITS[unit], true, 0, unit == 0 ? "month_interval"
-                : unit == 1 ? "day_time_interval" : "month_day_nano_interval");
+        return integer(bits, table.bool(1));
     }
 
     private static ArrowType union(FlatTable table) throws MalformedStoreException {
@@ -135,30 +159,31 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<
                 List.copyOf(codes));
     }
 
-    /** How many digits behind the second a unit of time has. */
-    private static int digits(FlatTable table, int byDefault) throws MalformedStoreException {
-        unit(table, byDefault);
-        return 3 * table.i16(0, byDefault);
+    private static int unit(FlatTable table, int byDefault) throws MalformedStoreException {
+        return oneOf(table, table.i16(0, byDefault), UNITS.size(), "unit of time");
     }
 
-    private static String unit(FlatTable table, int byDefault) throws MalformedStoreException {
-        int unit = table.i16(0, byDefault);
-        if (unit < 0 || unit >= UNITS.length) {
-            throw table.malformed("unit of time " + unit, "0 to " + (UNITS.length - 1));
+    private static int oneOf(FlatTable table, int code, int codes, String called) throws MalformedStoreException {
+        if (code < 0 || code >= codes) {
+            throw table.malformed(called + " " + code, "0 to " + (codes - 1));
         }
-        return UNITS[unit];
+        return code;
     }
 
-    private static ArrowType sized(Id id, FlatTable table, String text) throws MalformedStoreException {
+    private static int size(Id id, FlatTable table) throws MalformedStoreException {
         int size = table.i32(0, 0);
         if (size < 0) {
-            throw table.malformed("a " + text + " of " + size, "a size of 0 or more");
+            throw table.malformed("a " + id.text() + " of " + size, "a size of 0 or more");
         }
-        return new ArrowType(id, 0, false, size, text);
+        return size;
     }
 
-    /** What one value is as an element of a tensor; null if it is none. Dates and times are their integers. */
-    DType dtype() {
+    /**
+     * Returns the dtype of a tensor of such values. Dates and times become their integers.
+     *
+     * @return the dtype; null if there is none
+     */
+    public @Nullable DType dtype() {
         return switch (id) {
             case BOOL -> DType.BOOL;
             case FLOAT -> DType.of("f" + bits);
@@ -167,19 +192,49 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<
         };
     }
 
+    /**
+     * Returns the column of a store whose values are of this type.
+     *
+     * @param name the column's name
+     * @param encoding what texts are, for example {@code json}; {@code ""} if unknown
+     * @return the column; null if values are neither numbers nor bytes nor text
+     */
+    public @Nullable Column column(String name, String encoding) {
+        DType dtype = dtype();
+        return switch (id) {
+            case NULL, BINARY, LARGE_BINARY, BINARY_VIEW -> Column.bytes(name, "");
+            case UTF8, LARGE_UTF8, UTF8_VIEW -> Column.text(name, encoding);
+            case FIXED_SIZE_BINARY -> new Column(new TensorSpec(name, DType.U8, size), Column.Kind.BYTES, "");
+            default -> dtype == null ? null : Column.numbers(name, dtype);
+        };
+    }
+
     /** Whether a union says for each value where in its child it is. */
     boolean isDense() {
         return text.equals("dense_union");
     }
 
-    /** Whether offsets, sizes or counts of values are 64 bits wide. */
-    boolean isLarge() {
-        return id == Id.LARGE_BINARY || id == Id.LARGE_UTF8 || id == Id.LARGE_LIST || id == Id.LARGE_LIST_VIEW;
-    }
-
     /** Whether values are texts. */
     boolean isText() {
         return id == Id.UTF8 || id == Id.LARGE_UTF8 || id == Id.UTF8_VIEW;
+    }
+
+    /** Whether values lie within 16 bytes, or where those bytes say. */
+    boolean isView() {
+        return id == Id.BINARY_VIEW || id == Id.UTF8_VIEW;
+    }
+
+    /** Whether values are lists with a size for each offset. */
+    boolean isListView() {
+        return id == Id.LIST_VIEW || id == Id.LARGE_LIST_VIEW;
+    }
+
+    /** Bytes of an offset or a size: 4 or 8. */
+    int offsetBytes() {
+        return switch (id) {
+            case LARGE_BINARY, LARGE_UTF8, LARGE_LIST, LARGE_LIST_VIEW -> Long.BYTES;
+            default -> Integer.BYTES;
+        };
     }
 
     /** Bytes of a value of one size; 0 if values have none, or are bits. */
@@ -189,5 +244,74 @@ record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<
             case FIXED_SIZE_BINARY -> size;
             default -> 0;
         };
+    }
+
+    /** An integer, or the integer that a date or time is; only as many bytes are read as the type has. */
+    long number(MemorySegment from, long at) {
+        return switch (bits) {
+            case Byte.SIZE -> isSigned ? from.get(JAVA_BYTE, at) : from.get(JAVA_BYTE, at) & 0xFF;
+            case Short.SIZE -> isSigned ? from.get(LittleEndian.I16, at) : from.get(LittleEndian.I16, at) & 0xFFFF;
+            case Integer.SIZE -> isSigned ? from.get(LittleEndian.I32, at)
+                    : from.get(LittleEndian.I32, at) & 0xFFFFFFFFL;
+            default -> from.get(LittleEndian.I64, at);
+        };
+    }
+
+    /**
+     * Appends a value as JSON; not for booleans, nor for values whose size varies.
+     *
+     * @param from the memory that holds the value, little-endian
+     * @param at its first byte
+     * @param out the text
+     * @throws UnwritableException if the text becomes too long
+     */
+    public void write(MemorySegment from, long at, JsonText out) throws UnwritableException {
+        switch (id) {
+            case INT -> {
+                if (isSigned) {
+                    out.integer(number(from, at));
+                } else {
+                    out.unsigned(number(from, at));
+                }
+            }
+            case FLOAT -> out.real(switch (bits) {
+                case Short.SIZE -> Float.float16ToFloat(from.get(LittleEndian.I16, at));
+                case Integer.SIZE -> Float.intBitsToFloat(from.get(LittleEndian.I32, at));
+                default -> Double.longBitsToDouble(from.get(LittleEndian.I64, at));
+            });
+            case DECIMAL -> out.decimal(highestFirst(from, at), size);
+            case DATE -> out.date(bits == Integer.SIZE ? number(from, at)
+                    : Math.floorDiv(number(from, at), MILLIS_OF_DAY));
+            case TIME -> out.time(number(from, at), size);
+            case TIMESTAMP -> out.timestamp(number(from, at), size, text.contains(", tz="));
+            case DURATION -> out.integer(number(from, at));
+            case INTERVAL -> interval(from, at, out);
+            case FIXED_SIZE_BINARY -> out.base64(from, at, size);
+            default -> throw new IllegalStateException(text + " values have no size of their own");
+        }
+    }
+
+    private byte[] highestFirst(MemorySegment from, long at) {
+        byte[] bytes = new byte[valueBytes()];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[bytes.length - 1 - i] = from.get(JAVA_BYTE, at + i);
+        }
+        return bytes;
+    }
+
+    private void interval(MemorySegment from, long at, JsonText out) throws UnwritableException {
+        if (bits == Integer.SIZE) {
+            out.integer(from.get(LittleEndian.I32, at));
+            return;
+        }
+        out.sign('[');
+        out.integer(from.get(LittleEndian.I32, at));
+        out.sign(',');
+        out.integer(from.get(LittleEndian.I32, at + Integer.BYTES));
+        if (bits > Long.SIZE) {
+            out.sign(',');
+            out.integer(from.get(LittleEndian.I64, at + Long.BYTES));
+        }
+        out.sign(']');
     }
 }

@@ -2,15 +2,17 @@ package io.penstock.format.arrow;
 
 import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 
-import io.penstock.format.arrow.ArrowBatch.Stored;
-import io.penstock.format.arrow.ArrowLeaf.Layout;
-import io.penstock.format.arrow.ArrowLeaf.Level;
+import io.penstock.format.arrow.ArrowFlat.Layout;
+import io.penstock.format.arrow.ArrowFlat.Level;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.store.Column;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column of numbers, of lists of numbers, of bytes or text, whose values are read where they lie.
@@ -23,10 +25,15 @@ final class ArrowValues implements ArrowColumn {
     private static final int VIEW_BYTES = 16;
     private static final int INLINE_BYTES = 12;
 
-    private final ArrowLeaf leaf;
+    private final ArrowShape shape;
+    private final ArrowFlat flat;
+    /** What its offsets, indices or values are stored as. */
+    private final ArrowType type;
+    private final int offsetBytes;
+    /** Whether lists have sizes; otherwise each ends where the next one starts. */
+    private final boolean isSized;
     private final DecodedBuffers decoded;
     private final List<MappedFile> files = new ArrayList<>();
-    private final Longs starts = new Longs();
     private final Longs dataPlaces = new Longs();
     private final Longs offsetPlaces = new Longs();
     private final Longs sizePlaces = new Longs();
@@ -37,12 +44,12 @@ final class ArrowValues implements ArrowColumn {
     /** For each batch how many items there are, which no offset may exceed. */
     private final Longs items = new Longs();
     /** For each level the places of the bitmaps; null where no value was null yet. */
-    private final Longs[] validity;
-    /** The values of a dictionary-encoded column. */
-    private final ArrowDictionary dictionary;
+    private final @Nullable Longs[] validity;
+    /** The values of a dictionary-encoded column; null for any other. */
+    private final @Nullable ArrowDictionary<ArrowColumn> dictionary;
     /** For each batch the dictionary that it was written with. */
     private final Longs dictionaryVersions = new Longs();
-    private String refusal;
+    private @Nullable String refusal;
     private boolean isConverted;
 
     private MappedFile[] fileOf;
@@ -50,30 +57,34 @@ final class ArrowValues implements ArrowColumn {
     private long[] offsets;
     private long[] sizes;
     private long[] itemCounts;
-    private long[][] bitmaps;
+    private long[] @Nullable [] bitmaps;
     private RowIndex index;
 
-    ArrowValues(ArrowLeaf leaf, DecodedBuffers decoded) {
-        this.leaf = leaf;
+    @SuppressWarnings("NullAway.Init") // what freeze sets
+    ArrowValues(ArrowShape shape, ArrowFlat flat, DecodedBuffers decoded) {
+        this.shape = shape;
+        this.flat = flat;
         this.decoded = decoded;
-        this.validity = new Longs[leaf.levels().size()];
-        this.dictionary = leaf.layout() == Layout.DICTIONARY
-                ? new ArrowDictionary(leaf.values().open(decoded)) : null;
-        starts.add(0);
+        this.type = shape.root().type();
+        this.offsetBytes = type.offsetBytes();
+        this.isSized = type.isListView();
+        this.validity = new Longs[flat.levels().size()];
+        ArrowShape values = shape.root().values();
+        this.dictionary = values == null ? null : new ArrowDictionary<>(values.open(decoded));
     }
 
     @Override
-    public ArrowLeaf shape() {
-        return leaf;
+    public ArrowShape shape() {
+        return shape;
     }
 
     @Override
-    public List<ArrowDictionary> dictionaries() {
+    public List<ArrowDictionary<?>> dictionaries() {
         return dictionary == null ? List.of() : List.of(dictionary);
     }
 
     @Override
-    public String refusal() {
+    public @Nullable String refusal() {
         return refusal != null || dictionary == null ? refusal : dictionary.values().refusal();
     }
 
@@ -84,128 +95,65 @@ final class ArrowValues implements ArrowColumn {
 
     @Override
     public void add(ArrowBatch batch) throws MalformedStoreException {
-        int number = files.size();
-        if (batch.rows() > Long.MAX_VALUE - starts.last()) {
-            throw batch.malformed(batch.rows() + " rows behind " + starts.last(), "fewer");
+        ArrowArrays arrays = new ArrowArrays(shape, batch, decoded, dictionaries(), true);
+        ArrowNode root = shape.root();
+        for (int l = 0; l < validity.length; l++) {
+            long place = arrays.place(flat.levels().get(l).node(), 0);
+            Longs places = validity[l];
+            if (places == null && place != ABSENT) {
+                places = new Longs();
+                validity[l] = places;
+            }
+            if (places != null) {
+                places.fill(files.size(), ABSENT);
+                places.add(place);
+            }
         }
         files.add(batch.file());
-        starts.add(starts.last() + batch.rows());
-        addLevels(batch, number);
-        switch (leaf.layout()) {
+        switch (flat.layout()) {
             case NONE -> { }
-            case FIXED, DICTIONARY -> dataPlaces.add(place(batch, leaf.data(), batch.rows()));
-            case VARIABLE -> addVariable(batch);
-            case VIEW -> addViews(batch);
+            case FIXED, DICTIONARY -> dataPlaces.add(converted(arrays.place(flat.levels().getLast().node(), 1)));
+            case VARIABLE -> {
+                offsetPlaces.add(arrays.place(root, 1));
+                if (isSized) {
+                    sizePlaces.add(arrays.place(root, 2));
+                }
+                if (flat.column().kind() == Column.Kind.NUMBERS) {
+                    addItems(arrays);
+                } else {
+                    items.add(arrays.byteSize(root, 2));
+                    dataPlaces.add(converted(arrays.place(root, 2)));
+                }
+            }
+            case VIEW -> {
+                offsetPlaces.add(converted(arrays.place(root, 1)));
+                firstViewed.add(viewedPlaces.count());
+                for (int i = 2; i < arrays.buffers(root); i++) {
+                    viewedPlaces.add(converted(arrays.place(root, i)));
+                    viewedBytes.add(arrays.byteSize(root, i));
+                }
+            }
         }
         if (dictionary != null) {
             dictionaryVersions.add(dictionary.version());
         }
     }
 
-    private void addLevels(ArrowBatch batch, int number) throws MalformedStoreException {
-        long items = batch.rows();
-        for (int l = 0; l < validity.length; l++) {
-            Level level = leaf.levels().get(l);
-            long length = batch.length(level.node(), leaf.name());
-            long nulls = batch.nulls(level.node());
-            items = level.inItems() && level.perRow() == 1 ? length : items;
-            if (!level.isRegular() && (level.isOfRow() ? length != batch.rows()
-                    : level.perRow() > 0 && length / level.perRow() < items)) {
-                throw batch.malformed("column '" + leaf.name() + "' of " + length + " values", "for each of "
-                        + items + (level.inItems() ? " items " : " rows ") + level.perRow());
-            }
-            long place = ABSENT;
-            if (nulls != 0) {
-                Stored stored = batch.buffer(level.validity(), leaf.name());
-                if (stored.size() == 0 && nulls > 0 || stored.size() > 0 && stored.size() < Math.ceilDiv(length, 8)) {
-                    throw tooShort(batch, stored, Math.ceilDiv(length, 8));
-                }
-                place = stored.size() == 0 ? ABSENT : decoded.place(batch, stored, -1);
-            }
-            if (place != ABSENT && validity[l] == null) {
-                validity[l] = new Longs();
-            }
-            if (validity[l] != null) {
-                validity[l].fill(number, ABSENT);
-                validity[l].add(place);
+    private void addItems(ArrowArrays arrays) {
+        long count = arrays.length(shape.root().children().getFirst());
+        for (Level level : flat.levels()) {
+            long length = arrays.length(level.node());
+            if (level.isRegular() && (length % level.perRow() != 0 || length / level.perRow() != count)) {
+                refusal = "lists of other lengths than its shape says";
             }
         }
+        items.add(count);
+        dataPlaces.add(converted(arrays.place(flat.levels().getLast().node(), 1)));
     }
 
-    private void addViews(ArrowBatch batch) throws MalformedStoreException {
-        Stored stored = batch.buffer(leaf.offsets(), leaf.name());
-        if (stored.size() / VIEW_BYTES < batch.rows()) {
-            throw tooShort(batch, stored, batch.rows() * VIEW_BYTES);
-        }
-        offsetPlaces.add(decoded.place(batch, stored, -1));
-        convert(stored, false);
-        firstViewed.add(viewedPlaces.count());
-        long count = batch.dataBuffers(leaf.offsets().viewsBefore());
-        for (long i = 0; i < count; i++) {
-            Stored bytes = batch.buffer(leaf.offsets().dataOfViews(i), leaf.name());
-            viewedPlaces.add(decoded.place(batch, bytes, -1));
-            viewedBytes.add(bytes.size());
-            convert(bytes, false);
-        }
-    }
-
-    private void addVariable(ArrowBatch batch) throws MalformedStoreException {
-        boolean sized = leaf.sizes() != null;
-        addOffsets(batch, leaf.offsets(), sized || batch.rows() == 0 ? batch.rows() : batch.rows() + 1, offsetPlaces);
-        if (sized) {
-            addOffsets(batch, leaf.sizes(), batch.rows(), sizePlaces);
-        }
-        if (leaf.itemsAreBytes()) {
-            Stored bytes = batch.buffer(leaf.data(), leaf.name());
-            items.add(bytes.size());
-            convert(bytes, false);
-            dataPlaces.add(decoded.place(batch, bytes, -1));
-        } else {
-            // The first level within the lists is the array of their items.
-            Level child = leaf.levels().stream().filter(Level::inItems).findFirst().orElseThrow();
-            long count = batch.length(child.node(), leaf.name());
-            for (Level level : leaf.levels()) {
-                long length = batch.length(level.node(), leaf.name());
-                if (level.isRegular() && (length % level.perRow() != 0 || length / level.perRow() != count)) {
-                    refusal = "lists of other lengths than its shape says";
-                }
-            }
-            items.add(count);
-            dataPlaces.add(place(batch, leaf.data(), count));
-        }
-    }
-
-    private void addOffsets(ArrowBatch batch, ArrowShape.Slot slot, long count, Longs places)
-            throws MalformedStoreException {
-        Stored stored = batch.buffer(slot, leaf.name());
-        if (stored.size() / leaf.offsetBytes() < count) {
-            throw tooShort(batch, stored, count * leaf.offsetBytes());
-        }
-        places.add(decoded.place(batch, stored, -1));
-    }
-
-    /** The place of a buffer of so many values, which is checked to hold them. */
-    private long place(ArrowBatch batch, ArrowShape.Slot slot, long count) throws MalformedStoreException {
-        Stored stored = batch.buffer(slot, leaf.name());
-        boolean bits = leaf.itemBits() > 0;
-        long fit = bits ? stored.size() > Long.MAX_VALUE / 8 ? Long.MAX_VALUE : stored.size() * 8 / leaf.itemBits()
-                : leaf.itemBytes() == 0 ? Long.MAX_VALUE : stored.size() / leaf.itemBytes();
-        if (fit < count) {
-            throw new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
-                    + "': a buffer of " + stored.size() + " bytes", count + " values of "
-                    + (bits ? leaf.itemBits() + " bits" : leaf.itemBytes() + " bytes"));
-        }
-        convert(stored, bits);
-        return decoded.place(batch, stored, bits ? count * leaf.itemBits() : -1);
-    }
-
-    private void convert(Stored stored, boolean bits) {
-        isConverted |= bits || stored.decodedBytes() > 0;
-    }
-
-    private MalformedStoreException tooShort(ArrowBatch batch, Stored stored, long expected) {
-        return new MalformedStoreException(batch.file().location(), stored.offset(), "column '" + leaf.name()
-                + "': a buffer of " + stored.size() + " bytes", "at least " + expected);
+    private long converted(long place) {
+        isConverted |= place < ABSENT;
+        return place;
     }
 
     @Override
@@ -218,37 +166,33 @@ final class ArrowValues implements ArrowColumn {
         itemCounts = items.toArray();
         bitmaps = new long[validity.length][];
         for (int l = 0; l < validity.length; l++) {
-            if (validity[l] != null) {
-                validity[l].fill(fileOf.length, ABSENT);
-                bitmaps[l] = validity[l].toArray();
+            Longs places = validity[l];
+            if (places != null) {
+                places.fill(fileOf.length, ABSENT);
+                bitmaps[l] = places.toArray();
             }
         }
         if (dictionary != null) {
-            ArrowColumn values = dictionary.values();
-            values.freeze(new RowIndex(values.starts()));
+            dictionary.values().freeze(dictionary.index());
         }
-    }
-
-    @Override
-    public long rows() {
-        return starts.last();
-    }
-
-    @Override
-    public long[] starts() {
-        return starts.toArray();
     }
 
     @Override
     public boolean isPresent(long row) {
-        if (leaf.layout() == Layout.NONE) {
+        if (flat.layout() == Layout.NONE) {
             return false;
         }
         int batch = index.batch(row);
         try {
             long inBatch = row - index.start(batch);
-            return !isNull(batch, inBatch) && !hasNullWithin(batch, inBatch, row) && (dictionary == null
-                    || dictionary.isPresent(key(batch, inBatch), (int) dictionaryVersions.get(batch)));
+            if (isNull(batch, inBatch) || hasNullWithin(batch, inBatch, row)) {
+                return false;
+            }
+            if (dictionary == null) {
+                return true;
+            }
+            long value = dictionary.row(key(batch, inBatch), version(batch));
+            return value < 0 || dictionary.values().isPresent(value);
         } catch (UncheckedIOException _) {
             return true;
         }
@@ -256,7 +200,7 @@ final class ArrowValues implements ArrowColumn {
 
     private boolean isNull(int batch, long row) {
         for (int l = 0; l < bitmaps.length; l++) {
-            if (leaf.levels().get(l).isOfRow() && !areSet(batch, l, row, 1)) {
+            if (flat.levels().get(l).isOfRow() && !areSet(batch, l, row, 1)) {
                 return true;
             }
         }
@@ -266,8 +210,8 @@ final class ArrowValues implements ArrowColumn {
     /** Whether a list has a null in it, for which a tensor has no place. */
     private boolean hasNullWithin(int batch, long inBatch, long row) {
         for (int l = 0; l < bitmaps.length; l++) {
-            Level level = leaf.levels().get(l);
-            if (level.isOfRow() || bitmaps[l] == null || bitmaps[l][batch] == ABSENT) {
+            Level level = flat.levels().get(l);
+            if (level.isOfRow() || bitmap(batch, l) == ABSENT) {
                 continue;
             }
             long first = level.inItems() ? first(batch, inBatch) : inBatch;
@@ -279,8 +223,13 @@ final class ArrowValues implements ArrowColumn {
         return false;
     }
 
+    private long bitmap(int batch, int level) {
+        long @Nullable [] places = bitmaps[level];
+        return places == null ? ABSENT : places[batch];
+    }
+
     private boolean areSet(int batch, int level, long first, long count) {
-        long place = bitmaps[level] == null ? ABSENT : bitmaps[level][batch];
+        long place = bitmap(batch, level);
         for (long bit = first; place != ABSENT && bit < first + count; bit++) {
             if ((decoded.number(fileOf[batch], place, bit >> 3, Byte.BYTES) >> (bit & 7) & 1) == 0) {
                 return false;
@@ -293,27 +242,30 @@ final class ArrowValues implements ArrowColumn {
     public void locate(long row, Span into) {
         int batch = index.batch(row);
         long inBatch = row - index.start(batch);
-        if (leaf.layout() == Layout.NONE || isNull(batch, inBatch)) {
+        if (flat.layout() == Layout.NONE || isNull(batch, inBatch)) {
             throw malformed(batch, row, "no value: it is null", "a value");
         }
         if (hasNullWithin(batch, inBatch, row)) {
             throw malformed(batch, row, "a list of which an item is null", "numbers");
         }
-        switch (leaf.layout()) {
-            case FIXED -> point(batch, data[batch], inBatch * leaf.itemBytes(), leaf.itemBytes(), into);
+        switch (flat.layout()) {
+            case FIXED -> point(batch, data[batch], inBatch * flat.itemBytes(), flat.itemBytes(), into);
             case VARIABLE -> {
                 long first = first(batch, inBatch);
                 long count = end(batch, inBatch, row) - first;
-                if (leaf.itemCount() >= 0 && count != leaf.itemCount()) {
-                    throw malformed(batch, row, count + " items", leaf.itemCount() + ", as its shape says");
+                if (flat.itemCount() >= 0 && count != flat.itemCount()) {
+                    throw malformed(batch, row, count + " items", flat.itemCount() + ", as its shape says");
                 }
-                point(batch, data[batch], first * leaf.itemBytes(), count * leaf.itemBytes(), into);
+                point(batch, data[batch], first * flat.itemBytes(), count * flat.itemBytes(), into);
             }
             case VIEW -> locateView(batch, inBatch, row, into);
             case DICTIONARY -> {
-                if (!dictionary.locate(key(batch, inBatch), (int) dictionaryVersions.get(batch), into)) {
+                ArrowDictionary<ArrowColumn> values = Objects.requireNonNull(dictionary);
+                long value = values.row(key(batch, inBatch), version(batch));
+                if (value < 0) {
                     throw malformed(batch, row, "index " + key(batch, inBatch), "that of a value in its dictionary");
                 }
+                values.values().locate(value, into);
             }
             case NONE -> throw new AssertionError();
         }
@@ -321,15 +273,15 @@ final class ArrowValues implements ArrowColumn {
 
     /** The first item of a row. */
     private long first(int batch, long inBatch) {
-        return number(batch, offsets[batch], inBatch, leaf.offsetBytes());
+        return number(batch, offsets[batch], inBatch, offsetBytes);
     }
 
     /** The item behind a row's last one, which is checked. */
     private long end(int batch, long inBatch, long row) {
         long from = first(batch, inBatch);
-        long size = leaf.sizes() == null ? 0 : number(batch, sizes[batch], inBatch, leaf.offsetBytes());
-        long to = leaf.sizes() == null ? number(batch, offsets[batch], inBatch + 1, leaf.offsetBytes())
-                : from + Math.min(size, Long.MAX_VALUE - Math.max(from, 0));
+        long size = isSized ? number(batch, sizes[batch], inBatch, offsetBytes) : 0;
+        long to = isSized ? from + Math.min(size, Long.MAX_VALUE - Math.max(from, 0))
+                : number(batch, offsets[batch], inBatch + 1, offsetBytes);
         if (from < 0 || to < from || to > itemCounts[batch]) {
             throw malformed(batch, row, "offsets " + from + " to " + to, "rising ones within 0 to "
                     + itemCounts[batch]);
@@ -369,17 +321,21 @@ final class ArrowValues implements ArrowColumn {
     /** A dictionary's index, of a row that is not null. Bytes one by one: there are up to 8. */
     private long key(int batch, long inBatch) {
         long key = 0;
-        int bytes = (int) leaf.itemBytes();
+        int bytes = (int) flat.itemBytes();
         for (int i = bytes - 1; i >= 0; i--) {
             key = key << Byte.SIZE | decoded.number(fileOf[batch], data[batch], inBatch * bytes + i, Byte.BYTES) & 0xFF;
         }
         int unused = Long.SIZE - bytes * Byte.SIZE;
-        return leaf.index().index().isSigned() ? key << unused >> unused : key;
+        return type.isSigned() ? key << unused >> unused : key;
+    }
+
+    private int version(int batch) {
+        return (int) dictionaryVersions.get(batch);
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
         return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row
-                + " of column '"
-                + leaf.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found, expected));
+                + " of column '" + shape.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found,
+                expected));
     }
 }

@@ -1,10 +1,11 @@
 package io.penstock.format.arrow;
 
-import io.penstock.codec.Lz4;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Lz4;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** How the buffers of a batch are compressed, each by itself. */
 enum Compression {
@@ -40,7 +41,7 @@ enum Compression {
     }
 
     /** Reads what a batch says; null stands for no compression. */
-    static Compression read(FlatTable table) throws MalformedStoreException {
+    static Compression read(@Nullable FlatTable table) throws MalformedStoreException {
         if (table == null) {
             return NONE;
         }

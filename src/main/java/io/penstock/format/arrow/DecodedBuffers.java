@@ -2,6 +2,7 @@ package io.penstock.format.arrow;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
+import io.penstock.format.arrow.ArrowBatch.Stored;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -14,8 +15,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The buffers that cannot be read in place: compressed ones, and truth values, which are stored as bits and given as
@@ -31,17 +35,27 @@ final class DecodedBuffers implements AutoCloseable {
     static final long ABSENT = -1;
     private static final int FIRST_DECODED = -2;
 
-    private final List<MappedFile> files = new ArrayList<>();
-    private final Longs fileOf = new Longs();
-    private final Longs offsets = new Longs();
-    private final Longs storedBytes = new Longs();
-    /** What the stored bytes decompress to, before bits become bytes. */
-    private final Longs plainBytes = new Longs();
-    private final Longs sizes = new Longs();
-    private final BitSet isBits = new BitSet();
-    private final List<Compression> compressions = new ArrayList<>();
-    private DecodedBlocks blocks;
+    /**
+     * A buffer that is decoded.
+     *
+     * @param file where it is stored
+     * @param stored how
+     * @param compression of what is stored
+     * @param bits the number of truth values in it that become bytes; -1 if it is not of bits
+     */
+    private record Encoded(MappedFile file, Stored stored, Compression compression, long bits) {
+
+        long decodedBytes() {
+            return bits < 0 ? stored.size() : bits;
+        }
+    }
+
+    private final List<Encoded> buffers = new ArrayList<>();
+    /** Null if no buffer is decoded. */
+    private @Nullable DecodedBlocks blocks;
+    @SuppressWarnings("NullAway.Init") // by freeze
     private DecodedSpill texts;
+    @SuppressWarnings("NullAway.Init") // by freeze
     private DecodeLimit.Budget textBudget;
 
     /**
@@ -49,14 +63,18 @@ final class DecodedBuffers implements AutoCloseable {
      *
      * @param bits the number of truth values in it that are to become bytes; -1 if it is read as it is
      */
-    long place(ArrowBatch batch, ArrowBatch.Stored stored, long bits) {
-        return bits < 0 && stored.decodedBytes() < 0 || stored.size() == 0 ? stored.offset()
-                : FIRST_DECODED - (long) add(batch.file(), stored, batch.compression(), bits);
+    long place(ArrowBatch batch, Stored stored, long bits) {
+        boolean isCompressed = stored.decodedBytes() >= 0;
+        if (bits < 0 && !isCompressed || stored.size() == 0) {
+            return stored.offset();
+        }
+        buffers.add(new Encoded(batch.file(), stored, isCompressed ? batch.compression() : Compression.NONE, bits));
+        return FIRST_DECODED - (buffers.size() - 1L);
     }
 
     /** A buffer; it is decoded if it was not. */
     MemorySegment segment(MappedFile file, long place, long bytes) {
-        return place >= 0 ? file.range(place, bytes) : blocks.block((int) (FIRST_DECODED - place));
+        return place >= 0 ? file.range(place, bytes) : blocks().block((int) (FIRST_DECODED - place));
     }
 
     /** Points at a part of a buffer; decodes it if it was not. */
@@ -64,14 +82,14 @@ final class DecodedBuffers implements AutoCloseable {
         if (place >= 0) {
             into.set(file, place + offset, bytes);
         } else {
-            blocks.locate((int) (FIRST_DECODED - place), offset, bytes, into);
+            blocks().locate((int) (FIRST_DECODED - place), offset, bytes, into);
         }
     }
 
     /** A number with a sign in a buffer, of 1, 4 or 8 bytes; decodes the buffer if it was not. */
     long number(MappedFile file, long place, long offset, int bytes) {
         if (place < 0) {
-            return blocks.number((int) (FIRST_DECODED - place), offset, bytes);
+            return blocks().number((int) (FIRST_DECODED - place), offset, bytes);
         }
         file.require(place + offset, bytes);
         return switch (bytes) {
@@ -79,6 +97,10 @@ final class DecodedBuffers implements AutoCloseable {
             case Integer.BYTES -> file.mapping().get(LittleEndian.I32, place + offset);
             default -> file.mapping().get(LittleEndian.I64, place + offset);
         };
+    }
+
+    private DecodedBlocks blocks() {
+        return Objects.requireNonNull(blocks, "no buffer is decoded");
     }
 
     /** Where texts go that are made of buffers. */
@@ -91,69 +113,52 @@ final class DecodedBuffers implements AutoCloseable {
         return textBudget;
     }
 
-    /** Adds a buffer; {@code bits} is the number of truth values in it, -1 if it is not of bits. Returns its number. */
-    private int add(MappedFile file, ArrowBatch.Stored stored, Compression compression, long bits) {
-        if (files.isEmpty() || files.getLast() != file) {
-            files.add(file);
-        }
-        fileOf.add(files.size() - 1L);
-        offsets.add(stored.offset());
-        storedBytes.add(stored.bytes());
-        plainBytes.add(stored.size());
-        isBits.set(sizes.count(), bits >= 0);
-        sizes.add(bits < 0 ? stored.size() : bits);
-        compressions.add(stored.decodedBytes() < 0 ? Compression.NONE : compression);
-        return sizes.count() - 1;
-    }
-
     /**
      * All buffers are added; checks what those of each file decode to.
      *
      * @param storedBytes of all files
      */
     void freeze(Location store, DecodeLimit limit, long storedBytes) throws IOException {
-        long[] decodedBytes = new long[files.size()];
-        for (int i = 0; i < sizes.count(); i++) {
-            decodedBytes[(int) fileOf.get(i)] += compressions.get(i) == Compression.NONE ? 0 : plainBytes.get(i);
+        Map<MappedFile, Long> decodedBytes = new LinkedHashMap<>();
+        for (Encoded buffer : buffers) {
+            if (buffer.compression() != Compression.NONE) {
+                decodedBytes.merge(buffer.file(), buffer.stored().size(), Long::sum);
+            }
         }
-        for (int i = 0; i < decodedBytes.length; i++) {
-            limit.check(files.get(i).location(), files.get(i).byteSize(), decodedBytes[i]);
+        for (Map.Entry<MappedFile, Long> file : decodedBytes.entrySet()) {
+            limit.check(file.getKey().location(), file.getKey().byteSize(), file.getValue());
         }
         textBudget = limit.budget(store, storedBytes);
         texts = new DecodedSpill(store);
-        if (sizes.count() > 0) {
-            blocks = DecodedBlocks.create(store, sizes.toArray(), this::decode);
+        if (!buffers.isEmpty()) {
+            blocks = DecodedBlocks.create(store, buffers.stream().mapToLong(Encoded::decodedBytes).toArray(),
+                    (number, target) -> decode(buffers.get(number), target));
         }
     }
 
-    private void decode(int buffer, MemorySegment target) throws IOException {
-        MappedFile file = files.get((int) fileOf.get(buffer));
-        long offset = offsets.get(buffer);
+    private static void decode(Encoded buffer, MemorySegment target) throws IOException {
+        MappedFile file = buffer.file();
+        Stored stored = buffer.stored();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment stored = file.range(offset, storedBytes.get(buffer));
-            Compression compression = compressions.get(buffer);
-            boolean bits = isBits.get(buffer);
-            MemorySegment plain = bits && compression != Compression.NONE
-                    ? arena.allocate(plainBytes.get(buffer), Long.BYTES) : target;
-            if (compression != Compression.NONE) {
-                // Native code gets no mapping: the file may shrink.
-                compression.decode(arena.allocate(stored.byteSize(), Long.BYTES).copyFrom(stored), plain);
-                stored = plain;
-            }
-            if (bits) {
-                bitsToBytes(stored, target);
-            } else if (compression == Compression.NONE) {
-                target.copyFrom(stored);
-            }
+            file.reading(() -> {
+                MemorySegment plain = file.range(stored.offset(), stored.bytes());
+                if (buffer.compression() != Compression.NONE) {
+                    // Native code gets no mapping: the file may shrink.
+                    MemorySegment copy = arena.allocate(stored.bytes(), Long.BYTES).copyFrom(plain);
+                    plain = buffer.bits() < 0 ? target : arena.allocate(stored.size(), Long.BYTES);
+                    buffer.compression().decode(copy, plain);
+                }
+                if (buffer.bits() >= 0) {
+                    bitsToBytes(plain, target);
+                }
+                return target;
+            });
             file.checkUnchanged();
         } catch (CodecException e) {
-            throw new MalformedStoreException(file.location(), offset, e.getMessage(),
-                    "a compressed buffer of " + plainBytes.get(buffer) + " bytes");
-        } catch (InternalError fault) {
-            throw file.explain(fault);
+            throw new MalformedStoreException(file.location(), stored.offset(), e.getMessage(),
+                    "a compressed buffer of " + stored.size() + " bytes");
         } catch (OutOfMemoryError e) {
-            throw new IOException(file.location() + ": no memory for a buffer of " + plainBytes.get(buffer) + " bytes",
-                    e);
+            throw new IOException(file.location() + ": no memory for a buffer of " + stored.size() + " bytes", e);
         }
     }
 
@@ -166,9 +171,7 @@ final class DecodedBuffers implements AutoCloseable {
 
     @Override
     public void close() {
-        if (texts != null) {
-            texts.close();
-        }
+        texts.close();
         if (blocks != null) {
             blocks.close();
         }

@@ -6,6 +6,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table in a FlatBuffer, read where it lies; every access is checked against the buffer's end.
@@ -127,13 +128,13 @@ final class FlatTable {
     }
 
     /** A table that a field refers to; null if there is none. */
-    FlatTable table(int slot) throws MalformedStoreException {
+    @Nullable FlatTable table(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         return position < 0 ? null : new FlatTable(file, base, buffer, follow(position));
     }
 
-    /** A text; null if there is none. */
-    String string(int slot) throws MalformedStoreException {
+    /** The bytes of a text; null if there is none. */
+    private @Nullable MemorySegment text(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         if (position < 0) {
             return null;
@@ -141,26 +142,25 @@ final class FlatTable {
         long start = follow(position);
         long bytes = Integer.toUnsignedLong(buffer.get(LittleEndian.I32, start));
         check(start + Integer.BYTES, bytes);
-        if (bytes > MAX_STRING_BYTES) {
-            throw malformed("a name of " + bytes + " bytes", "at most " + MAX_STRING_BYTES);
+        return buffer.asSlice(start + Integer.BYTES, bytes);
+    }
+
+    /** A text; null if there is none. */
+    @Nullable String string(int slot) throws MalformedStoreException {
+        MemorySegment text = text(slot);
+        if (text == null) {
+            return null;
         }
-        return new String(buffer.asSlice(start + Integer.BYTES, bytes).toArray(ValueLayout.JAVA_BYTE),
-                StandardCharsets.UTF_8);
+        if (text.byteSize() > MAX_STRING_BYTES) {
+            throw malformed("a name of " + text.byteSize() + " bytes", "at most " + MAX_STRING_BYTES);
+        }
+        return new String(text.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     /** Whether a text is this one, whatever its length. */
     boolean isString(int slot, String expected) throws MalformedStoreException {
-        long position = field(slot, Integer.BYTES);
-        if (position < 0) {
-            return false;
-        }
-        byte[] utf8 = expected.getBytes(StandardCharsets.UTF_8);
-        long start = follow(position);
-        if (buffer.get(LittleEndian.I32, start) != utf8.length) {
-            return false;
-        }
-        check(start + Integer.BYTES, utf8.length);
-        return buffer.asSlice(start + Integer.BYTES, utf8.length).mismatch(MemorySegment.ofArray(utf8)) < 0;
+        MemorySegment text = text(slot);
+        return text != null && text.mismatch(MemorySegment.ofArray(expected.getBytes(StandardCharsets.UTF_8))) < 0;
     }
 
     /** Elements one after another in a FlatBuffer. */

@@ -1,6 +1,7 @@
 package io.penstock.format.arrow;
 
-import io.penstock.memory.PrefixSums;
+import io.penstock.internal.PrefixSums;
+import io.penstock.io.MalformedStoreException;
 
 /**
  * Which batch a row is in. Batches have mostly the same number of rows, so that a table of as many equal parts of the
@@ -36,22 +37,45 @@ final class RowIndex {
         }
     }
 
-    long rows() {
-        return batches.total();
+    /** Counts the rows of batches as they come. */
+    static final class Builder {
+
+        private final Longs starts = new Longs();
+
+        Builder() {
+            starts.add(0);
+        }
+
+        void add(ArrowBatch batch) throws MalformedStoreException {
+            if (batch.rows() > Long.MAX_VALUE - rows()) {
+                throw batch.malformed("a batch of " + batch.rows() + " rows behind " + rows(), "fewer");
+            }
+            starts.add(rows() + batch.rows());
+        }
+
+        /** The rows of all batches so far. */
+        long rows() {
+            return starts.last();
+        }
+
+        RowIndex build() {
+            return new RowIndex(starts.toArray());
+        }
     }
 
-    int batches() {
-        return batches.runs();
-    }
-
-    /** The first row of a batch. */
-    long start(int batch) {
-        return batches.start(batch);
+    /** The batches, each a run of rows. */
+    PrefixSums batches() {
+        return batches;
     }
 
     /** The batch that has a row. */
     int batch(long row) {
         int part = (int) (row >> shift);
         return batches.runOf(row, batchOfPart[part], batchOfPart[part + 1]);
+    }
+
+    /** The first row of a batch. */
+    long start(int batch) {
+        return batches.start(batch);
     }
 }

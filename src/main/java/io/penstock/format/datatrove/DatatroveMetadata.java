@@ -6,10 +6,11 @@ import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code .metadata} beside a {@code .ds}. Its first line is the tokenizer's name, {@code |}, and the bytes of a
- * token; a name may have a {@code |} of its own, so the last one counts. The lines after it are for people.
+ * The {@code .metadata} next to a {@code .ds}. Its first line is the tokenizer's name, {@code |}, and the bytes per
+ * token. A name may contain {@code |}, so the last one counts. Later lines are for people.
  */
 final class DatatroveMetadata {
 
@@ -18,9 +19,20 @@ final class DatatroveMetadata {
     private DatatroveMetadata() {
     }
 
-    /** The dtype that the file names, or null if it names none, as early versions did not. */
-    static DType dtype(Location file) throws IOException {
-        String line = firstLine(file);
+    /** Returns the dtype of the tokens; null for early versions, which lack it. */
+    static @Nullable DType dtype(Location file) throws IOException {
+        byte[] head;
+        try (InputStream in = file.newInputStream()) {
+            head = in.readNBytes(MAX_LINE_BYTES);
+        }
+        // One char per byte, so that an index into the line is an offset in the file.
+        String text = new String(head, StandardCharsets.ISO_8859_1);
+        int end = text.indexOf('\n');
+        if (end < 0 && head.length == MAX_LINE_BYTES) {
+            throw new MalformedStoreException(file, head.length, "a first line of " + head.length + " bytes or more",
+                    "a short one");
+        }
+        String line = end < 0 ? text : text.substring(0, end);
         int bar = line.lastIndexOf('|');
         if (bar < 0) {
             return null;
@@ -31,21 +43,5 @@ final class DatatroveMetadata {
             case String size -> throw new MalformedStoreException(file, bar + 1L, "token size '"
                     + size.substring(0, Math.min(size.length(), 20)) + "'", "2 or 4");
         };
-    }
-
-    private static String firstLine(Location file) throws IOException {
-        byte[] head;
-        try (InputStream in = file.newInputStream()) {
-            head = in.readNBytes(MAX_LINE_BYTES);
-        }
-        int end = 0;
-        while (end < head.length && head[end] != '\n') {
-            end++;
-        }
-        if (end == MAX_LINE_BYTES) {
-            throw new MalformedStoreException(file, end, "a first line of " + end + " bytes or more", "a short one");
-        }
-        // One char a byte, so that an index into the line is an offset in the file.
-        return new String(head, 0, end, StandardCharsets.ISO_8859_1);
     }
 }

@@ -1,2 +1,5 @@
 /** datatrove's tokenized files ({@code datatrove/pipeline/tokens/tokenizer.py}). */
+@NullMarked
 package io.penstock.format.datatrove;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,13 +1,13 @@
 package io.penstock.format.files;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
-import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -15,14 +15,15 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ import java.util.Set;
  */
 public final class FilesStore implements RecordStore {
 
-    /** What torchvision's {@code ImageFolder} takes for images. */
+    /** The endings that torchvision's {@code ImageFolder} accepts. */
     private static final Set<String> IMAGES =
             Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
     private static final int MAX_LISTED_CLASSES = 10_000;
@@ -48,62 +49,57 @@ public final class FilesStore implements RecordStore {
     private final FileList list;
     private final FileBytes bytes;
     private final List<Column> columns;
-    /** Sorted names; null if folders are no classes. */
+    /** The sorted names; empty if folders are not classes. */
     private final List<String> classes;
-    /** Files of a class follow one another: where each class's begin, ascending, and which class that is. */
+    /** The files of a class are consecutive: the first file of each run, ascending, and the run's class. */
     private final PrefixSums runs;
     private final int[] runClasses;
-    /** An {@code i64} for each class, which spans point at. */
+    /** The number of each class as {@code i64}, for spans. */
     private final MemorySegment classNumbers;
 
     private FilesStore(Path path, Arena arena, FileList list) throws IOException {
         this.path = path;
         this.arena = arena;
         this.list = list;
-        this.bytes = new FileBytes(list, arena);
-        this.columns = new ArrayList<>();
+        this.bytes = new FileBytes(list, arena, FileBytes.MAX_MAPPED);
         boolean images = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
-        columns.add(Column.bytes(images ? "image" : "file", encoding(list.endings(), images)));
-        this.classes = list.filesAtTop() || list.topFolders().isEmpty() ? null : list.topFolders();
-        int count = classes == null ? 0 : classes.size();
+        Column content = Column.bytes(images ? "image" : "file", encoding(list.endings(), images));
+        this.classes = list.filesAtTop() ? List.of() : list.topFolders();
+        this.columns = classes.isEmpty() ? List.of(content) : List.of(content, Column.numbers("class", DType.I64));
+        int count = classes.size();
         long[] starts = new long[count + 1];
         starts[count] = list.size();
         this.runClasses = new int[count];
         this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
-        if (classes != null) {
-            columns.add(Column.numbers("class", DType.I64));
-            long[][] runs = new long[count][];
-            for (int i = 0; i < count; i++) {
-                runs[i] = new long[] {list.firstFrom(classes.get(i) + "/"), list.firstFrom(classes.get(i) + "0"), i};
-                classNumbers.set(LittleEndian.I64, (long) i * Long.BYTES, i);
-            }
-            // Ordered by end too: a class without files begins where another one does, and ends there.
-            Arrays.sort(runs, (a, b) -> a[0] != b[0] ? Long.compare(a[0], b[0]) : Long.compare(a[1], b[1]));
-            for (int i = 0; i < count; i++) {
-                starts[i] = runs[i][0];
-                runClasses[i] = (int) runs[i][2];
-            }
+        long[][] found = new long[count][];
+        for (int i = 0; i < count; i++) {
+            found[i] = new long[] {list.firstFrom(classes.get(i) + "/"), list.firstFrom(classes.get(i) + "0"), i};
+            classNumbers.set(LittleEndian.I64, (long) i * Long.BYTES, i);
+        }
+        // Ordered by end too: a class without files begins and ends where another one begins.
+        Arrays.sort(found, Comparator.<long[]>comparingLong(run -> run[0]).thenComparingLong(run -> run[1]));
+        for (int i = 0; i < count; i++) {
+            starts[i] = found[i][0];
+            runClasses[i] = (int) found[i][2];
         }
         this.runs = PrefixSums.of(starts);
     }
 
-    /** One column has one encoding: that of all files, or of most images, for which decoders look at the bytes. */
+    /** A column has one encoding: that of all files, or of most images, whose decoders look at the bytes. */
     private static String encoding(Map<String, Long> endings, boolean images) {
-        if (endings.size() == 1) {
-            return endings.keySet().iterator().next();
-        }
-        return images ? endings.entrySet().stream().max(Map.Entry.<String, Long>comparingByValue()
-                .thenComparing(Map.Entry.comparingByKey())).orElseThrow().getKey() : "";
+        return !images && endings.size() != 1 ? "" : endings.entrySet().stream()
+                .max(Map.Entry.<String, Long>comparingByValue().thenComparing(Map.Entry.comparingByKey()))
+                .orElseThrow().getKey();
     }
 
     /**
      * Opens a folder.
      *
-     * @param location the folder, a local one
+     * @param location a local folder
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if there is no file in it
+     * @throws MalformedStoreException if it contains no files
      * @throws UnsupportedOperationException if it is not local
-     * @throws IOException if there is no such folder, or it cannot be read
+     * @throws IOException if it is missing or cannot be read
      */
     public static FilesStore open(Location location) throws IOException {
         Path folder = location.requireLocal("files");
@@ -111,11 +107,11 @@ public final class FilesStore implements RecordStore {
             throw new NoSuchFileException(folder.toString(), null, "no such folder");
         }
         if (!Files.isDirectory(folder)) {
-            throw new MalformedStoreException(folder, "no folder", "a folder of files");
+            throw new MalformedStoreException(folder, "a file", "a folder of files");
         }
         Arena arena = Arena.ofShared();
         try {
-            FileList list = FileList.of(folder, arena);
+            FileList list = new FileList(folder, arena);
             if (list.size() == 0) {
                 throw new MalformedStoreException(folder, "a folder without files" + (list.skippedLinks() > 0
                         ? " but " + list.skippedLinks() + " links that leave it" : ""), "at least one, not hidden");
@@ -134,16 +130,16 @@ public final class FilesStore implements RecordStore {
 
     @Override
     public List<Column> columns() {
-        return List.copyOf(columns);
+        return columns;
     }
 
     /**
-     * The classes, by number.
+     * Returns the classes; their positions are the values of the column {@code class}.
      *
-     * @return their folders' names, sorted; empty if folders are no classes
+     * @return the names of the subfolders, sorted; empty if they are not classes
      */
     public List<String> classes() {
-        return classes == null ? List.of() : classes;
+        return classes;
     }
 
     @Override
@@ -153,15 +149,11 @@ public final class FilesStore implements RecordStore {
         if (column == 0) {
             bytes.locate(record, into);
         } else {
-            into.set(classNumbers, (long) classOf(record) * Long.BYTES, Long.BYTES);
+            into.set(classNumbers, (long) runClasses[runs.runOf(record)] * Long.BYTES, Long.BYTES);
         }
     }
 
-    private int classOf(long record) {
-        return runClasses[runs.runOf(record)];
-    }
-
-    /** The file's path, relative to the folder. */
+    /** Returns the file's path relative to the folder. */
     @Override
     public String name(long record) {
         Objects.checkIndex(record, list.size());
@@ -175,33 +167,34 @@ public final class FilesStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("columns", columns.stream().map(Column::name).toList());
         details.put("file_count", size());
         details.put("nbytes", list.totalBytes());
-        if (classes != null) {
+        if (!classes.isEmpty()) {
             details.put("class_count", classes.size());
             details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));
         }
         details.put("skipped_links", list.skippedLinks());
-        if (digest) {
+        if (depth.digests()) {
             details.put("record_digest", recordDigest(progress));
         }
         return new Inspection(Location.of(path), "files", List.of(Location.of(path)), details);
     }
 
-    /** Of each file its path and content, each behind its length as an {@code u32}. */
+    /** Digests the path and content of each file, each preceded by its length as {@code u32}. */
     private String recordDigest(Progress progress) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[1 << 20];
         long done = 0;
         for (long record = 0; record < size(); record++) {
-            byte[] name = name(record).getBytes(StandardCharsets.UTF_8);
-            Path file = path.resolve(name(record));
+            String name = name(record);
+            Path file = path.resolve(name);
             long left = Files.size(file);
-            sha256.update(u32(name.length));
-            sha256.update(name);
+            byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
+            sha256.update(u32(nameBytes.length));
+            sha256.update(nameBytes);
             sha256.update(u32(left));
             try (var in = RegularFile.newInputStream(file)) {
                 while (left > 0) {
@@ -220,15 +213,13 @@ public final class FilesStore implements RecordStore {
     }
 
     private static byte[] u32(long value) {
-        MemorySegment bytes = MemorySegment.ofArray(new byte[Integer.BYTES]);
-        bytes.set(LittleEndian.I32, 0, (int) value);
-        return bytes.toArray(ValueLayout.JAVA_BYTE);
+        return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt((int) value).array();
     }
 
-    /** Of the paths and sizes of all files. */
+    /** {@inheritDoc} Made of the paths and sizes of all files. */
     @Override
     public String fingerprint() {
-        return "files:" + columns.get(0).name() + ":files=" + size() + ":bytes=" + list.totalBytes() + ":sha256="
+        return "files:" + columns.getFirst().name() + ":files=" + size() + ":bytes=" + list.totalBytes() + ":sha256="
                 + list.digest();
     }
 

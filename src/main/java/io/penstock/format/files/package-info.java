@@ -1,2 +1,5 @@
-/** Folders of files as records: image trees with a folder a class, texts, any file as bytes. */
+/** Folders of files as records: image trees with a folder per class, texts, any file as bytes. */
+@NullMarked
 package io.penstock.format.files;
+
+import org.jspecify.annotations.NullMarked;

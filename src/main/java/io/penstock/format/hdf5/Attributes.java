@@ -1,7 +1,7 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 
-/** The attributes of an object, as an inspection lists them: in its header, or in a fractal heap if they are many. */
+/** Reads the attributes of an object for inspection: from its header, or from a fractal heap if they are many. */
 final class Attributes {
 
     private static final long EXACT_IN_DOUBLE = 1L << 53;
@@ -37,7 +37,7 @@ final class Attributes {
         this.path = path;
     }
 
-    /** An object's attributes: in the order in which they were made, if that is tracked, otherwise by their names. */
+    /** Returns an object's attributes in creation order if that is tracked, otherwise by name. */
     static List<Map<String, Object>> read(AddressSpace space, GlobalHeap strings, ObjectHeader header, String path)
             throws MalformedStoreException {
         Attributes found = new Attributes(space, strings, path);
@@ -49,7 +49,7 @@ final class Attributes {
             found.add(message.open("attribute of " + path), message.order());
         }
         boolean ordered = false;
-        Cursor info = header.open(Message.ATTRIBUTE_INFO, "attribute info message");
+        Cursor info = header.openIfThere(Message.ATTRIBUTE_INFO, "attribute info message");
         if (info != null) {
             info.version(0, 0);
             ordered = (info.u8() & TRACKS_ORDER) != 0;
@@ -65,7 +65,7 @@ final class Attributes {
         if (heapAddress == AddressSpace.UNDEFINED) {
             return;
         }
-        FractalHeap heap = FractalHeap.read(space, heapAddress);
+        FractalHeap heap = new FractalHeap(space, heapAddress);
         BTree2.walk(space, tree, BTree2.ATTRIBUTES, record -> {
             Cursor id = record.part(heap.idBytes(), "heap id of an attribute");
             if ((record.u8() & IN_SHARED_HEAP) != 0) {
@@ -179,24 +179,24 @@ final class Attributes {
         MemorySegment segment = MemorySegment.ofArray(bytes);
         if (type.isWidened()) {
             MemorySegment stored = segment;
-            segment = MemorySegment.ofArray(new byte[bytes.length / 3 * type.dtype().byteSize()]);
+            segment = MemorySegment.ofArray(new byte[bytes.length / 3 * type.number().byteSize()]);
             type.widen(stored, segment);
         } else {
             type.toLittleEndian(segment);
         }
-        Tensor tensor = Tensor.of(segment, type.dtype(), shape);
+        Tensor tensor = Tensor.of(segment, type.number(), shape);
         List<Object> values = new ArrayList<>();
         for (long i = 0; i < Math.min(MAX_LISTED_VALUES, tensor.elementCount()); i++) {
             values.add(value(tensor, i));
         }
         fields.put("type", "array");
         fields.put("shape", LongStream.of(shape).boxed().toList());
-        fields.put("dtype", type.dtype() == DType.BOOL ? "|b1" : type.name().replaceFirst("^enum.* of ", ""));
+        fields.put("dtype", type.number() == DType.BOOL ? "|b1" : type.name().replaceFirst("^enum.* of ", ""));
         fields.put("value", values);
         fields.put("sha256", Sha256.hex(segment, _ -> { }));
     }
 
-    /** A number as JSON has it: what a double cannot hold, or is none, as text. */
+    /** Returns a number for JSON: as text if it is not exact in a double, or not finite. */
     private static Object value(Tensor tensor, long i) {
         if (tensor.dtype() == DType.BOOL) {
             return tensor.getLong(i) != 0;

@@ -2,8 +2,12 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/** A B-tree of version 1: of the symbol table nodes of a group, or of the chunks of a dataset. */
-final class BTree1 {
+/**
+ * A B-tree of version 1: the symbol table nodes of a group, or the chunks of a dataset.
+ *
+ * @param type {@link #GROUP} or {@link #CHUNKS}
+ */
+record BTree1(AddressSpace space, int type, int keyBytes, BTree1.Visitor visitor) {
 
     /** The children of the leaves are symbol table nodes. */
     static final int GROUP = 0;
@@ -12,24 +16,12 @@ final class BTree1 {
 
     private static final String NAME = "B-tree node";
 
-    /** Takes what is in the leaves. */
+    /** Receives the entries of the leaves. */
     @FunctionalInterface
     interface Visitor {
 
-        /** A child and the key before it. */
+        /** Receives a child and the key before it. */
         void visit(Cursor key, long child) throws MalformedStoreException;
-    }
-
-    private final AddressSpace space;
-    private final int type;
-    private final int keyBytes;
-    private final Visitor visitor;
-
-    private BTree1(AddressSpace space, int type, int keyBytes, Visitor visitor) {
-        this.space = space;
-        this.type = type;
-        this.keyBytes = keyBytes;
-        this.visitor = visitor;
     }
 
     static void walk(AddressSpace space, long root, int type, int keyBytes, Visitor visitor)
@@ -37,7 +29,7 @@ final class BTree1 {
         new BTree1(space, type, keyBytes, visitor).walk(root, -1);
     }
 
-    /** Levels go down by one from parent to child, so that no node is its own descendant. */
+    /** Checks that levels descend by one from parent to child, so no node is its own descendant. */
     private void walk(long address, int expectedLevel) throws MalformedStoreException {
         int prefixBytes = 8 + 2 * space.addressBytes();
         Cursor prefix = space.open(address, prefixBytes, NAME).signature("TREE");

@@ -2,7 +2,7 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/** A B-tree of version 2: records of one size, sorted, in inner nodes as well as in leaves. */
+/** A B-tree of version 2: sorted records of one size, in inner nodes and leaves. */
 final class BTree2 {
 
     /** Records of objects too large for a fractal heap, by a number. */
@@ -11,20 +11,20 @@ final class BTree2 {
     static final int LINKS = 5;
     /** Records of attributes, by their name. */
     static final int ATTRIBUTES = 8;
-    /** Records of chunks that are stored as they are. */
+    /** Records of unfiltered chunks. */
     static final int CHUNKS = 10;
-    /** Records of chunks that went through filters. */
+    /** Records of filtered chunks. */
     static final int FILTERED_CHUNKS = 11;
 
     private static final String NAME = "B-tree";
     private static final int MAX_DEPTH = 32;
     private static final int NODE_BYTES_BESIDE_RECORDS = 10;
 
-    /** Takes the records. */
+    /** Receives the records. */
     @FunctionalInterface
     interface Visitor {
 
-        /** A record. */
+        /** Receives a record. */
         void visit(Cursor record) throws MalformedStoreException;
     }
 
@@ -32,7 +32,7 @@ final class BTree2 {
     private final int type;
     private final int recordBytes;
     private final Visitor visitor;
-    /** By the depth of a child: bytes of the count of all records from it on; leaves have none. */
+    /** For each depth of a child, the size of the number of all records below it; leaves have none. */
     private final int[] totalBytes;
     private final int countBytes;
 
@@ -58,7 +58,7 @@ final class BTree2 {
         }
     }
 
-    /** Visits all records, in order. */
+    /** Visits all records in order. */
     static void walk(AddressSpace space, long address, int type, Visitor visitor) throws MalformedStoreException {
         Cursor header = space.open(address, 22 + space.addressBytes() + space.lengthBytes(), NAME)
                 .signature("BTHD").version(0, 0);

@@ -1,12 +1,12 @@
 package io.penstock.format.hdf5;
 
 /**
- * A chunk that is stored.
+ * A stored chunk.
  *
- * @param number its place among all that the dataset has room for, in row-major order
- * @param position of its first byte in the file
- * @param byteSize in the file
- * @param skippedFilters bit i is set if it did not go through filter i
+ * @param number its row-major position among all chunks of the dataset
+ * @param position the offset of its first byte in the file
+ * @param byteSize its size in the file
+ * @param skippedFilters bit i is set if filter i was not applied
  */
 record Chunk(long number, long position, long byteSize, int skippedFilters) {
 }

@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 
-/** Copies the part that a chunk has in common with a band of rows. */
+/** Copies the intersection of a chunk and a band of rows. */
 final class ChunkBox {
 
     private final ChunkGrid grid;
-    /** The band: all of the shape but for the rows. */
+    /** The shape of the band: that of the dataset, but with the band's rows. */
     private final long[] bandShape;
     private final long firstRow;
 
@@ -39,7 +39,7 @@ final class ChunkBox {
             chunkBytes *= grid.chunk()[d];
             bandBytes *= bandShape[d];
         }
-        // Dimensions that are whole in both are one run with the one before them.
+        // Dimensions that are complete in both are one run with the dimension before.
         int inner = rank - 1;
         while (inner > 0 && count[inner] == grid.chunk()[inner] && count[inner] == bandShape[inner]) {
             inner--;

@@ -1,12 +1,12 @@
 package io.penstock.format.hdf5;
 
 /**
- * How a dataset is cut into chunks.
+ * The division of a dataset into chunks.
  *
- * @param shape of the dataset, in elements
- * @param maxShape what it may grow to, -1 for any size
- * @param chunk the dimensions of a chunk
- * @param elementBytes bytes of an element
+ * @param shape the shape of the dataset
+ * @param maxShape the maximum shape; -1 for an unlimited dimension
+ * @param chunk the shape of a chunk
+ * @param elementBytes the size of an element
  */
 record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes) {
 
@@ -14,21 +14,17 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return shape.length;
     }
 
-    /** How many chunks there are along a dimension. */
+    /** Returns the number of chunks along a dimension. */
     long chunks(int d) {
-        return ceilDiv(shape[d], chunk[d]);
+        return Math.ceilDiv(shape[d], chunk[d]);
     }
 
-    /** How many chunks there can be along a dimension; -1 for any number. */
+    /** Returns the maximum number of chunks along a dimension; -1 if unlimited. */
     long maxChunks(int d) {
-        return maxShape[d] < 0 ? -1 : ceilDiv(maxShape[d], chunk[d]);
+        return maxShape[d] < 0 ? -1 : Math.ceilDiv(maxShape[d], chunk[d]);
     }
 
-    private static long ceilDiv(long a, long b) {
-        return a / b + (a % b == 0 ? 0 : 1);
-    }
-
-    /** Bytes of a chunk before its filters. */
+    /** Returns the size of an unfiltered chunk. */
     long chunkBytes() {
         long bytes = elementBytes;
         for (long dim : chunk) {
@@ -37,7 +33,7 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return bytes;
     }
 
-    /** A chunk's number by its coordinates, in chunks; -1 if it is outside of the dataset, which may have shrunk. */
+    /** Returns a chunk's number; -1 if it is outside the dataset, which may have shrunk. */
     long number(long[] coordinates) {
         long number = 0;
         for (int d = 0; d < rank(); d++) {
@@ -49,7 +45,7 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return number;
     }
 
-    /** The coordinates of a chunk, in chunks, by its number. */
+    /** Returns a chunk's coordinates, in chunks. */
     long[] coordinates(long number) {
         long[] coordinates = new long[rank()];
         long rest = number;
@@ -60,7 +56,7 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return coordinates;
     }
 
-    /** How many chunks share a first coordinate. */
+    /** Returns the number of chunks with the same first coordinate. */
     long chunksAcross() {
         long count = 1;
         for (int d = 1; d < rank(); d++) {
@@ -69,7 +65,7 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return count;
     }
 
-    /** Whether the dataset ends within a chunk. */
+    /** Tells whether the dataset ends within a chunk. */
     boolean isCut(long[] coordinates) {
         for (int d = 0; d < rank(); d++) {
             if (shape[d] - coordinates[d] * chunk[d] < chunk[d]) {

@@ -4,8 +4,10 @@ import io.penstock.io.MalformedStoreException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
-/** The chunks of a dataset that are stored, in row-major order. */
+/** The stored chunks of a dataset, in row-major order. */
 final class ChunkIndex {
 
     private static final int MASK_BYTES = 4;
@@ -22,7 +24,7 @@ final class ChunkIndex {
         this.isFiltered = isFiltered;
     }
 
-    /** Reads all of an index: memory in proportion to the number of chunks that the file has. */
+    /** Reads an index. Its memory is proportional to the number of stored chunks. */
     static ChunkIndex read(AddressSpace space, Layout.Chunked layout, ChunkGrid grid, boolean isFiltered)
             throws MalformedStoreException {
         ChunkIndex index = new ChunkIndex(space, grid, isFiltered);
@@ -32,8 +34,13 @@ final class ChunkIndex {
                 case ONE_CHUNK -> index.add(new long[grid.rank()], layout.address(),
                         isFiltered && layout.oneBytes() > 0 ? layout.oneBytes() : grid.chunkBytes(), layout.oneMask());
                 case IMPLICIT -> index.readImplicit(layout.address());
-                case FIXED_ARRAY -> FixedArray.walk(space, layout.address(), index::addOfFixed);
-                case EXTENSIBLE_ARRAY -> ExtensibleArray.walk(space, layout.address(), index::addOfExtensible);
+                case FIXED_ARRAY -> FixedArray.walk(space, layout.address(),
+                        (number, element) -> index.addElement(index.coordinates(number, 0), element));
+                case EXTENSIBLE_ARRAY -> {
+                    int growing = index.growingDimension(layout.address());
+                    ExtensibleArray.walk(space, layout.address(),
+                            (number, element) -> index.addElement(index.coordinates(number, growing), element));
+                }
                 case BTREE_2 -> BTree2.walk(space, layout.address(),
                         isFiltered ? BTree2.FILTERED_CHUNKS : BTree2.CHUNKS, index::addRecord);
             }
@@ -42,17 +49,17 @@ final class ChunkIndex {
         return index;
     }
 
-    /** How many chunks there are. */
+    /** Returns the number of chunks. */
     int count() {
         return chunks.size();
     }
 
-    /** A chunk by its place in the order. */
+    /** Returns a chunk by its place in the order. */
     Chunk chunk(int place) {
         return chunks.get(place);
     }
 
-    /** The place of the first chunk of a number that is not less than one given. */
+    /** Returns the place of the first chunk whose number is not less than a given one. */
     int firstFrom(long number) {
         int low = 0;
         int high = chunks.size();
@@ -97,7 +104,7 @@ final class ChunkIndex {
         }
         space.position(address, Math.multiplyHigh(count, chunkBytes) == 0 ? count * chunkBytes : -1, "chunks");
         for (long i = 0; i < count; i++) {
-            add(fixedCoordinates(i), address + i * chunkBytes, chunkBytes, 0);
+            add(coordinates(i, 0), address + i * chunkBytes, chunkBytes, 0);
         }
     }
 
@@ -113,15 +120,7 @@ final class ChunkIndex {
         add(coordinates, address, bytes, mask);
     }
 
-    private void addOfFixed(long number, Cursor element) throws MalformedStoreException {
-        addElement(fixedCoordinates(number), element);
-    }
-
-    private void addOfExtensible(long number, Cursor element) throws MalformedStoreException {
-        addElement(extensibleCoordinates(number, element), element);
-    }
-
-    private void addElement(long[] coordinates, Cursor element) throws MalformedStoreException {
+    private void addElement(long @Nullable [] coordinates, Cursor element) throws MalformedStoreException {
         long address = element.address();
         if (coordinates != null && address != AddressSpace.UNDEFINED) {
             long bytes = isFiltered ? size(element, element.remaining() - MASK_BYTES) : grid.chunkBytes();
@@ -129,7 +128,7 @@ final class ChunkIndex {
         }
     }
 
-    /** A chunk's size, in as many bytes as its record leaves for it: that differs by the version of the layout. */
+    /** Reads a chunk's size, a number of as many bytes as the record has for it. */
     private static long size(Cursor record, long bytes) throws MalformedStoreException {
         if (bytes < 1 || bytes > Long.BYTES) {
             throw record.malformed("a chunk's size of " + bytes + " bytes", "1 to 8");
@@ -137,52 +136,38 @@ final class ChunkIndex {
         return record.notNegative(record.number((int) bytes));
     }
 
-    /** Numbers in an index without growth count through the greatest shape in row-major order. */
-    private long[] fixedCoordinates(long number) {
-        long[] coordinates = new long[grid.rank()];
-        long rest = number;
-        for (int d = grid.rank() - 1; d >= 0; d--) {
-            long along = grid.maxChunks(d);
-            if (along <= 0) {
-                return null;
-            }
-            coordinates[d] = rest % along;
-            rest /= along;
+    /** Returns the dimension that grows; an extensible array has exactly one. */
+    private int growingDimension(long address) throws MalformedStoreException {
+        int[] growing = IntStream.range(0, grid.rank()).filter(d -> grid.maxShape()[d] < 0).toArray();
+        if (growing.length != 1) {
+            throw space.malformed(space.position(address, 0, "chunks"), "an extensible array for " + growing.length
+                    + " dimensions that grow", "one");
         }
-        return rest == 0 ? coordinates : null;
+        return growing[0];
     }
 
-    /** In an index that grows along one dimension, that one is the outermost, wherever it is in the shape. */
-    private long[] extensibleCoordinates(long number, Cursor element) throws MalformedStoreException {
-        int growing = -1;
-        for (int d = 0; d < grid.rank(); d++) {
-            if (grid.maxShape()[d] < 0) {
-                if (growing >= 0) {
-                    throw element.malformed("an extensible array for two dimensions that grow", "one");
-                }
-                growing = d;
-            }
-        }
-        if (growing < 0) {
-            throw element.malformed("an extensible array for a shape that does not grow", "a dimension that does");
-        }
+    /**
+     * Returns the coordinates of a chunk whose number counts row-major through the maximum shape, with one dimension as
+     * the outermost; null if there is no such chunk.
+     */
+    private long @Nullable [] coordinates(long number, int outermost) {
         long[] coordinates = new long[grid.rank()];
         long rest = number;
         for (int d = grid.rank() - 1; d >= 0; d--) {
-            if (d != growing) {
+            if (d != outermost) {
                 long along = grid.maxChunks(d);
-                if (along == 0) {
+                if (along <= 0) {
                     return null;
                 }
                 coordinates[d] = rest % along;
                 rest /= along;
             }
         }
-        coordinates[growing] = rest;
+        coordinates[outermost] = rest;
         return coordinates;
     }
 
-    private void add(long[] coordinates, long address, long bytes, int mask) throws MalformedStoreException {
+    private void add(long @Nullable [] coordinates, long address, long bytes, int mask) throws MalformedStoreException {
         long number = coordinates == null ? -1 : grid.number(coordinates);
         if (number >= 0) {
             chunks.add(new Chunk(number, space.position(address, bytes, "chunk " + number), bytes, mask));

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Reads a structure of a file field by field, and never beyond its end. */
+/** Reads a structure of a file field by field, never beyond its end. */
 final class Cursor {
 
     private static final long MAX_NAME_BYTES = 64 << 10;
@@ -23,14 +23,14 @@ final class Cursor {
 
     Cursor(AddressSpace space, long start, long end, String what) {
         this.space = space;
-        this.segment = space.mapping();
+        this.segment = space.file().mapping();
         this.start = start;
         this.end = end;
         this.what = what;
         this.at = start;
     }
 
-    /** The position in the file of the next byte. */
+    /** Returns the offset of the next byte in the file. */
     long position() {
         return at;
     }
@@ -55,7 +55,7 @@ final class Cursor {
         return segment.get(LittleEndian.I32, take(4));
     }
 
-    /** A number of 1 to 8 bytes; one above 2^63 comes out negative. */
+    /** Reads a number of 1 to 8 bytes; from 2^63 on it is negative. */
     long number(int bytes) throws MalformedStoreException {
         long from = take(bytes);
         long value = 0;
@@ -65,26 +65,26 @@ final class Cursor {
         return value;
     }
 
-    /** An address, or {@link AddressSpace#UNDEFINED}. */
+    /** Reads an address, or {@link AddressSpace#UNDEFINED}. */
     long address() throws MalformedStoreException {
         long value = number(space.addressBytes());
         int bits = 8 * space.addressBytes();
         return bits < Long.SIZE && value == (1L << bits) - 1 ? AddressSpace.UNDEFINED : value;
     }
 
-    /** A number of as many bytes as the file has for lengths; all ones come out as -1. */
+    /** Reads a number of the size of lengths; all ones are -1. */
     long lengthOrAll() throws MalformedStoreException {
         long value = number(space.lengthBytes());
         int bits = 8 * space.lengthBytes();
         return bits < Long.SIZE && value == (1L << bits) - 1 ? -1 : value;
     }
 
-    /** A length, a size or a count. */
+    /** Reads a length, a size or a count. */
     long length() throws MalformedStoreException {
         return notNegative(lengthOrAll());
     }
 
-    /** A number that is below 2^63. */
+    /** Checks that a number is below 2^63. */
     long notNegative(long value) throws MalformedStoreException {
         if (value < 0) {
             throw malformed("the number " + Long.toUnsignedString(value), "one below 2^63");
@@ -97,12 +97,12 @@ final class Cursor {
         return this;
     }
 
-    /** Skips to the next place that is so many bytes from the start of the structure, times any number. */
+    /** Skips to the next multiple of a number of bytes from the start of the structure. */
     void align(int bytes) throws MalformedStoreException {
         skip(Math.min(remaining(), -(at - start) & bytes - 1));
     }
 
-    /** The next bytes, to be read on their own. */
+    /** Opens the next bytes. */
     Cursor part(long bytes, String partName) throws MalformedStoreException {
         long from = take(bytes);
         return new Cursor(space, from, from + bytes, partName);
@@ -118,7 +118,7 @@ final class Cursor {
         return bytes;
     }
 
-    /** A text of so many bytes. */
+    /** Reads a text of a given size. */
     String text(long bytes) throws MalformedStoreException {
         if (bytes > MAX_NAME_BYTES) {
             throw malformed("a name of " + bytes + " bytes", "at most " + MAX_NAME_BYTES);
@@ -126,7 +126,7 @@ final class Cursor {
         return textOf(bytes(bytes));
     }
 
-    /** UTF-8, and Latin-1 where it is not: different bytes are different texts. */
+    /** Decodes UTF-8, or Latin-1 if it is not: different bytes are different texts. */
     static String textOf(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
@@ -135,7 +135,7 @@ final class Cursor {
         }
     }
 
-    /** A text up to the byte 0, which is skipped. */
+    /** Reads a text up to a byte 0, and skips that. */
     String terminated() throws MalformedStoreException {
         long zero = at;
         space.file().require(at, Math.min(end - at, MAX_NAME_BYTES + 1));
@@ -175,7 +175,7 @@ final class Cursor {
         return version;
     }
 
-    /** Checks the four bytes ahead, which sum up the structure from its start to here. */
+    /** Reads and checks a checksum of the structure from its start to here. */
     Cursor checksum() throws MalformedStoreException {
         space.file().require(start, at - start);
         int found = Lookup3.hash(segment, start, at - start);
@@ -184,7 +184,7 @@ final class Cursor {
         return this;
     }
 
-    /** Checks the four bytes ahead, which sum up all of the structure with zeros in their place. */
+    /** Reads and checks a checksum of the whole structure, whose own bytes count as zeros. */
     void checksumOfAll() throws MalformedStoreException {
         long from = at;
         int stated = i32();

@@ -5,9 +5,9 @@ import io.penstock.io.MalformedStoreException;
 /**
  * The dimensions of a dataset or an attribute.
  *
- * @param isNull whether it has no elements at all, not even a scalar's one
+ * @param isNull whether it has no elements, not even one as a scalar has
  * @param shape the dimensions, outermost first; none for a scalar
- * @param maxShape what each may grow to, -1 for any size; the shape itself where nothing is said
+ * @param maxShape the maximum dimensions, -1 for unlimited ones; by default the shape
  */
 record Dataspace(boolean isNull, long[] shape, long[] maxShape) {
 
@@ -40,7 +40,7 @@ record Dataspace(boolean isNull, long[] shape, long[] maxShape) {
         return new Dataspace(isNull, shape, maxShape);
     }
 
-    /** The number of elements; negative if it exceeds 2^63. */
+    /** Returns the number of elements; negative if it exceeds 2^63. */
     long elements() {
         long count = isNull ? 0 : 1;
         boolean overflows = false;

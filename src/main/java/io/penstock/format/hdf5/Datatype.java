@@ -2,32 +2,36 @@ package io.penstock.format.hdf5;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.format.ByteSwap;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The type of a dataset's or an attribute's elements.
  *
- * @param kind what it is
- * @param byteSize of an element in the file
- * @param dtype ours; null unless it is a number. Integers of 24 bits are widened to 32
- * @param isBigEndian whether the bytes of a number come most significant first
- * @param name a number's type as numpy writes it, {@code <u2}; otherwise what it is, in words
- * @param dims the dimensions that each element has itself; none as a rule
- * @param padding of a fixed string: what is behind its end
+ * @param kind the kind of type
+ * @param byteSize the size of an element in the file
+ * @param dtype our type of a number, otherwise null. Integers of 24 bits are widened to 32
+ * @param isBigEndian whether the most significant byte of a number is first
+ * @param name a number's type in numpy's notation, such as {@code <u2}; otherwise a description
+ * @param dims the dimensions of each element; usually none
+ * @param padding the padding of a fixed string
  */
-record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, String name, long[] dims, int padding) {
+record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEndian, String name, long[] dims,
+        int padding) {
 
-    /** What becomes of an element. */
+    /** The kinds of types. */
     enum Kind {
-        /** A number of a type that we have. */
+        /** A number of a supported type. */
         NUMBER,
-        /** A string of so many bytes. */
+        /** A string of fixed size. */
         FIXED_STRING,
         /** A string in the global heap. */
         VARIABLE_STRING,
@@ -35,9 +39,10 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
         OTHER
     }
 
-    /** A string that fills up with spaces; others end at the first byte 0. */
+    /** A string padded with spaces; others end at the first byte 0. */
     static final int SPACE_PADDED = 2;
 
+    private static final long[] NO_DIMS = {};
     private static final int MAX_DEPTH = 8;
     private static final int MAX_LISTED_MEMBERS = 256;
 
@@ -56,7 +61,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
     private static final int SIGNED = 8;
     private static final int VAX = 0x40;
 
-    /** The layout of an IEEE float, or of one made alike. */
+    /** The layout of an IEEE float, or of a similar one. */
     private record FloatLayout(long size, int sign, int exponentAt, int exponentBits, int mantissaBits, long bias,
             DType dtype) {
     }
@@ -90,58 +95,63 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
             case FIXED_POINT, BITFIELD -> integer(at, typeClass, bits, size);
             case FLOATING_POINT -> floating(at, bits, size);
             case STRING -> new Datatype(Kind.FIXED_STRING, size, null, false, "strings of " + size + " bytes",
-                    new long[0], bits & 0xF);
+                    NO_DIMS, bits & 0xF);
             case ENUM -> enumeration(at, version, bits & 0xFFFF, read(at, depth + 1));
             case VARIABLE_LENGTH -> (bits & 0xF) == 1
-                    ? new Datatype(Kind.VARIABLE_STRING, size, null, false, "strings of variable length", new long[0],
-                            0)
-                    : other(typeClass, size);
+                    ? new Datatype(Kind.VARIABLE_STRING, size, null, false, "strings of variable length", NO_DIMS, 0)
+                    : other(size, CLASS_NAMES.get(typeClass));
             case ARRAY -> array(at, version, size, depth);
-            default -> other(typeClass, size);
+            default -> other(size, CLASS_NAMES.get(typeClass));
         };
     }
 
-    private static Datatype other(int typeClass, long size) {
-        return new Datatype(Kind.OTHER, size, null, false, CLASS_NAMES.get(typeClass), new long[0], 0);
+    private static Datatype other(long size, String name) {
+        return new Datatype(Kind.OTHER, size, null, false, name, NO_DIMS, 0);
     }
 
-    private static Datatype number(DType dtype, long size, boolean bigEndian, String code) {
+    private static Datatype number(DType dtype, long size, boolean bigEndian, @Nullable String code) {
         boolean swapped = bigEndian && size > 1;
         String name = code == null ? dtype.toString().replace("f8e", "f8_e")
                 : (size == 1 ? "|" : swapped ? ">" : "<") + code + size;
-        return new Datatype(Kind.NUMBER, size, dtype, swapped, name, new long[0], 0);
+        return new Datatype(Kind.NUMBER, size, dtype, swapped, name, NO_DIMS, 0);
     }
 
-    /** Whether a number takes fewer bytes in the file than as our dtype: it has 3, of which 4 are made. */
+    /** Returns our type of a number. */
+    DType number() {
+        return Objects.requireNonNull(dtype, name);
+    }
+
+    /** Tells whether a number has fewer bytes in the file than as our dtype: 3 instead of 4. */
     boolean isWidened() {
-        return numberBytes() != dtype.byteSize();
+        return numberBytes() != number().byteSize();
     }
 
-    /** Bytes of one number in the file. */
+    /** Returns the size of one number in the file. */
     private long numberBytes() {
         return byteSize / LongStream.of(dims).reduce(1, (a, b) -> a * b);
     }
 
-    /** The bytes in the file of numbers that take so many as our dtype. */
+    /** Returns the size in the file of numbers that have a given size as our dtype. */
     long storedBytes(long bytes) {
-        return bytes / dtype.byteSize() * numberBytes();
+        return bytes / number().byteSize() * numberBytes();
     }
 
-    /** Turns numbers round in place, if they are big-endian. */
+    /** Converts numbers in place if they are big-endian. */
     void toLittleEndian(MemorySegment numbers) {
         if (isBigEndian) {
-            ByteSwap.swap(numbers, dtype.byteSize());
+            ByteSwap.inPlace(numbers, number().byteSize());
         }
     }
 
-    /** Makes little-endian integers of 32 bits of stored ones of 24, which may be big-endian. */
+    /** Widens stored integers of 24 bits, which may be big-endian, to little-endian ones of 32 bits. */
     void widen(MemorySegment stored, MemorySegment target) {
         int high = isBigEndian ? 0 : 2;
         int low = 2 - high;
+        boolean unsigned = number().isUnsigned();
         for (long from = 0, to = 0; from < stored.byteSize(); from += 3, to += Integer.BYTES) {
             int top = stored.get(JAVA_BYTE, from + high);
             int rest = (stored.get(JAVA_BYTE, from + 1) & 0xFF) << 8 | stored.get(JAVA_BYTE, from + low) & 0xFF;
-            target.set(LittleEndian.I32, to, (dtype.isUnsigned() ? top & 0xFF : top) << 16 | rest);
+            target.set(LittleEndian.I32, to, (unsigned ? top & 0xFF : top) << 16 | rest);
         }
     }
 
@@ -157,8 +167,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
             default -> null;
         };
         if (dtype == null || bitOffset != 0 || precision != 8 * size) {
-            return new Datatype(Kind.OTHER, size, null, false, "integers of " + precision + " bits in " + size
-                    + " bytes", new long[0], 0);
+            return other(size, "integers of " + precision + " bits in " + size + " bytes");
         }
         return number(dtype, size, (bits & BIG_ENDIAN) != 0, signed ? "i" : "u");
     }
@@ -181,15 +190,14 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
                 return number(known.dtype(), size, (bits & BIG_ENDIAN) != 0, ours ? null : "f");
             }
         }
-        return new Datatype(Kind.OTHER, size, null, false, "floats of " + precision + " bits with " + exponentBits
-                + " for the exponent", new long[0], 0);
+        return other(size, "floats of " + precision + " bits with " + exponentBits + " for the exponent");
     }
 
-    /** Enumerations are the numbers that stand for their members; h5py's of FALSE and TRUE are truth values. */
+    /** Reads an enumeration: the numbers of its members. h5py's of FALSE and TRUE are truth values. */
     private static Datatype enumeration(Cursor at, int version, int count, Datatype base)
             throws MalformedStoreException {
         if (base.kind != Kind.NUMBER || base.dims.length > 0) {
-            return new Datatype(Kind.OTHER, base.byteSize, null, false, "enumerations of " + base.name, new long[0], 0);
+            return other(base.byteSize, "enumerations of " + base.name);
         }
         List<String> names = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -202,7 +210,7 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
         boolean isBool = base.byteSize == 1 && names.equals(List.of("FALSE", "TRUE")) && at.u8() == 0 && at.u8() == 1;
         String members = count <= MAX_LISTED_MEMBERS ? String.join(",", names) : count + " members";
         return new Datatype(Kind.NUMBER, base.byteSize, isBool ? DType.BOOL : base.dtype, base.isBigEndian,
-                "enum{" + members + "} of " + base.name, new long[0], 0);
+                "enum{" + members + "} of " + base.name, NO_DIMS, 0);
     }
 
     private static Datatype array(Cursor at, int version, long size, int depth) throws MalformedStoreException {
@@ -224,10 +232,9 @@ record Datatype(Kind kind, long byteSize, DType dtype, boolean isBigEndian, Stri
         at.skip(version < 3 ? 4L * rank : 0);
         Datatype base = read(at, depth + 1);
         if (base.kind != Kind.NUMBER) {
-            return new Datatype(Kind.OTHER, size, null, false, "arrays of " + base.name, new long[0], 0);
+            return other(size, "arrays of " + base.name);
         }
-        long[] all = LongStream.concat(LongStream.of(dims),
-                LongStream.of(base.dims)).toArray();
+        long[] all = LongStream.concat(LongStream.of(dims), LongStream.of(base.dims)).toArray();
         if (bytes * base.byteSize != size || all.length > Dataspace.MAX_RANK) {
             throw at.malformed("an array type of " + size + " bytes", bytes + " times " + base.byteSize);
         }

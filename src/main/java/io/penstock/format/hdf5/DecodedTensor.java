@@ -8,15 +8,15 @@ import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor that is not in the file as it has to be: it is in chunks, in the other byte order, of integers of 24 bits,
- * or was never written.
- * It is decoded by bands, which are the rows of one or several rows of chunks.
+ * A tensor that must be decoded: it is in chunks, big-endian, of 24-bit integers, or was never written. It is decoded
+ * in bands, the rows of one or several rows of chunks.
  */
 final class DecodedTensor {
 
-    /** Bands are at least so large, if there is more than one: each costs something to make and to keep. */
+    /** The least size of a band if there are several: each has a cost. */
     private static final long LEAST_BAND_BYTES = 16 << 10;
     private static final long MOST_BAND_BYTES = 1 << 30;
     private static final long MOST_BANDS = 1 << 20;
@@ -27,7 +27,7 @@ final class DecodedTensor {
     private final long rowBytes;
     private final long storedRowBytes;
     private final long bandRows;
-    private ChunkIndex chunks;
+    private @Nullable ChunkIndex chunks;
 
     DecodedTensor(AddressSpace space, StoredDataset dataset) {
         this.space = space;
@@ -39,32 +39,28 @@ final class DecodedTensor {
         this.bandRows = bandRows();
     }
 
-    /** Whole rows of chunks, unless they are too large to be decoded at once. */
+    /** Returns whole rows of chunks, unless they are too large to decode at once. */
     private long bandRows() {
         long unit = dataset.layout() instanceof Layout.Chunked chunked ? Math.min(rows, chunked.chunk()[0]) : 1;
         long most = Math.max(1, MOST_BAND_BYTES / rowBytes);
         if (unit >= most) {
             return most;
         }
-        long least = Math.max(ceilDiv(LEAST_BAND_BYTES, rowBytes), ceilDiv(rows, MOST_BANDS));
-        return Math.min(rows, Math.min(ceilDiv(least, unit), Math.max(1, most / unit)) * unit);
+        long least = Math.max(Math.ceilDiv(LEAST_BAND_BYTES, rowBytes), Math.ceilDiv(rows, MOST_BANDS));
+        return Math.min(rows, Math.min(Math.ceilDiv(least, unit), Math.max(1, most / unit)) * unit);
     }
 
-    private static long ceilDiv(long a, long b) {
-        return (a - 1) / b + 1;
-    }
-
-    /** How many bands there are. */
+    /** Returns the number of bands. */
     long bands() {
-        return ceilDiv(rows, bandRows);
+        return Math.ceilDiv(rows, bandRows);
     }
 
-    /** The band that a row is in. */
+    /** Returns the band of a row. */
     long bandOf(long row) {
         return row / bandRows;
     }
 
-    /** The first row of a band. */
+    /** Returns the first row of a band. */
     long firstRow(long band) {
         return band * bandRows;
     }
@@ -77,15 +73,10 @@ final class DecodedTensor {
         return rowBytes;
     }
 
-    /** How much of the file it is made of, at most. */
-    StoredDataset dataset() {
-        return dataset;
-    }
-
     /**
      * Decodes a band.
      *
-     * @param target where to: as many bytes as it has, all zero
+     * @param target memory of the band's size, zeroed
      * @throws IOException if it is malformed; names file, dataset and chunk
      */
     void decode(long band, MemorySegment target) throws IOException {
@@ -101,7 +92,7 @@ final class DecodedTensor {
         }
     }
 
-    /** Reads a band as the file has it. */
+    /** Reads a band as stored. */
     private void read(long band, MemorySegment target) throws IOException {
         try {
             long before = firstRow(band) * storedRowBytes;
@@ -154,14 +145,16 @@ final class DecodedTensor {
     }
 
     private synchronized ChunkIndex index(Layout.Chunked layout, ChunkGrid grid) throws MalformedStoreException {
-        if (chunks == null) {
+        ChunkIndex read = chunks;
+        if (read == null) {
             if (grid.chunkBytes() > Integer.MAX_VALUE - 64) {
                 throw new MalformedStoreException(space.file().location(), dataset.name() + " with chunks of "
                         + grid.chunkBytes() + " bytes", "less than 2 GiB");
             }
-            chunks = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
+            read = ChunkIndex.read(space, layout, grid, !dataset.filters().isEmpty());
+            chunks = read;
         }
-        return chunks;
+        return read;
     }
 
     private byte[] decode(Layout.Chunked layout, ChunkGrid grid, Chunk chunk, long[] coordinates) throws IOException {
@@ -175,8 +168,7 @@ final class DecodedTensor {
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
             throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
-                    + " of "
-                    + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
+                    + " of " + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
                     + dataset.filters().stream().map(Filter::name).toList());
         }
     }

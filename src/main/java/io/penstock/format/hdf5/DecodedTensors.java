@@ -9,10 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The tensors of a store that are decoded, in one copy, each at the place of a cache line. The copy is made when the
- * first row is located; what it has room for is bounded by the file's size.
+ * The decoded tensors of a store, in one copy, each aligned to a cache line. The copy is created when the first row is
+ * located; the file's size bounds its size.
  */
 final class DecodedTensors implements AutoCloseable {
 
@@ -21,14 +22,14 @@ final class DecodedTensors implements AutoCloseable {
 
     private final AddressSpace space;
     private final List<StoredDataset> datasets;
-    /** A file may say in few bytes that it holds any number of elements, none of which was ever written. */
+    /** A small file may declare any number of elements that were never written. */
     private final DecodeLimit.Budget budget;
-    /** By tensor of the store; null if it is in place, or beyond the bound. */
-    private final DecodedTensor[] tensors;
-    /** By tensor: the block that has its first band. */
+    /** For each tensor of the store; null if it is in place, or beyond the bound. */
+    private final @Nullable DecodedTensor[] tensors;
+    /** For each tensor, the block of its first band. */
     private final int[] firstBlock;
     private final long[] blockBytes;
-    private volatile DecodedBlocks blocks;
+    private volatile @Nullable DecodedBlocks blocks;
     private boolean closed;
 
     DecodedTensors(AddressSpace space, List<StoredDataset> datasets, long[] inPlace, DecodeLimit limit) {
@@ -42,10 +43,11 @@ final class DecodedTensors implements AutoCloseable {
         for (int i = 0; i < inPlace.length; i++) {
             StoredDataset dataset = datasets.get(i);
             if (inPlace[i] < 0 && budget.tryTake(dataset.spec().byteSize())) {
-                tensors[i] = new DecodedTensor(space, dataset);
+                DecodedTensor tensor = new DecodedTensor(space, dataset);
+                tensors[i] = tensor;
                 firstBlock[i] = sizes.size();
-                for (long band = 0; band < tensors[i].bands(); band++) {
-                    sizes.add(tensors[i].bandBytes(band));
+                for (long band = 0; band < tensor.bands(); band++) {
+                    sizes.add(tensor.bandBytes(band));
                 }
                 sizes.add(-dataset.spec().byteSize() & ALIGNMENT_BYTES - 1);
             }
@@ -53,20 +55,22 @@ final class DecodedTensors implements AutoCloseable {
         this.blockBytes = sizes.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** A tensor that is decoded. */
+    /** Returns a decoded tensor. */
     DecodedTensor tensor(int index) throws IOException {
-        if (tensors[index] == null) {
+        DecodedTensor tensor = tensors[index];
+        if (tensor == null) {
             StoredDataset dataset = datasets.get(index);
             throw budget.exceededBy(dataset.name(), dataset.spec().byteSize());
         }
-        return tensors[index];
+        return tensor;
     }
 
-    /** Points at rows, which are decoded if they were not. */
+    /** Locates rows, decoding them if needed. */
     void locate(int index, long firstRow, long rows, Span into) {
         try {
             DecodedTensor tensor = tensor(index);
-            DecodedBlocks copy = blocks == null ? create() : blocks;
+            DecodedBlocks known = blocks;
+            DecodedBlocks copy = known == null ? create() : known;
             long band = rows == 0 ? 0 : tensor.bandOf(firstRow);
             long offset = rows == 0 ? 0 : (firstRow - tensor.firstRow(band)) * tensor.rowBytes();
             copy.locateRun(firstBlock[index] + (int) band, offset, rows * tensor.rowBytes(), into);
@@ -79,28 +83,32 @@ final class DecodedTensors implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException(space.file().location() + " is closed");
         }
-        if (blocks == null) {
-            blocks = DecodedBlocks.create(space.file().location(), blockBytes, this::decode);
+        DecodedBlocks created = blocks;
+        if (created == null) {
+            created = DecodedBlocks.create(space.file().location(), blockBytes, this::decode);
+            blocks = created;
         }
-        return blocks;
+        return created;
     }
 
     private void decode(int block, MemorySegment target) throws IOException {
-        int tensor = tensors.length - 1;
-        while (firstBlock[tensor] == NONE || firstBlock[tensor] > block) {
-            tensor--;
+        int index = tensors.length - 1;
+        while (firstBlock[index] == NONE || firstBlock[index] > block) {
+            index--;
         }
-        long band = block - firstBlock[tensor];
-        if (band < tensors[tensor].bands()) {
-            tensors[tensor].decode(band, target);
+        DecodedTensor tensor = tensor(index);
+        long band = block - firstBlock[index];
+        if (band < tensor.bands()) {
+            tensor.decode(band, target);
         }
     }
 
     @Override
     public synchronized void close() {
         closed = true;
-        if (blocks != null) {
-            blocks.close();
+        DecodedBlocks created = blocks;
+        if (created != null) {
+            created.close();
         }
     }
 }

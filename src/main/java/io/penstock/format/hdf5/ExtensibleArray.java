@@ -1,17 +1,18 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An array that grows: the index of chunks of a dataset that can grow along one dimension.
+ * A growing array: the chunk index of a dataset with one unlimited dimension.
  *
  * <pre>
  *     index block:  the first elements | addresses of data blocks | addresses of super blocks
  *     level u:      2^(u/2) data blocks of 2^((u+1)/2) · m elements, rounded down; m elements in the smallest
  * </pre>
  *
- * The data blocks of the lowest levels are in the index block, each other level has a super block. Large data blocks
- * are cut into pages.
+ * The addresses of the lowest levels' data blocks are in the index block; each other level has a super block. Large
+ * data blocks have pages.
  */
 final class ExtensibleArray {
 
@@ -49,17 +50,17 @@ final class ExtensibleArray {
         at.checksum();
         if (elementBytes < space.addressBytes() || maxBits < 1 || maxBits > Long.SIZE
                 || Integer.bitCount(leastElements) != 1 || Integer.bitCount(leastPointers) != 1 || leastPointers < 2
-                || pageBits > 30 || log2(leastElements) > maxBits) {
+                || pageBits > 30 || Integer.numberOfTrailingZeros(leastElements) > maxBits) {
             throw at.malformed("elements of " + elementBytes + " bytes, up to 2^" + maxBits + ", at least "
                     + leastElements + " a block and " + leastPointers + " blocks, pages of 2^" + pageBits,
                     "powers of two that fit together");
         }
         pageElements = 1L << pageBits;
         offsetBytes = (maxBits + 7) / 8;
-        levels = 1 + maxBits - log2(leastElements);
+        levels = 1 + maxBits - Integer.numberOfTrailingZeros(leastElements);
     }
 
-    /** Visits the elements up to the last one that was ever set. */
+    /** Visits the elements up to the last one ever set. */
     static void walk(AddressSpace space, long address, FixedArray.Visitor visitor) throws MalformedStoreException {
         ExtensibleArray array = new ExtensibleArray(space, address, visitor);
         if (array.indexBlock != AddressSpace.UNDEFINED && array.end > 0) {
@@ -68,7 +69,7 @@ final class ExtensibleArray {
     }
 
     private void walkIndexBlock() throws MalformedStoreException {
-        int levelsInIndex = 2 * log2(leastPointers);
+        int levelsInIndex = 2 * Integer.numberOfTrailingZeros(leastPointers);
         int blocksInIndex = 2 * (leastPointers - 1);
         int superBlocks = Math.max(0, levels - levelsInIndex);
         long bytes = prefixBytes() + (long) indexElements * elementBytes
@@ -115,10 +116,10 @@ final class ExtensibleArray {
     }
 
     /**
-     * @param written a bit a page, if it is cut into pages
-     * @param firstPage the bit of its first page
+     * @param written a bit for each page; null if the block has no pages
+     * @param firstPage the bit of the block's first page
      */
-    private void walkDataBlock(long address, long elements, byte[] written, long firstPage)
+    private void walkDataBlock(long address, long elements, byte @Nullable [] written, long firstPage)
             throws MalformedStoreException {
         long first = next;
         next += elements;
@@ -162,9 +163,5 @@ final class ExtensibleArray {
 
     private long elementsOf(int level) {
         return (1L << (level + 1) / 2) * leastElements;
-    }
-
-    private static int log2(int powerOfTwo) {
-        return Integer.SIZE - 1 - Integer.numberOfLeadingZeros(powerOfTwo);
     }
 }

@@ -1,8 +1,9 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
+import org.jspecify.annotations.Nullable;
 
-/** What the elements hold that were never written. */
+/** The value of elements that were never written. */
 final class FillValue {
 
     private static final int NEVER_WRITTEN = 1;
@@ -10,19 +11,15 @@ final class FillValue {
     private FillValue() {
     }
 
-    /** The bytes of one element as the file would store it; null for zeros. */
-    static byte[] read(ObjectHeader header, long elementBytes) throws MalformedStoreException {
-        Cursor at = header.open(Message.FILL_VALUE, "fill value message");
-        byte[] value = at == null ? readOldest(header) : read(at);
+    /** Returns the bytes of one element as stored; null for zeros. */
+    static byte @Nullable [] read(ObjectHeader header, long elementBytes) throws MalformedStoreException {
+        Cursor at = header.openIfThere(Message.FILL_VALUE, "fill value message");
+        Cursor oldest = at != null ? null : header.openIfThere(Message.OLD_FILL_VALUE, "old fill value message");
+        byte[] value = at != null ? read(at) : oldest != null ? oldest.bytes(oldest.u32()) : null;
         return value == null || value.length != elementBytes ? null : value;
     }
 
-    private static byte[] readOldest(ObjectHeader header) throws MalformedStoreException {
-        Cursor at = header.open(Message.OLD_FILL_VALUE, "old fill value message");
-        return at == null ? null : at.bytes(at.u32());
-    }
-
-    private static byte[] read(Cursor at) throws MalformedStoreException {
+    private static byte @Nullable [] read(Cursor at) throws MalformedStoreException {
         int version = at.versionOf(1, 3);
         if (version == 3) {
             int flags = at.u8();

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A step of what chunks went through before they were stored.
+ * A filter that was applied to chunks before they were stored.
  *
  * @param id its registered number
- * @param name as the library or the registry calls it
- * @param parameters its numbers, at least {@link #LEAST_PARAMETERS}: those that are not there are 0
+ * @param name its name in the library or the registry
+ * @param parameters its parameters, at least {@link #LEAST_PARAMETERS}; missing ones are 0
  */
 record Filter(int id, String name, int[] parameters) {
 
@@ -32,7 +32,7 @@ record Filter(int id, String name, int[] parameters) {
             Map.entry(32013, "zfp"), Map.entry(ZSTD, "zstd"), Map.entry(32017, "sz"), Map.entry(32024, "sz3"),
             Map.entry(32026, "blosc2"));
 
-    /** Reads a filter pipeline message: the filters in the order in which they were applied. */
+    /** Reads a filter pipeline message: the filters in the order of their application. */
     static List<Filter> read(Cursor at) throws MalformedStoreException {
         int version = at.versionOf(1, 2);
         int count = at.u8();

@@ -1,8 +1,8 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Lzf;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Lzf;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -13,31 +13,24 @@ import java.util.List;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
-/** What undoes the filters that chunks of one dataset went through, last first. */
-final class FilterPipeline {
+/**
+ * Reverses the filters of a dataset's chunks, last first.
+ *
+ * @param filters the filters in the order of their application
+ * @param chunkBytes the size of a decoded chunk
+ */
+record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private static final long SIZE_UNKNOWN = -1;
     private static final int CHECKSUM_BYTES = 4;
-    /** A byte of deflate is at most so many decoded. */
+    /** The most bytes that a byte of deflate decodes to. */
     private static final long MOST_INFLATED = 1032;
-
-    private final List<Filter> filters;
-    private final int chunkBytes;
-
-    /**
-     * @param filters in the order in which they were applied
-     * @param chunkBytes what a chunk decodes to
-     */
-    FilterPipeline(List<Filter> filters, int chunkBytes) {
-        this.filters = filters;
-        this.chunkBytes = chunkBytes;
-    }
 
     /**
      * Decodes a chunk.
      *
-     * @param skipped bit i is set if it did not go through filter i
-     * @throws CodecException if it cannot be, or decodes to another size; names neither file nor chunk
+     * @param skipped bit i is set if filter i was not applied
+     * @throws CodecException if the chunk is malformed or decodes to another size; names neither file nor chunk
      */
     byte[] decode(byte[] stored, int skipped) throws IOException {
         byte[] bytes = stored;
@@ -52,7 +45,7 @@ final class FilterPipeline {
         return bytes;
     }
 
-    /** The size of a chunk as a filter took it; known unless another filter had compressed it. */
+    /** Returns the size of a chunk before a filter; known unless an earlier filter had compressed it. */
     private long sizeBefore(int filter, int skipped) {
         long size = chunkBytes;
         for (int i = 0; i < filter; i++) {
@@ -78,7 +71,7 @@ final class FilterPipeline {
         };
     }
 
-    /** What is compressed twice may be a little larger in between. */
+    /** Returns the most that a filter may decode to. Data compressed twice may be a little larger in between. */
     private long most(long size) {
         return size == SIZE_UNKNOWN ? Math.min(chunkBytes + chunkBytes / 8L + (64 << 10), Integer.MAX_VALUE - 8) : size;
     }
@@ -87,8 +80,7 @@ final class FilterPipeline {
         long most = most(size);
         byte[] bytes = new byte[(int) Math.min(most, MOST_INFLATED * packed.length)];
         int length = 0;
-        Inflater inflater = new Inflater();
-        try {
+        try (Inflater inflater = new Inflater()) {
             inflater.setInput(packed);
             while (!inflater.finished()) {
                 int more = inflater.inflate(bytes, length, bytes.length - length);
@@ -100,8 +92,6 @@ final class FilterPipeline {
             }
         } catch (DataFormatException e) {
             throw new CodecException("deflate: " + (e.getMessage() == null ? "malformed data" : e.getMessage()));
-        } finally {
-            inflater.end();
         }
         return length == bytes.length ? bytes : Arrays.copyOf(bytes, length);
     }
@@ -130,7 +120,7 @@ final class FilterPipeline {
         }
     }
 
-    /** The filter wrote the first bytes of all elements, then the second ones, …, then what was left over. */
+    /** The filter wrote the first bytes of all elements, then the second ones, …, then the rest. */
     private static byte[] unshuffle(byte[] planes, int elementBytes) {
         if (elementBytes <= 1) {
             return planes;

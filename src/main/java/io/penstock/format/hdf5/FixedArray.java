@@ -3,18 +3,18 @@ package io.penstock.format.hdf5;
 import io.penstock.io.MalformedStoreException;
 
 /**
- * An array of a fixed number of elements: the index of chunks of a dataset that cannot grow. A long one is cut into
- * pages, of which those that were never written have a bit that is 0.
+ * An array of a fixed number of elements: the chunk index of a dataset that cannot grow. A long one has pages; the bit
+ * of a page that was never written is 0.
  */
 final class FixedArray {
 
     private static final String NAME = "fixed array";
 
-    /** Takes the elements. */
+    /** Receives the elements. */
     @FunctionalInterface
     interface Visitor {
 
-        /** An element by its number. */
+        /** Receives an element and its number. */
         void visit(long number, Cursor element) throws MalformedStoreException;
     }
 
@@ -60,7 +60,7 @@ final class FixedArray {
         }
     }
 
-    /** A page of elements, which has a checksum of its own. */
+    /** Visits a page of elements and checks its checksum. */
     static void page(AddressSpace space, long address, long first, long count, int elementBytes, Visitor visitor)
             throws MalformedStoreException {
         Cursor at = space.open(address, count * elementBytes + 4, "page of an array");

@@ -1,9 +1,9 @@
 package io.penstock.format.hdf5;
 
-/** Fletcher's checksum as HDF5 makes it: over big-endian 16-bit words, an odd last byte being a word's upper half. */
+/** HDF5's variant of Fletcher's checksum: big-endian 16-bit words; an odd last byte is a word's upper half. */
 final class Fletcher32 {
 
-    /** The sums stay below 2^32 for as many words. */
+    /** The sums of so many words stay below 2^32. */
     private static final int BLOCK_WORDS = 360;
 
     private Fletcher32() {

@@ -1,11 +1,13 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
- * A fractal heap: links or attributes of an object that has many.
+ * A fractal heap: the links or attributes of an object with many.
  *
  * <p>Objects lie in direct blocks, which double in size from row to row of a table:
  *
@@ -40,7 +42,7 @@ final class FractalHeap {
     private final int rootRows;
     private final Set<Long> checked = new HashSet<>();
 
-    private FractalHeap(AddressSpace space, long address) throws MalformedStoreException {
+    FractalHeap(AddressSpace space, long address) throws MalformedStoreException {
         this.space = space;
         this.address = address;
         int bytes = 26 + 3 * space.addressBytes() + 12 * space.lengthBytes();
@@ -75,15 +77,11 @@ final class FractalHeap {
                 (log2(Math.max(1, maxManagedBytes)) + 8) / 8);
     }
 
-    static FractalHeap read(AddressSpace space, long address) throws MalformedStoreException {
-        return new FractalHeap(space, address);
-    }
-
     int idBytes() {
         return idBytes;
     }
 
-    /** The object that an id stands for. */
+    /** Opens the object of an id. */
     Cursor object(Cursor id) throws MalformedStoreException {
         int first = id.u8();
         int kind = first >> 4 & 3;
@@ -135,7 +133,7 @@ final class FractalHeap {
                 "one within its blocks");
     }
 
-    /** Where a row's blocks start within the table; grows without end, but not beyond 2^63. */
+    /** Returns the offset of a row's blocks in the table, at most 2^63 - 1. */
     private long rowStart(int row) {
         return row == 0 ? 0 : shifted((long) width * startBytes, row - 1);
     }
@@ -150,10 +148,7 @@ final class FractalHeap {
 
     private long child(long block, int rows, int entry) throws MalformedStoreException {
         long bytes = 9L + space.addressBytes() + offsetBytes + (long) rows * width * space.addressBytes();
-        Cursor at = space.open(block, bytes, NAME + " indirect block").signature("FHIB").version(0, 0);
-        if (at.address() != address) {
-            throw at.malformed("a block of another heap", "one of the heap at " + address);
-        }
+        Cursor at = open(block, bytes, "FHIB");
         long child = at.skip(offsetBytes + (long) entry * space.addressBytes()).address();
         if (checked.add(block)) {
             at.skip(at.remaining() - 4).checksum();
@@ -161,40 +156,43 @@ final class FractalHeap {
         return child;
     }
 
-    /** Checks a direct block when it is met for the first time. Its checksum is made with zeros in its place. */
+    /** Checks a direct block on its first use. Its checksum field counts as zeros. */
     private void check(long block, long bytes) throws MalformedStoreException {
         if (!checked.add(block)) {
             return;
         }
-        Cursor at = space.open(block, bytes, NAME + " direct block").signature("FHDB").version(0, 0);
-        if (at.address() != address) {
-            throw at.malformed("a block of another heap", "one of the heap at " + address);
-        }
+        Cursor at = open(block, bytes, "FHDB");
         if (checksummed) {
             at.skip(offsetBytes).checksumOfAll();
         }
     }
 
-    /** A huge object is outside of the heap; its id has a number, by which a B-tree knows where. */
+    private Cursor open(long block, long bytes, String signature) throws MalformedStoreException {
+        Cursor at = space.open(block, bytes, NAME + " block").signature(signature).version(0, 0);
+        if (at.address() != address) {
+            throw at.malformed("a block of another heap", "one of the heap at " + address);
+        }
+        return at;
+    }
+
+    /** Opens a huge object, which is outside the heap. Its id is its address, or a number that a B-tree maps to one. */
     private Cursor huge(Cursor id) throws MalformedStoreException {
-        boolean direct = idBytes > space.addressBytes() + space.lengthBytes();
-        if (direct) {
-            long at = id.address();
-            return space.open(at, id.length(), "huge object of a " + NAME);
+        if (idBytes > space.addressBytes() + space.lengthBytes()) {
+            return space.open(id.address(), id.length(), "huge object of a " + NAME);
         }
         long wanted = id.number(Math.min(space.lengthBytes(), idBytes - 1));
-        Cursor[] found = new Cursor[1];
+        List<Cursor> found = new ArrayList<>();
         BTree2.walk(space, hugeTree, BTree2.HUGE_OBJECTS, record -> {
             long at = record.address();
             long bytes = record.length();
             if (record.length() == wanted) {
-                found[0] = space.open(at, bytes, "huge object of a " + NAME);
+                found.add(space.open(at, bytes, "huge object of a " + NAME));
             }
         });
-        if (found[0] == null) {
+        if (found.isEmpty()) {
             throw id.malformed("huge object " + wanted + " of a " + NAME + ", which is not there", "one of its B-tree");
         }
-        return found[0];
+        return found.getLast();
     }
 
     private static int log2(long powerOfTwo) {

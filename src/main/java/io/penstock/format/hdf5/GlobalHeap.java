@@ -4,7 +4,7 @@ import io.penstock.io.MalformedStoreException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The values of variable length, in collections of numbered objects; each collection is read once. */
+/** Values of variable length, in collections of numbered objects; each collection is read once. */
 final class GlobalHeap {
 
     private static final String NAME = "global heap collection";
@@ -19,7 +19,7 @@ final class GlobalHeap {
         this.space = space;
     }
 
-    /** An object's bytes. */
+    /** Returns an object's bytes. */
     byte[] object(long collection, long number) throws MalformedStoreException {
         Map<Integer, Place> objects = collections.get(collection);
         if (objects == null) {

@@ -3,12 +3,13 @@ package io.penstock.format.hdf5;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.format.TensorFiles;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Rows;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
@@ -22,32 +23,32 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The datasets of a HDF5 file, or of one of its groups, by their absolute paths: {@code /train/images}.
+ * The datasets of an HDF5 file, or of one of its groups, by their absolute paths: {@code /train/images}.
  *
- * <p>A dataset of numbers that is stored in one piece, little-endian, is a view of the mapping. One that is in chunks,
- * filtered, big-endian or not written yet is decoded into a copy, some rows of chunks at a time, when one of their rows
- * is located. Datasets of anything but numbers, and those that are stored in a way that is not read, are listed by
- * {@link #inspect}, and are no tensors: they are {@link #unread}.
+ * <p>A dataset of numbers that is stored little-endian in one piece is a view of the mapping. One that is chunked,
+ * filtered, big-endian or not yet written is decoded into a copy, some rows of chunks at a time, when one of these rows
+ * is located. Datasets of other types or of unsupported layouts are not tensors: {@link #inspect} lists them, and they
+ * are {@link #unread}.
  */
 final class Hdf5Store implements TensorStore {
 
     private final MappedFile file;
     private final Superblock superblock;
-    private final String member;
+    private final @Nullable String member;
     private final ObjectTree tree;
     private final List<StoredDataset> datasets;
     private final List<TensorSpec> specs;
-    /** By tensor: where in the file it is; -1 if it is decoded. */
+    /** For each tensor, its offset in the file; -1 if it is decoded. */
     private final long[] inPlace;
     private final DecodedTensors decoded;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
-    private Hdf5Store(MappedFile file, String member, DecodeLimit limit) throws IOException {
+    private Hdf5Store(MappedFile file, @Nullable String member, DecodeLimit limit) throws IOException {
         this.file = file;
         this.member = member;
         this.superblock = Superblock.read(file);
@@ -57,7 +58,7 @@ final class Hdf5Store implements TensorStore {
             throw new MalformedStoreException(file.location(), only.name() + ": " + only.refusal(),
                     "a dataset of numbers");
         }
-        this.datasets = tree.datasets().stream().filter(dataset -> dataset.spec() != null).toList();
+        this.datasets = tree.datasets().stream().filter(dataset -> dataset.tensor() != null).toList();
         this.specs = datasets.stream().map(StoredDataset::spec).toList();
         this.inPlace = new long[datasets.size()];
         for (int i = 0; i < inPlace.length; i++) {
@@ -67,13 +68,13 @@ final class Hdf5Store implements TensorStore {
     }
 
     /**
-     * Opens a file and reads the headers of all objects in it.
+     * Opens a file and reads the headers of all its objects.
      *
-     * @param member the path of a group, for the datasets below it, or of a dataset; may lead over soft links; null for
+     * @param member the path of a dataset, or of a group for the datasets below it; may contain soft links; null for
      *     all datasets
-     * @param limit what the file may decode to; a dataset beyond it is refused when it is read
+     * @param limit the most that the file may decode to; a dataset beyond it fails when it is read
      */
-    static Hdf5Store open(Location path, String member, DecodeLimit limit) throws IOException {
+    static Hdf5Store open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
     }
 
@@ -86,19 +87,14 @@ final class Hdf5Store implements TensorStore {
     public Tensor tensor(int index) {
         TensorSpec spec = specs.get(index);
         Span all = new Span();
-        locate(index, 0, rows(spec), all);
+        locate(index, 0, TensorFiles.rowCount(spec), all);
         return Tensor.of(all.segment().asSlice(all.byteOffset(), all.byteSize()), spec.dtype(), spec.shape());
     }
 
     @Override
     public void locate(int index, long firstRow, long rows, Span into) {
-        Objects.checkIndex(index, inPlace.length);
         TensorSpec spec = specs.get(index);
-        long rowCount = rows(spec);
-        if (firstRow < 0 || rows < 0 || rows > rowCount - firstRow) {
-            throw new IndexOutOfBoundsException(file.location() + ": " + spec.name() + ": rows from " + firstRow + ", "
-                    + rows + " of them, are not within the tensor's 0 to " + rowCount);
-        }
+        TensorFiles.checkRows(file.location(), spec, firstRow, rows);
         if (inPlace[index] >= 0) {
             long rowBytes = spec.rowBytes();
             into.set(file, inPlace[index] + firstRow * rowBytes, rows * rowBytes);
@@ -107,13 +103,9 @@ final class Hdf5Store implements TensorStore {
         }
     }
 
-    private static long rows(TensorSpec spec) {
-        return spec.rank() == 0 ? 1 : spec.dim(0);
-    }
-
-    /** {@inheritDoc} Null for a tensor that is decoded: only some of its rows may be wanted. */
+    /** {@inheritDoc} Null for a decoded tensor: only some of its rows may be needed. */
     @Override
-    public Rows rows(int index) {
+    public @Nullable Rows rows(int index) {
         return inPlace[index] < 0 ? null : TensorStore.super.rows(index);
     }
 
@@ -123,7 +115,7 @@ final class Hdf5Store implements TensorStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("superblock_version", superblock.version());
         details.put("superblock_offset", superblock.offset());
@@ -134,14 +126,14 @@ final class Hdf5Store implements TensorStore {
         if (!others.isEmpty()) {
             details.put("other_datasets", others);
         }
-        long total = specs.stream().mapToLong(TensorSpec::byteSize).reduce(0, (a, b) -> a + Math.min(b, Long.MAX_VALUE
-                - a));
+        long total = specs.stream().mapToLong(TensorSpec::byteSize)
+                .reduce(0, (a, b) -> a + Math.min(b, Long.MAX_VALUE - a));
         List<Inspection.Array> arrays = new ArrayList<>();
         long before = 0;
         for (int i = 0; i < specs.size(); i++) {
             TensorSpec spec = specs.get(i);
             StoredDataset dataset = datasets.get(i);
-            String sha256 = digest ? sha256(i, before, total, progress) : null;
+            String sha256 = depth.digests() ? sha256(i, before, total, progress) : null;
             arrays.add(new Inspection.Array(spec.name(), spec.dtype(), dataset.type().name(),
                     LongStream.of(spec.shape()).boxed().toList(), null, spec.byteSize(), sha256, null,
                     dataset.details()));
@@ -151,13 +143,13 @@ final class Hdf5Store implements TensorStore {
     }
 
     private Stream<StoredDataset> others() {
-        return tree.datasets().stream().filter(dataset -> dataset.spec() == null);
+        return tree.datasets().stream().filter(dataset -> dataset.tensor() == null);
     }
 
     @Override
     public Map<String, String> unread() {
         Map<String, String> unread = new LinkedHashMap<>();
-        others().forEach(dataset -> unread.put(dataset.name(), dataset.refusal()));
+        others().forEach(dataset -> unread.put(dataset.name(), String.valueOf(dataset.refusal())));
         return unread;
     }
 
@@ -170,7 +162,7 @@ final class Hdf5Store implements TensorStore {
         return fields;
     }
 
-    /** Bands that are decoded for a digest are not kept. */
+    /** Digests a tensor; does not keep decoded bands. */
     private String sha256(int index, long before, long total, Progress progress) throws IOException {
         if (inPlace[index] >= 0) {
             return Sha256.hex(tensor(index).segment(), done -> progress.update(before + done, total));
@@ -195,11 +187,13 @@ final class Hdf5Store implements TensorStore {
 
     @Override
     public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "hdf5:" + (member == null ? "/" : member) + ":tensors=" + specs.size() + ":sha256="
+        String known = fingerprint;
+        if (known == null) {
+            known = "hdf5:" + (member == null ? "/" : member) + ":tensors=" + specs.size() + ":sha256="
                     + new Fingerprint().add(file).hex();
+            fingerprint = known;
         }
-        return fingerprint;
+        return known;
     }
 
     @Override

@@ -2,65 +2,51 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/** Where the elements of a dataset are. */
+/** The place of a dataset's elements. */
 sealed interface Layout {
 
-    /** As the specification calls it. */
-    String name();
+    /** Returns the specification's name. */
+    default String name() {
+        return switch (this) {
+            case Compact _ -> "compact";
+            case Contiguous _ -> "contiguous";
+            case Chunked _ -> "chunked";
+            case Virtual _ -> "virtual";
+        };
+    }
 
-    /**
-     * In the object header.
-     *
-     * @param position in the file
-     * @param byteSize of what is there
-     */
+    /** In the object header. */
     record Compact(long position, long byteSize) implements Layout {
-        @Override
-        public String name() {
-            return "compact";
-        }
     }
 
     /**
      * In one piece.
      *
-     * @param address of the first, {@link AddressSpace#UNDEFINED} if none was ever written
-     * @param byteSize of the piece; -1 if it is not stated
+     * @param address the first byte; {@link AddressSpace#UNDEFINED} if nothing was ever written
+     * @param byteSize the size of the piece; -1 if unknown
      */
     record Contiguous(long address, long byteSize) implements Layout {
-        @Override
-        public String name() {
-            return "contiguous";
-        }
     }
 
     /**
      * In chunks, which may be filtered.
      *
-     * @param index what says where each is
-     * @param address of the index, or of the one chunk
-     * @param chunk the dimensions of a chunk in elements, and last the bytes of an element
-     * @param wholeEdges whether chunks that the dataset does not fill are stored unfiltered
-     * @param oneBytes of a single chunk that is filtered, its size in the file
-     * @param oneMask of a single chunk that is filtered, which filters it skipped
+     * @param index the kind of index
+     * @param address the index, or the only chunk
+     * @param chunk the shape of a chunk, then the size of an element
+     * @param wholeEdges whether chunks that the dataset does not fill are unfiltered
+     * @param oneBytes the size in the file of an only, filtered chunk
+     * @param oneMask the skipped filters of an only, filtered chunk
      */
     record Chunked(Index index, long address, long[] chunk, boolean wholeEdges, long oneBytes, int oneMask)
             implements Layout {
-        @Override
-        public String name() {
-            return "chunked";
-        }
     }
 
     /** In other datasets. */
     record Virtual() implements Layout {
-        @Override
-        public String name() {
-            return "virtual";
-        }
     }
 
-    /** What says where chunks are, in the order of the numbers in the file. */
+    /** The kinds of chunk indexes, in the order of their numbers in the file. */
     enum Index { BTREE_1, ONE_CHUNK, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, BTREE_2 }
 
     /** Reads a layout message. */
@@ -74,39 +60,29 @@ sealed interface Layout {
         int layoutClass = at.u8();
         at.skip(5);
         long address = layoutClass == 0 ? AddressSpace.UNDEFINED : at.address();
-        switch (layoutClass) {
-            case 0:
-                long bytes = at.skip(4L * rank).u32();
-                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
-            case 1:
-                return new Contiguous(address, -1);
-            case 2:
-                return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
-            default:
-                throw at.malformed("layout of class " + layoutClass, "0 to 2");
-        }
+        return switch (layoutClass) {
+            case 0 -> compact(at, at.skip(4L * rank).u32());
+            case 1 -> new Contiguous(address, -1);
+            case 2 -> new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
+            default -> throw at.malformed("layout of class " + layoutClass, "0 to 2");
+        };
     }
 
     private static Layout readNew(Cursor at, int version) throws MalformedStoreException {
         int layoutClass = at.u8();
-        switch (layoutClass) {
-            case 0:
-                long bytes = at.u16();
-                return new Compact(at.position(), at.part(bytes, "compact data").remaining());
-            case 1:
-                return new Contiguous(at.address(), at.length());
-            case 2:
-                if (version == 3) {
-                    int rank = at.u8();
-                    long address = at.address();
-                    return new Chunked(Index.BTREE_1, address, chunk(at, rank, 4), false, 0, 0);
-                }
-                return readChunked(at);
-            case 3:
-                return new Virtual();
-            default:
-                throw at.malformed("layout of class " + layoutClass, "0 to 3");
-        }
+        int rank = layoutClass == 2 && version == 3 ? at.u8() : 0;
+        return switch (layoutClass) {
+            case 0 -> compact(at, at.u16());
+            case 1 -> new Contiguous(at.address(), at.length());
+            case 2 -> version > 3 ? readChunked(at)
+                    : new Chunked(Index.BTREE_1, at.address(), chunk(at, rank, 4), false, 0, 0);
+            case 3 -> new Virtual();
+            default -> throw at.malformed("layout of class " + layoutClass, "0 to 3");
+        };
+    }
+
+    private static Layout compact(Cursor at, long bytes) throws MalformedStoreException {
+        return new Compact(at.position(), at.part(bytes, "compact data").remaining());
     }
 
     private static Layout readChunked(Cursor at) throws MalformedStoreException {

@@ -6,19 +6,19 @@ import io.penstock.io.MalformedStoreException;
  * A link of a group.
  *
  * @param name its name in the group
- * @param kind where it leads
- * @param address of a hard link, the object's header
- * @param target of a soft link, a path within the file
+ * @param kind the kind of target
+ * @param address the object's header of a hard link
+ * @param target the path of a soft link within the file; otherwise empty
  */
 record Link(String name, Kind kind, long address, String target) {
 
-    /** Where a link leads. */
+    /** The kinds of targets. */
     enum Kind {
-        /** To an object. */
+        /** An object. */
         HARD,
-        /** To a path in the same file. */
+        /** A path in the same file. */
         SOFT,
-        /** Out of the file, or to what only a user's library knows: never followed. */
+        /** In another file, or user-defined: never followed. */
         ELSEWHERE
     }
 
@@ -35,9 +35,9 @@ record Link(String name, Kind kind, long address, String target) {
         at.skip((flags & HAS_CHARSET) != 0 ? 1 : 0);
         String name = at.text(at.notNegative(at.number(1 << (flags & 3))));
         return switch (type) {
-            case 0 -> new Link(name, Kind.HARD, at.address(), null);
+            case 0 -> new Link(name, Kind.HARD, at.address(), "");
             case 1 -> new Link(name, Kind.SOFT, AddressSpace.UNDEFINED, at.text(at.u16()));
-            default -> new Link(name, Kind.ELSEWHERE, AddressSpace.UNDEFINED, null);
+            default -> new Link(name, Kind.ELSEWHERE, AddressSpace.UNDEFINED, "");
         };
     }
 }

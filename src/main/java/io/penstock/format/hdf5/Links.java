@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The links of a group: in a symbol table, in its object header, or in a fractal heap, by age and number. */
+/** Reads the links of a group: from a symbol table, its object header, or a fractal heap. */
 final class Links {
 
     private static final int IN_SYMBOL_TABLE_SOFT = 2;
@@ -22,17 +22,17 @@ final class Links {
         return header.has(Message.SYMBOL_TABLE) || header.has(Message.LINK_INFO) || header.has(Message.LINK);
     }
 
-    /** A group's links, sorted by the bytes of their names, as the library visits them. */
+    /** Returns a group's links, sorted by the bytes of their names, as in the library. */
     static List<Link> read(AddressSpace space, ObjectHeader header) throws MalformedStoreException {
         Links links = new Links(space);
-        Cursor table = header.open(Message.SYMBOL_TABLE, "symbol table message");
+        Cursor table = header.openIfThere(Message.SYMBOL_TABLE, "symbol table message");
         if (table != null) {
             links.readSymbolTable(table.address(), table.address());
         }
         for (Message message : header.all(Message.LINK)) {
             links.add(Link.read(message.open("link message")));
         }
-        Cursor info = header.open(Message.LINK_INFO, "link info message");
+        Cursor info = header.openIfThere(Message.LINK_INFO, "link info message");
         if (info != null) {
             info.version(0, 0);
             info.skip((info.u8() & 1) != 0 ? 8 : 0);
@@ -50,7 +50,7 @@ final class Links {
         if (heapAddress == AddressSpace.UNDEFINED) {
             return;
         }
-        FractalHeap heap = FractalHeap.read(space, heapAddress);
+        FractalHeap heap = new FractalHeap(space, heapAddress);
         BTree2.walk(space, treeAddress, BTree2.LINKS,
                 record -> add(Link.read(heap.object(record.skip(4).part(heap.idBytes(), "heap id of a link")))));
     }
@@ -74,7 +74,7 @@ final class Links {
             at.skip(12);
             add(cached == IN_SYMBOL_TABLE_SOFT
                     ? new Link(name, Link.Kind.SOFT, AddressSpace.UNDEFINED, heap.text(scratch))
-                    : new Link(name, Link.Kind.HARD, header, null));
+                    : new Link(name, Link.Kind.HARD, header, ""));
         }
     }
 

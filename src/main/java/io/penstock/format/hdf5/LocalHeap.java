@@ -2,7 +2,7 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/** The names of an old group's links. */
+/** The names of the links of a group of version 1. */
 final class LocalHeap {
 
     private static final String NAME = "local heap";

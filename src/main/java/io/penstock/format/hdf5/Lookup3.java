@@ -25,7 +25,7 @@ final class Lookup3 {
         Lookup3 hash = new Lookup3(START + (int) length);
         long at = offset;
         long left = length;
-        // The last block is mixed in another way, also if it is whole.
+        // The last block is mixed differently, even if it is complete.
         for (; left > BLOCK_BYTES; left -= BLOCK_BYTES, at += BLOCK_BYTES) {
             hash.a += bytes.get(LittleEndian.I32, at);
             hash.b += bytes.get(LittleEndian.I32, at + 4);

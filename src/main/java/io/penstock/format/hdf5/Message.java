@@ -4,11 +4,12 @@ package io.penstock.format.hdf5;
  * A message of an object header.
  *
  * @param type its number
- * @param flags bit 1: what follows is a reference to the message itself
- * @param order when it was made, by count, if that is tracked; otherwise 0
- * @param content its bytes; a cursor that is made anew for each reading
+ * @param flags bit 1: the content is a reference to the message
+ * @param order its creation order if that is tracked, otherwise 0
+ * @param start the offset of its content in the file
+ * @param end the offset after its content
  */
-record Message(int type, int flags, int order, Content content) {
+record Message(AddressSpace space, int type, int flags, int order, long start, long end) {
 
     static final int DATASPACE = 0x01;
     static final int LINK_INFO = 0x02;
@@ -31,12 +32,8 @@ record Message(int type, int flags, int order, Content content) {
     private static final int SHARED = 2;
     private static final int FAIL_IF_UNKNOWN = 0x80;
 
-    /** The place of a message's bytes. */
-    record Content(AddressSpace space, long start, long end) {
-    }
-
     Cursor open(String what) {
-        return new Cursor(content.space(), content.start(), content.end(), what);
+        return new Cursor(space, start, end, what);
     }
 
     boolean isShared() {

@@ -6,11 +6,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The messages that make an object: a group, a dataset or a named datatype. They are in a first block and in any number
- * of continuations, as version 1 (no signature, no checksums, messages padded to 8 bytes) or version 2.
+ * The messages of an object: a group, a dataset or a named datatype. They are in a first block and its continuations,
+ * in version 1 (no signature, no checksums, messages padded to 8 bytes) or version 2.
  */
 final class ObjectHeader {
 
@@ -21,7 +23,7 @@ final class ObjectHeader {
     private static final int TIMES = 0x20;
     private static final int PHASE_CHANGE = 0x10;
     private static final int CREATION_ORDER = 0x04;
-    /** In a shared message of version 3, a message in the file's heap of shared ones. */
+    /** The kind of a shared message, version 3, that is in the file's heap of shared messages. */
     private static final int IN_SHARED_HEAP = 1;
 
     private record Block(long address, long bytes) {
@@ -58,7 +60,7 @@ final class ObjectHeader {
         }
     }
 
-    /** Reads at most so many messages, and returns how many are still to come. */
+    /** Reads at most {@code count} messages; returns the number of messages left. */
     private int readOldBlock(Cursor at, int count) throws MalformedStoreException {
         int left = count;
         for (; left > 0 && at.remaining() >= V1_MESSAGE_BYTES; left--) {
@@ -103,7 +105,7 @@ final class ObjectHeader {
     private void add(int type, int flags, int order, Cursor at, int bytes) throws MalformedStoreException {
         long start = at.position();
         at.skip(bytes);
-        Message message = new Message(type, flags, order, new Message.Content(space, start, start + bytes));
+        Message message = new Message(space, type, flags, order, start, start + bytes);
         if (type == Message.CONTINUATION) {
             Cursor block = message.open("continuation message");
             continuations.add(new Block(block.address(), block.length()));
@@ -115,7 +117,7 @@ final class ObjectHeader {
         }
     }
 
-    private Block next() throws MalformedStoreException {
+    private @Nullable Block next() throws MalformedStoreException {
         Block block = continuations.poll();
         if (block != null && !seen.add(block.address())) {
             throw new Cursor(space, space.position(block.address(), 0, NAME), space.end(), NAME)
@@ -132,18 +134,22 @@ final class ObjectHeader {
         return messages.stream().anyMatch(message -> message.type() == type);
     }
 
-    /** The messages of a type, in order. */
+    /** Returns the messages of a type, in order. */
     List<Message> all(int type) {
         return messages.stream().filter(message -> message.type() == type).toList();
     }
 
-    /** The first message of a type; null if there is none. */
-    Message first(int type) {
+    private @Nullable Message first(int type) {
         return messages.stream().filter(message -> message.type() == type).findFirst().orElse(null);
     }
 
-    /** The bytes of a message, which may be another object's; null if there is no such message. */
+    /** Opens the first message of a type that {@link #has has} one. */
     Cursor open(int type, String what) throws MalformedStoreException {
+        return Objects.requireNonNull(openIfThere(type, what), what);
+    }
+
+    /** Opens the first message of a type, which may be in another object; returns null if there is none. */
+    @Nullable Cursor openIfThere(int type, String what) throws MalformedStoreException {
         Message message = first(type);
         return message == null ? null : message.isShared() ? shared(space, message.open(what), type, what)
                 : message.open(what);

@@ -8,10 +8,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The objects of a file, found by following hard links from a group down, in the order of their names: each once, by
- * the first path that leads to it, as h5py's {@code visititems} does.
+ * The objects below a group, found by following hard links in the order of their names. Each object has the first path
+ * that leads to it, as in h5py's {@code visititems}.
  */
 final class ObjectTree {
 
@@ -32,11 +33,11 @@ final class ObjectTree {
     }
 
     /**
-     * Reads what is below a path, or at it.
+     * Reads the objects at and below a path.
      *
-     * @param member a group's or dataset's path, which may lead over soft links; null for all of the file
+     * @param member a group's or dataset's path, which may contain soft links; null for the whole file
      */
-    static ObjectTree read(Superblock superblock, String member) throws MalformedStoreException {
+    static ObjectTree read(Superblock superblock, @Nullable String member) throws MalformedStoreException {
         ObjectTree tree = new ObjectTree(superblock.space());
         if (superblock.extension() != AddressSpace.UNDEFINED
                 && ObjectHeader.read(superblock.space(), superblock.extension()).has(Message.CACHE_IMAGE)) {
@@ -48,12 +49,12 @@ final class ObjectTree {
         return tree;
     }
 
-    /** The datasets, also those that are not read. */
+    /** Returns the datasets, including unsupported ones. */
     List<StoredDataset> datasets() {
         return datasets;
     }
 
-    /** The attributes of all objects, as an inspection lists them. */
+    /** Returns the attributes of all objects, for inspection. */
     List<Map<String, Object>> attributes() {
         return attributes;
     }
@@ -97,7 +98,7 @@ final class ObjectTree {
         return "/" + String.join("/", names);
     }
 
-    /** The address of the object that a path leads to. */
+    /** Returns the address of the object at a path. */
     private long resolve(long root, String path) throws MalformedStoreException {
         Deque<String> names = new ArrayDeque<>(List.of(path.split("/")));
         long at = root;
@@ -128,7 +129,7 @@ final class ObjectTree {
         return at;
     }
 
-    private Link link(long group, String name) throws MalformedStoreException {
+    private @Nullable Link link(long group, String name) throws MalformedStoreException {
         ObjectHeader header = ObjectHeader.read(space, group);
         return Links.isGroup(header) ? Links.read(space, header).stream().filter(link -> link.name().equals(name))
                 .findFirst().orElse(null) : null;

@@ -6,22 +6,29 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A dataset as its object header describes it.
  *
  * @param name its path
- * @param type of its elements
+ * @param type the type of its elements
  * @param dataspace its dimensions
- * @param layout where its elements are
- * @param filters what its chunks went through
+ * @param layout the place of its elements
+ * @param filters the filters of its chunks
  * @param fill the bytes of an element that was never written; null for zeros
- * @param spec what it is as a tensor; null if it is not read
- * @param refusal why it is not read; null if it is
+ * @param tensor its tensor's spec; null if it is unsupported
+ * @param refusal why it is unsupported; null if it is supported
  */
-record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout layout, List<Filter> filters, byte[] fill,
-        TensorSpec spec, String refusal) {
+record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout layout, List<Filter> filters,
+        byte @Nullable [] fill, @Nullable TensorSpec tensor, @Nullable String refusal) {
+
+    /** Returns the spec of a supported dataset. */
+    TensorSpec spec() {
+        return Objects.requireNonNull(tensor, name);
+    }
 
     static boolean isDataset(ObjectHeader header) {
         return header.has(Message.DATASPACE) && header.has(Message.DATATYPE) && header.has(Message.LAYOUT);
@@ -31,7 +38,7 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         Datatype type = Datatype.read(header.open(Message.DATATYPE, "datatype of " + name));
         Dataspace dataspace = Dataspace.read(header.open(Message.DATASPACE, "dataspace of " + name));
         Layout layout = Layout.read(header.open(Message.LAYOUT, "layout of " + name));
-        Cursor pipeline = header.open(Message.FILTERS, "filters of " + name);
+        Cursor pipeline = header.openIfThere(Message.FILTERS, "filters of " + name);
         List<Filter> filters = pipeline == null ? List.of() : Filter.read(pipeline);
         String refusal = dataspace.isNull() ? "it has a null dataspace"
                 : type.kind() != Datatype.Kind.NUMBER ? "its elements are " + type.name()
@@ -50,13 +57,13 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
             Dataspace dataspace) throws MalformedStoreException {
         long[] shape = LongStream.concat(LongStream.of(dataspace.shape()), LongStream.of(type.dims())).toArray();
         try {
-            return new TensorSpec(name, type.dtype(), shape);
+            return new TensorSpec(name, type.number(), shape);
         } catch (IllegalArgumentException e) {
-            throw space.malformed(space.position(header.address(), 0, name), e.getMessage(), "less");
+            throw space.malformed(space.position(header.address(), 0, name), String.valueOf(e.getMessage()), "less");
         }
     }
 
-    private static String refusal(ObjectHeader header, Layout layout, List<Filter> filters) {
+    private static @Nullable String refusal(ObjectHeader header, Layout layout, List<Filter> filters) {
         if (layout instanceof Layout.Virtual) {
             return "it is a virtual dataset, whose elements are in others";
         }
@@ -78,7 +85,7 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         };
         if (there < storedBytes()) {
             throw space.malformed(space.position(header.address(), 0, name), name + " with " + there + " bytes of data",
-                    storedBytes() + " for " + spec);
+                    storedBytes() + " for " + tensor);
         }
         if (layout instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
             space.position(piece.address(), storedBytes(), "the data of " + name);
@@ -93,21 +100,21 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         }
     }
 
-    /** Bytes of all elements as the file has them. */
+    /** Returns the size of all elements in the file. */
     long storedBytes() {
-        return type.storedBytes(spec.byteSize());
+        return type.storedBytes(spec().byteSize());
     }
 
-    /** How a chunked dataset is cut. */
+    /** Returns the division into chunks. */
     ChunkGrid grid() {
         long[] chunk = ((Layout.Chunked) layout).chunk();
         return new ChunkGrid(dataspace.shape(), dataspace.maxShape(), LongStream.of(chunk).limit(chunk.length - 1)
                 .toArray(), type.byteSize());
     }
 
-    /** The position in the file at which all elements lie as a tensor has them; -1 if they do not. */
+    /** Returns the offset in the file where the elements are as a tensor has them; -1 if they are not. */
     long inPlace(AddressSpace space) throws MalformedStoreException {
-        if (spec.byteSize() == 0) {
+        if (spec().byteSize() == 0) {
             return 0;
         }
         if (type.isBigEndian() || type.isWidened()) {
@@ -116,12 +123,12 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         return switch (layout) {
             case Layout.Compact compact -> compact.position();
             case Layout.Contiguous piece when piece.address() != AddressSpace.UNDEFINED ->
-                space.position(piece.address(), spec.byteSize(), name);
+                space.position(piece.address(), spec().byteSize(), name);
             default -> -1;
         };
     }
 
-    /** What an inspection says of it beside dtype and shape. */
+    /** Returns the format's own fields for inspection. */
     Map<String, Object> details() {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("layout", layout.name());
@@ -131,7 +138,7 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         }
         long[] max = dataspace.maxShape();
         if (!LongStream.of(max).boxed().toList().equals(LongStream.of(dataspace.shape()).boxed().toList())) {
-            List<Object> limits = new ArrayList<>();
+            List<@Nullable Object> limits = new ArrayList<>();
             for (long limit : max) {
                 limits.add(limit < 0 ? null : limit);
             }

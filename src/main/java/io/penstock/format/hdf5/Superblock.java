@@ -7,12 +7,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A file's first structure: at byte 0, or behind a user block of 512, 1024, 2048, … bytes.
+ * A file's first structure: at byte 0, or after a user block of 512, 1024, 2048, … bytes.
  *
  * @param version 0 to 3
- * @param offset where it is, and what addresses count from: the library, too, goes by where the superblock is, not by
- *     the base address in it, so that a user block can be put before a file
- * @param space what addresses lead to
+ * @param offset its offset, where address 0 is. Like the library, this ignores the base address in the superblock, so
+ *     that a user block can be put before a file
+ * @param space the addressable bytes
  * @param root the root group's object header
  * @param extension the object header of messages about the file, or {@link AddressSpace#UNDEFINED}
  */
@@ -23,7 +23,7 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
     private static final String NAME = "superblock";
     private static final int OPEN_FOR_WRITING = 1;
 
-    /** Whether bytes start with a superblock's signature. */
+    /** Tells whether bytes have a superblock's signature at an offset. */
     static boolean isAt(byte[] bytes, int offset) {
         return bytes.length >= offset + SIGNATURE.length && MemorySegment.ofArray(bytes)
                 .asSlice(offset, SIGNATURE.length).mismatch(MemorySegment.ofArray(SIGNATURE)) < 0;
@@ -66,7 +66,7 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
         return new Superblock(version, offset, stated(all, offset, base, end), root, extension);
     }
 
-    /** What may be addressed: up to where the file ends by its own account. */
+    /** Returns the addressable bytes: up to the end that the file declares. */
     private static AddressSpace stated(AddressSpace all, long offset, long base, long statedEnd)
             throws MalformedStoreException {
         long fileBytes = all.file().byteSize();

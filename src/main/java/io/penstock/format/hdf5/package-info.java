@@ -5,4 +5,7 @@
  * <p>The classes follow the specification's structures, one each: the superblock, object headers and their messages,
  * the two B-trees, the three heaps, the arrays that index chunks.
  */
+@NullMarked
 package io.penstock.format.hdf5;
+
+import org.jspecify.annotations.NullMarked;

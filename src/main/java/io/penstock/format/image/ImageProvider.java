@@ -1,22 +1,50 @@
 package io.penstock.format.image;
 
+import io.penstock.format.Mapping;
+import io.penstock.format.TensorFiles;
+import io.penstock.image.ImageException;
 import io.penstock.image.ImageFormat;
+import io.penstock.image.ImageHeader;
 import io.penstock.image.ImageReader;
+import io.penstock.image.JpegLibrary;
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
+import io.penstock.store.StoreInfo;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.TensorStore;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
-/** One image, JPEG or PNG. */
+/**
+ * One image, JPEG or PNG: a store of one tensor, decoded at open: height × width × stored channels, {@code u8}, or
+ * {@code u16} for a PNG of 16 bits. Gray of fewer bits is scaled to 0 to 255; a palette's indices are as stored; CMYK
+ * has 255 for full ink. The Exif orientation is not applied.
+ *
+ * <p>Inspection describes the image in Pillow's terms. On demand it computes the digests of the pixels that Pillow
+ * opens: 8 bits per channel, except for gray of 16; of an image with an orientation also upright; of one that is
+ * neither plain gray nor RGB also converted to RGB.
+ *
+ * <p>Many images are records of another store, which an {@link io.penstock.decode decoder} brings to one size.
+ */
 public final class ImageProvider implements StoreProvider {
+
+    private static final String NAME = "images";
+    private static final long ALIGNMENT_BYTES = 64;
 
     @Override
     public String name() {
-        return "images";
+        return NAME;
     }
 
     @Override
@@ -37,6 +65,65 @@ public final class ImageProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return ImageStore.open(path, ImageReader.DEFAULT_MAX_PIXELS);
+        return open(path, ImageReader.DEFAULT_MAX_PIXELS);
+    }
+
+    /** Reads an image whose header is read. */
+    @FunctionalInterface
+    private interface Use<T> {
+        T of(ImageReader reader, ImageHeader header, Arena scratch) throws IOException;
+    }
+
+    /** Opens and decodes an image of at most {@code maxPixels} pixels, width by height. */
+    static TensorStore open(Location path, long maxPixels) throws IOException {
+        return Mapping.open(path, file -> {
+            Arena arena = Arena.ofShared();
+            try {
+                return use(file, maxPixels, (reader, header, _) -> store(file, reader, header, arena));
+            } catch (Throwable t) {
+                arena.close();
+                throw t;
+            }
+        });
+    }
+
+    private static <T> T use(MappedFile file, long maxPixels, Use<T> use) throws IOException {
+        try (Arena scratch = Arena.ofConfined();
+                ImageReader reader = new ImageReader(JpegLibrary.preferred(), maxPixels)) {
+            MemorySegment copy = scratch.allocate(file.byteSize(), ALIGNMENT_BYTES).copyFrom(file.segment());
+            return use.of(reader, reader.read(copy, file.byteSize()), scratch);
+        } catch (ImageException e) {
+            throw e.byteOffset() < 0 ? new MalformedStoreException(file.location(), e.found(), e.expected())
+                    : new MalformedStoreException(file.location(), e.byteOffset(), e.found(), e.expected());
+        } catch (OutOfMemoryError e) {
+            throw new IOException(file.location() + ": no memory for the image and its pixels", e);
+        }
+    }
+
+    private static TensorStore store(MappedFile file, ImageReader reader, ImageHeader header, Arena arena)
+            throws IOException {
+        MemorySegment pixels = arena.allocate(header.storedByteSize(), ALIGNMENT_BYTES);
+        reader.decodeStored(pixels, 0);
+        Picture picture = Picture.of(header);
+        TensorSpec spec = new TensorSpec("", header.bits() == 16 ? DType.U16 : DType.U8, header.height(),
+                header.width(), header.layout().channels());
+        return TensorFiles.of(NAME, "", file,
+                new TensorFiles.Entry(spec, true, TensorFiles.Bytes.in(pixels.asReadOnly())),
+                digest -> describe(file, picture, pixels, digest), arena::close);
+    }
+
+    private static StoreInfo describe(MappedFile file, Picture picture, MemorySegment pixels, boolean digest)
+            throws IOException {
+        Map<String, Object> image = picture.toMap();
+        if (digest) {
+            use(file, Long.MAX_VALUE, (reader, header, scratch) -> {
+                picture.digest(image, pixels, reader, header, scratch);
+                return image;
+            });
+        }
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("format", picture.format().toString());
+        details.put("image", image);
+        return new StoreInfo(NAME, List.of(file.location()), details, List.of());
     }
 }

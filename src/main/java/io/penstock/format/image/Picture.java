@@ -8,7 +8,7 @@ import io.penstock.image.ImageReader;
 import io.penstock.image.Orientation;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.PixelLayout;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -21,14 +21,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an image is, as Pillow describes it once it is opened: the mode that it chooses, and pixels in that mode.
+ * An image as Pillow describes it once opened: the mode that it chooses, and pixels in that mode.
  *
  * @param format the file format
- * @param width pixels of a row, as stored
- * @param height rows, as stored
- * @param layout the channels that are stored
- * @param storedBits of a channel in the file
- * @param orientation Exif's, 0 if it has none
+ * @param width the pixels of a row, as stored
+ * @param height the rows, as stored
+ * @param layout the stored channels
+ * @param storedBits the bits per channel in the file
+ * @param orientation the Exif orientation; 0 if there is none
  * @param isTransparent whether a color, or colors of the palette, are transparent
  */
 record Picture(ImageFormat format, int width, int height, PixelLayout layout, int storedBits, int orientation,
@@ -63,7 +63,7 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
         };
     }
 
-    /** Bits of a channel in that mode: 8 but for gray of 16. */
+    /** Returns the bits per channel in that mode: 8, except for gray of 16. */
     private int bits() {
         return layout == PixelLayout.GRAY && storedBits == 16 ? 16 : 8;
     }
@@ -85,13 +85,7 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
         return map;
     }
 
-    /**
-     * Adds the digests.
-     *
-     * @param image what {@link #toMap} gave
-     * @param stored the pixels as they are stored
-     * @param reader has read the image
-     */
+    /** Adds the digests to the result of {@link #toMap}. The reader has read the header. */
     void digest(Map<String, Object> image, MemorySegment stored, ImageReader reader, ImageHeader header, Arena arena)
             throws IOException {
         boolean narrowed = storedBits == 16 && bits() == 8;
@@ -129,7 +123,7 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
         return Sha256.hex(pixels, _ -> { });
     }
 
-    /** The mean of each channel, to four decimals. */
+    /** Returns the mean of each channel, to four decimals. */
     private List<Object> mean(MemorySegment pixels, int channels) {
         long[] sums = new long[channels];
         long values = (long) width * height * channels;

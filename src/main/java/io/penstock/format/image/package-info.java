@@ -1,2 +1,5 @@
 /** Image files, JPEG and PNG, as stores of one tensor. */
+@NullMarked
 package io.penstock.format.image;
+
+import org.jspecify.annotations.NullMarked;

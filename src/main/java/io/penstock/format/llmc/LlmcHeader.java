@@ -38,14 +38,14 @@ final class LlmcHeader {
     private static final int LLAMA3_VERSION = 7;
     private static final int EVALUATION_MAGIC = 20240522;
 
-    /** What turns a magic round that was written with the bytes of each number, or of each 16 bits, in other order. */
+    /** Undo a magic with the bytes of each number, or of each 16 bits, in another order. */
     private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
         magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
 
     private LlmcHeader() {
     }
 
-    /** Reads and checks a file; gives its tokens. */
+    /** Checks a file and returns its tokens. */
     static TokenRun read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
         file.require(0, HEADER_BYTES);
@@ -61,7 +61,7 @@ final class LlmcHeader {
                         + " swapped", "little-endian numbers (write the file again on a little-endian machine)");
             }
         }
-        if (magic != GPT2_MAGIC && magic != LLAMA3_MAGIC && bytes.byteSize() >= Integer.BYTES) {
+        if (!isKnown(magic) && bytes.byteSize() >= Integer.BYTES) {
             throw new MalformedStoreException(path, 0, "unknown llm.c magic " + magic,
                     GPT2_MAGIC + " or " + LLAMA3_MAGIC);
         }
@@ -89,7 +89,7 @@ final class LlmcHeader {
         return new TokenRun(file, HEADER_BYTES, dtype, count);
     }
 
-    /** What there is to say of a file that was read. */
+    /** Describes a checked file. */
     static Map<String, Object> details(TokenRun tokens) {
         MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
         Map<String, Object> details = new LinkedHashMap<>();
@@ -100,12 +100,9 @@ final class LlmcHeader {
     }
 
     /**
-     * Whether a file has a header of llm.c, also an unknown, a damaged, or a byte-swapped one: its magics are dates,
-     * and most of the header is zero. No text in a vocabulary of below 55,000 tokens begins with what as {@code u16}
-     * looks like one; it may begin with a swapped one, but not go on with zeros.
-     *
-     * @param head the file's first 1024 bytes, or all of it if it is shorter
-     * @return true if so
+     * Tells whether the first 1024 bytes of a file are a header of llm.c, perhaps an unknown, damaged or byte-swapped
+     * one: magics are dates, and most of the header is zero. No {@code u16} tokens of a vocabulary below 55,000 start
+     * like a magic; they may start like a swapped one, but zeros do not follow.
      */
     static boolean isHeader(byte[] head) {
         if (head.length < Integer.BYTES) {

@@ -7,25 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Looks for keys in a tree, in the order that the library gives them by default for the tree's flags. */
-final class KeySearch {
+/** Searches keys in a tree, in the library's default order for the tree's flags. */
+record KeySearch(Pages pages, Tree tree) {
 
     private static final ValueLayout.OfLong BIG_ENDIAN =
             ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    private final Pages pages;
-    private final Tree tree;
-
-    KeySearch(Pages pages, Tree tree) {
-        this.pages = pages;
-        this.tree = tree;
-    }
-
-    /**
-     * The leaf page that has a key if any has, from the root down.
-     *
-     * @return its offset; -1 of an empty tree
-     */
+    /** Descends to the only leaf page that may have a key; returns its offset, -1 for an empty tree. */
     long leaf(MemorySegment key) throws MalformedStoreException {
         if (tree.isEmpty()) {
             return -1;
@@ -38,16 +26,15 @@ final class KeySearch {
             if (nodes == 0) {
                 throw pages.malformed(page, "a branch without children", "one at least");
             }
-            // The key of the first child is not stored: it stands for everything before the second.
+            // The key of the first child is not stored: the child has everything before the second.
             number = pages.child(pages.node(page, end, lowerBound(page, end, 1, nodes, key, true) - 1));
         }
         return pages.page(number, Pages.LEAF);
     }
 
     /**
-     * The first node from {@code from} on whose key is not before a key, or, if {@code after}, is behind it.
-     *
-     * @return its index; {@code nodes} if there is none
+     * Returns the index of the first node from {@code from} on whose key is not before a key or, if {@code after},
+     * follows it; {@code nodes} if there is none.
      */
     int lowerBound(long page, long end, int from, int nodes, MemorySegment key, boolean after)
             throws MalformedStoreException {
@@ -65,7 +52,7 @@ final class KeySearch {
         return low;
     }
 
-    /** The order of a node's key and a key. */
+    /** Compares a node's key with a key. */
     int compare(long node, MemorySegment key) {
         MemorySegment bytes = pages.bytes();
         long start = pages.key(node);

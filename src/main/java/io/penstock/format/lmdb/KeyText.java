@@ -7,13 +7,13 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Keys and names as people read them. */
+/** Keys and names as text. */
 final class KeyText {
 
     private KeyText() {
     }
 
-    /** A key as text if it is UTF-8 without control characters, otherwise in hexadecimal digits. */
+    /** Returns a key as text if it is UTF-8 without control characters, otherwise as hexadecimal digits. */
     static String of(MemorySegment bytes, long offset, long length) {
         byte[] key = bytes.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
         try {

@@ -4,77 +4,47 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where the records of a database are, by position, which its B+tree does not say: for each leaf page the number of the
- * page and of its first record. {@link TreeWalk} makes it, and checks
- * every node.
+ * Locates the records of a database by position, which its B+tree cannot: keeps the number and the first record of each
+ * leaf page. {@link TreeWalk} creates it and checks every node.
  *
- * <p>A <i>run</i> is a part of a leaf page with records one behind the other. As a rule it is the whole page. A page
- * of a database with several values a key (DUPSORT) is cut where the values of a key have a tree of their own: there,
- * each leaf of that tree is a run. A page of the main database is cut where it names other databases.
+ * <p>A <i>run</i> is a part of a leaf page with consecutive records, usually the whole page. In a database with several
+ * values per key (DUPSORT), a page is cut where the values of a key have their own tree; each leaf of that tree is a
+ * run. A page of the main database is cut at the names of other databases.
+ *
+ * @param pages the pages
+ * @param tree the database
+ * @param search finds keys in it
+ * @param names the databases that the main one names, in the order of their keys
+ * @param runs the number of runs
+ * @param pageOf the page of each run
+ * @param firstOf the first record of each run, then the number of records
+ * @param ownerOf for each run, if it is a leaf of a key's values, the node of the key; otherwise the complement of the
+ *     index of its first node. Null if all runs are whole pages
+ * @param counts the totals
  */
-final class LmdbIndex {
-
-    private final Pages pages;
-    private final Tree tree;
-    private final KeySearch search;
-    private final Map<String, Tree> names;
-    private final int runs;
-    private final long[] pageOf;
-    /** The position of the first record of each run, and one more: the number of records. */
-    private final long[] firstOf;
-    /**
-     * Of each run: if it is a leaf of a key's values, the node of the key; otherwise the complement of the index of its
-     * first node. Null if all runs are whole pages.
-     */
-    private final long[] ownerOf;
-    private final Counts counts;
+record LmdbIndex(Pages pages, Tree tree, KeySearch search, Map<String, Tree> names, int runs, long[] pageOf,
+        long[] firstOf, long @Nullable [] ownerOf, LmdbIndex.Counts counts) {
 
     /**
-     * What a walk has counted.
+     * Totals of a database.
      *
-     * @param keys different keys
-     * @param valueBytes bytes of all values
-     * @param maxKeyBytes of the longest key
-     * @param maxValueBytes of the longest value
+     * @param keys the number of different keys
+     * @param valueBytes the size of all values
+     * @param maxKeyBytes the size of the longest key
+     * @param maxValueBytes the size of the longest value
      */
     record Counts(long keys, long valueBytes, long maxKeyBytes, long maxValueBytes) {
     }
 
-    /** What {@link TreeWalk} has found; the arrays are its own no longer. */
-    LmdbIndex(Pages pages, Tree tree, Map<String, Tree> names, int runs, long[] pageOf, long[] firstOf, long[] ownerOf,
-            Counts counts) {
-        this.pages = pages;
-        this.tree = tree;
-        this.search = new KeySearch(pages, tree);
-        this.names = names;
-        this.runs = runs;
-        this.pageOf = pageOf;
-        this.firstOf = firstOf;
-        this.ownerOf = ownerOf;
-        this.counts = counts;
-    }
-
-    Tree tree() {
-        return tree;
-    }
-
-    /** The databases that the main one names, by their names, in the order of their keys. */
-    Map<String, Tree> names() {
-        return names;
-    }
-
-    /** The number of records: pairs of a key and one of its values. */
+    /** Returns the number of records: pairs of a key and one of its values. */
     long size() {
         return firstOf[runs];
     }
 
-    Counts counts() {
-        return counts;
-    }
-
-    /** Points at the key of a record. */
+    /** Locates the key of a record. */
     void key(long record, Span into) throws MalformedStoreException {
         int run = run(record);
         long owner = owner(run);
@@ -82,7 +52,7 @@ final class LmdbIndex {
         into.set(pages.file(), pages.key(node), pages.keyBytes(node));
     }
 
-    /** Points at the value of a record. */
+    /** Locates the value of a record. */
     void value(long record, Span into) throws MalformedStoreException {
         int run = run(record);
         if (owner(run) >= 0) {
@@ -93,7 +63,7 @@ final class LmdbIndex {
         }
     }
 
-    /** Checks what the walk has not, for it would touch the pages of every large value: their headers. */
+    /** Checks the headers of a large value's pages, which the walk does not read. */
     void checkValue(long record) throws MalformedStoreException {
         int run = run(record);
         if (owner(run) < 0) {
@@ -104,8 +74,8 @@ final class LmdbIndex {
         }
     }
 
-    /** The node of a record in a run of nodes; points at its value if {@code into} is not null. */
-    private long node(int run, long record, Span into) throws MalformedStoreException {
+    /** Returns the node of a record in a run of nodes; locates its value if {@code into} is not null. */
+    private long node(int run, long record, @Nullable Span into) throws MalformedStoreException {
         long page = pages.page(pageOf[run], Pages.LEAF);
         long end = pages.end(page);
         int index = (int) ~owner(run);
@@ -132,7 +102,7 @@ final class LmdbIndex {
         }
     }
 
-    /** A node of a page that may have been overwritten since the walk. */
+    /** Returns a node of a page that may have been overwritten since the walk. */
     private long checkedNode(long page, long end, int index) throws MalformedStoreException {
         int nodes = pages.nodes(page, end);
         if (index >= nodes) {
@@ -145,7 +115,7 @@ final class LmdbIndex {
         return ownerOf == null ? ~0 : ownerOf[run];
     }
 
-    /** The run of a record. Most pages hold about as many: it is looked for where that would put it first. */
+    /** Returns the run of a record. Searches from a guess, because most pages hold similar numbers of records. */
     private int run(long record) {
         int low = (int) ((double) record / size() * (runs - 1));
         int high = low + 1;
@@ -168,11 +138,7 @@ final class LmdbIndex {
         return low;
     }
 
-    /**
-     * Points at the first value of a key, found from the tree's root.
-     *
-     * @return false if there is no such key
-     */
+    /** Locates the first value of a key from the tree's root; returns false if the key does not exist. */
     boolean value(MemorySegment key, Span into) throws MalformedStoreException {
         long page = search.leaf(key);
         if (page < 0) {
@@ -210,11 +176,7 @@ final class LmdbIndex {
         pages.item(leaf, pages.end(leaf), 0, into);
     }
 
-    /**
-     * The position of the first record of a key, found by the first keys of the runs.
-     *
-     * @return -1 if there is no such key
-     */
+    /** Returns the first record of a key, found by the first keys of the runs; -1 if the key does not exist. */
     long find(MemorySegment key) throws MalformedStoreException {
         int low = 0;
         int high = runs;

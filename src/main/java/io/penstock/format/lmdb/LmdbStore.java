@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One database of an LMDB environment, read from its mapped file as of the last transaction. Each key-value pair is a
@@ -37,7 +38,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
     static final String DATA_FILE = "data.mdb";
     private static final List<Column> COLUMNS = List.of(Column.bytes("key", ""), Column.bytes("value", ""));
     private static final int KEY = 0;
-    /** What py-lmdb maps for a reader that tells no size, or as much as is in use: its {@code map_size}. */
+    /** py-lmdb's default {@code map_size} of a reader, if less is in use. */
     private static final long READER_MAP_BYTES = 10 << 20;
     private static final int MAX_NAMES_SHOWN = 20;
     private static final long PROGRESS_BYTES = 1 << 20;
@@ -45,46 +46,46 @@ public final class LmdbStore implements RecordStore, Verifiable {
     private final MappedFile file;
     private final Meta meta;
     private final Pages pages;
-    /** The main database, or the one that was told. */
+    /** The main database. */
     private final LmdbIndex main;
-    private final String member;
-    /** The database whose records these are; null if there are several and none was told. */
-    private final LmdbIndex index;
-    private final String name;
-    private volatile String fingerprint;
+    private final @Nullable String member;
+    /** The database with the records; null if there are several and none was selected. */
+    private final @Nullable LmdbIndex index;
+    private final @Nullable String name;
+    private volatile @Nullable String fingerprint;
 
-    private LmdbStore(MappedFile file, String member) throws MalformedStoreException {
+    private LmdbStore(MappedFile file, @Nullable String member) throws MalformedStoreException {
         this.file = file;
         this.meta = Meta.of(file);
         this.pages = new Pages(file, meta);
         this.member = member;
         if (pages.isCut()) {
-            walkAll();
+            // No tree may reach beyond the end of a file that ends early.
+            PageSet all = new PageSet(pages.count());
+            TreeWalk.index(pages, meta.free(), "the list of free pages", false, all);
+            walkNamed(walkMain(all).names(), all);
         }
         PageSet seen = new PageSet(pages.count());
-        this.main = TreeWalk.index(pages, meta.main(), described(null), true, seen);
+        this.main = walkMain(seen);
         Map<String, Tree> names = main.names();
-        if (member != null && !names.containsKey(member)) {
-            throw new MalformedStoreException(file.location(), "no database '" + member + "'", namesText(names));
-        }
-        this.name = member != null ? member
-                : main.size() == 0 && names.size() == 1 ? names.keySet().iterator().next() : null;
-        this.index = name != null ? TreeWalk.index(pages, names.get(name), described(name), false, seen)
-                : main.size() > 0 || names.isEmpty() ? main : null;
+        this.name = member != null || main.size() > 0 || names.size() != 1 ? member : names.keySet().iterator().next();
         if (name == null) {
             walkNamed(names, seen);
+            this.index = main.size() > 0 || names.isEmpty() ? main : null;
+            return;
         }
+        Tree tree = names.get(name);
+        if (tree == null) {
+            throw new MalformedStoreException(file.location(), "no database '" + name + "'", namesText(names));
+        }
+        this.index = TreeWalk.index(pages, tree, described(name), false, seen);
     }
 
-    /** Walks all trees of a file that ends early: it is whole only if none of them leads behind its end. */
-    private void walkAll() throws MalformedStoreException {
-        PageSet seen = new PageSet(pages.count());
-        TreeWalk.index(pages, meta.free(), "the list of free pages", false, seen);
-        LmdbIndex all = TreeWalk.index(pages, meta.main(), described(null), true, seen);
-        walkNamed(all.names(), seen);
+    private LmdbIndex walkMain(PageSet seen) throws MalformedStoreException {
+        return TreeWalk.index(pages, meta.main(), described(null), true, seen);
     }
 
-    /** Walks the databases that have names: where none was told, all of the environment is whole, or it is refused. */
+    /** Walks the named databases; an environment with a malformed one opens only if another one is selected. */
     private void walkNamed(Map<String, Tree> names, PageSet seen) throws MalformedStoreException {
         for (Map.Entry<String, Tree> named : names.entrySet()) {
             TreeWalk.index(pages, named.getValue(), described(named.getKey()), false, seen);
@@ -92,31 +93,31 @@ public final class LmdbStore implements RecordStore, Verifiable {
     }
 
     /**
-     * Opens and checks a database.
+     * Opens a database and checks its tree.
      *
-     * @param path the environment's folder, or its data file, whatever its name
-     * @param database the name of a database; null for the main one if it has records, otherwise the only one that has
-     *     a name. An environment with several opens too, but only to be {@linkplain #inspect inspected}: asking for
-     *     its records is an error that lists their names
+     * @param path the environment's folder, or its data file
+     * @param database the name of a database; null for the main one if it has records, otherwise the only named one. An
+     *     environment with several named databases opens too, but only for {@link #inspect}: asking for its records
+     *     is an error that lists their names
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if there is no such database, or the file is no environment or not a whole one
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if the database does not exist, or the file is not a complete environment
+     * @throws IOException if the file is missing or cannot be read
      */
-    public static LmdbStore open(Location path, String database) throws IOException {
+    public static LmdbStore open(Location path, @Nullable String database) throws IOException {
         Location data = path.isFolder() ? path.resolve(DATA_FILE) : path;
         return Mapping.open(data, file -> new LmdbStore(file, database));
     }
 
     /**
-     * The databases that have names.
+     * Returns the named databases.
      *
-     * @return their names, in the order of the main database, in which they are
+     * @return their names, in the order of the main database, which holds them
      */
     public List<String> databases() {
         return List.copyOf(main.names().keySet());
     }
 
-    private static String described(String name) {
+    private static String described(@Nullable String name) {
         return name == null ? "the main database" : "database '" + name + "'";
     }
 
@@ -129,7 +130,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
     private LmdbIndex index() {
         if (index == null) {
             throw new UncheckedIOException(new MalformedStoreException(file.location(), main.names().size()
-                    + " databases and none told", namesText(main.names())));
+                    + " databases, none selected", namesText(main.names())));
         }
         return index;
     }
@@ -168,13 +169,12 @@ public final class LmdbStore implements RecordStore, Verifiable {
     }
 
     /**
-     * Points at the value of a key: the first one, if the key has several. It takes as many steps as the tree has
-     * levels.
+     * Locates the first value of a key. Descends the tree.
      *
-     * @param key the key's bytes, as they are stored; an integer key is little-endian
-     * @param into set to the value, if there is one
-     * @return whether the database has the key
-     * @throws UncheckedIOException if the environment holds several databases and none was told, or a page on the way
+     * @param key the key's bytes as stored; an integer key is little-endian
+     * @param into receives the location if the key exists
+     * @return whether the key exists
+     * @throws UncheckedIOException if the environment has several databases and none was selected, or a page on the way
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
@@ -188,11 +188,11 @@ public final class LmdbStore implements RecordStore, Verifiable {
     }
 
     /**
-     * The record of a key: the first one, if the key has several values.
+     * Returns the first record of a key.
      *
-     * @param key the key's bytes, as they are stored; an integer key is little-endian
-     * @return the record's index, or -1 if there is no such key
-     * @throws UncheckedIOException if the environment holds several databases and none was told, or a page on the way
+     * @param key the key's bytes as stored; an integer key is little-endian
+     * @return the record's index, or -1 if the key does not exist
+     * @throws UncheckedIOException if the environment has several databases and none was selected, or a page on the way
      *     is malformed
      */
     public long find(MemorySegment key) {
@@ -205,7 +205,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         }
     }
 
-    /** The record's key: as text if it is UTF-8 without control characters, otherwise in hexadecimal digits. */
+    /** Returns the key: as text if it is UTF-8 without control characters, otherwise as hexadecimal digits. */
     @Override
     public String name(long record) {
         Span key = new Span();
@@ -227,16 +227,18 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     @Override
     public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "lmdb:" + (name == null ? "" : name) + ":records=" + (index == null ? 0 : size()) + ":sha256="
+        String known = fingerprint;
+        if (known == null) {
+            known = "lmdb:" + (name == null ? "" : name) + ":records=" + (index == null ? 0 : size()) + ":sha256="
                     + new Fingerprint().add(file).hex();
+            fingerprint = known;
         }
-        return fingerprint;
+        return known;
     }
 
-    /** Says what is in all databases of the environment, unless one was told. */
+    /** {@inheritDoc} Describes all databases of the environment, or the selected one. */
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("page_size", meta.pageBytes());
         details.put("last_pgno", meta.lastPage());
@@ -244,21 +246,21 @@ public final class LmdbStore implements RecordStore, Verifiable {
         details.put("map_size", Math.max(READER_MAP_BYTES, (meta.lastPage() + 1) * meta.pageBytes()));
         details.put("writer_map_size", meta.mapSize());
         List<Object> databases = new ArrayList<>();
-        for (Map.Entry<String, LmdbIndex> each : indexes().entrySet()) {
-            databases.add(describe(each.getKey(), each.getValue(), digest, progress));
+        for (Map.Entry<@Nullable String, LmdbIndex> each : indexes().entrySet()) {
+            databases.add(describe(each.getKey(), each.getValue(), depth.digests(), progress));
         }
         details.put("databases", databases);
         return new Inspection(file.location(), "lmdb", List.of(file.location()), details);
     }
 
-    /** All databases that the store is of, by their names; the main one has null. */
-    private Map<String, LmdbIndex> indexes() throws MalformedStoreException {
-        Map<String, LmdbIndex> indexes = new LinkedHashMap<>();
+    /** Returns the described databases by their names; the main one has null. */
+    private Map<@Nullable String, LmdbIndex> indexes() throws MalformedStoreException {
+        Map<@Nullable String, LmdbIndex> indexes = new LinkedHashMap<>();
         if (member == null && (main.size() > 0 || main.names().isEmpty())) {
             indexes.put(null, main);
         }
         PageSet seen = new PageSet(pages.count());
-        TreeWalk.index(pages, meta.main(), described(null), true, seen);
+        walkMain(seen);
         for (Map.Entry<String, Tree> named : main.names().entrySet()) {
             if (member == null || named.getKey().equals(member)) {
                 indexes.put(named.getKey(), TreeWalk.index(pages, named.getValue(), described(named.getKey()), false,
@@ -268,7 +270,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         return indexes;
     }
 
-    /** What the headers of overflow pages repeat: a reader of values has no need of it. */
+    /** {@inheritDoc} They are the headers of overflow pages, which reading values does not need. */
     @Override
     public String checksum() {
         return "page headers";
@@ -287,9 +289,9 @@ public final class LmdbStore implements RecordStore, Verifiable {
         }
     }
 
-    private Map<String, Object> describe(String name, LmdbIndex records, boolean digest, Progress progress)
-            throws IOException {
-        Map<String, Object> database = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> describe(@Nullable String name, LmdbIndex records, boolean digest,
+            Progress progress) throws IOException {
+        Map<String, @Nullable Object> database = new LinkedHashMap<>();
         database.put("db", name);
         database.put("flags", records.tree().flagNames());
         database.put("entries", records.size());

@@ -21,7 +21,7 @@ import java.lang.foreign.MemorySegment;
  * }</pre>
  *
  * @param pageBytes the page size
- * @param mapSize what the writer mapped
+ * @param mapSize the size of the writer's map
  * @param free the tree of free pages
  * @param main the main database
  * @param lastPage the number of the last page in use
@@ -36,15 +36,14 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
     private static final int MIN_PAGE_BYTES = 256;
     private static final int MAX_PAGE_BYTES = 1 << 16;
 
-    /** The newer one of the two meta pages. Both must be whole, as for the library: it never writes a file with one. */
+    /** Returns the newer meta page. Both must be valid: the library always writes both. */
     static Meta of(MappedFile file) throws MalformedStoreException {
         Meta first = at(file, 0);
         Meta second = at(file, first.pageBytes);
         if (first.pageBytes != second.pageBytes) {
             throw new MalformedStoreException(file.location(), first.pageBytes + Pages.HEADER_BYTES + FREE,
-                    "a second meta"
-                    + " page that says pages have " + second.pageBytes + " bytes", first.pageBytes
-                    + ", as the first one says");
+                    "a second meta page that says pages have " + second.pageBytes + " bytes",
+                    first.pageBytes + ", as the first one says");
         }
         if (file.byteSize() < 2L * first.pageBytes) {
             throw ends(file, 2L * first.pageBytes);
@@ -57,7 +56,7 @@ record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, lo
                 expectedBytes + " bytes at least (is it cut?)");
     }
 
-    /** The meta page at an offset. */
+    /** Reads the meta page at an offset. */
     private static Meta at(MappedFile file, long page) throws MalformedStoreException {
         MemorySegment bytes = file.segment();
         long meta = page + Pages.HEADER_BYTES;

@@ -1,8 +1,8 @@
 package io.penstock.format.lmdb;
 
 /**
- * Pages that a walk has seen. Every page belongs to one place: a walk that never enters a page twice ends, and does no
- * more work than the file has pages, whatever the file says.
+ * The pages that a walk has visited. Each page belongs to one place. A walk that visits no page twice ends after at
+ * most all pages of the file, whatever the file contains.
  */
 final class PageSet {
 

@@ -7,8 +7,8 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The pages of an environment and the nodes in them. Nothing is believed: each call checks what it reads against the
- * page, or the file, and throws where it leads out of it. Pages and nodes are offsets in the file.
+ * The pages of an environment and their nodes. Each call checks that what it reads is within the page and the file.
+ * Pages and nodes are offsets in the file.
  *
  * <pre>{@code
  * page    0 u64 its number   8 u16 item bytes (LEAF2)   10 u16 flags
@@ -19,9 +19,9 @@ import java.lang.foreign.MemorySegment;
  *        (of a branch page: 0 u48 page)
  * }</pre>
  *
- * <p>A value is in the node; or, BIGDATA, the node has the number of its first overflow page; or, DUPDATA, the key has
- * several values, in a small page within the node, or, SUBDATA too, in a tree of their own. SUBDATA alone is a named
- * database.
+ * <p>A value is in the node. With BIGDATA, the node has the number of the value's first overflow page. With DUPDATA,
+ * the key has several values, in a small page within the node or, with SUBDATA too, in their own tree. SUBDATA alone is
+ * a named database.
  */
 final class Pages {
 
@@ -70,27 +70,27 @@ final class Pages {
         return bytes;
     }
 
-    /** Pages that are in use and in the file. */
+    /** Returns the number of pages that are in use and in the file. */
     long count() {
         return Math.min(lastPage + 1, filePages);
     }
 
-    /** Whether the file ends before its last page. It may: pages that were freed before they were written are not. */
+    /** Tells whether the file ends before its last page. That is legal: unwritten pages may have been freed. */
     boolean isCut() {
         return filePages <= lastPage;
     }
 
-    /** Where a page of a tree ends. */
+    /** Returns the end of a tree's page. */
     long end(long page) {
         return page + pageBytes;
     }
 
-    /** The page of a number, which must be a {@link #BRANCH} or a {@link #LEAF}. */
+    /** Returns the page of a number and checks that it is a {@link #BRANCH} or a {@link #LEAF}. */
     long page(long number, int kind) throws MalformedStoreException {
         return page(number, kind, KINDS);
     }
 
-    /** The leaf page of a number in the tree of a key's values, which may be one without nodes. */
+    /** Returns a leaf page in the tree of a key's values; it may have items instead of nodes. */
     long leafOfValues(long number) throws MalformedStoreException {
         return page(number, LEAF, KINDS & ~LEAF2);
     }
@@ -122,7 +122,7 @@ final class Pages {
         return u16(page + FLAGS);
     }
 
-    /** The nodes of a page, or items of a LEAF2 page. */
+    /** Returns the number of a page's nodes, or of a LEAF2 page's items. */
     int nodes(long page, long end) throws MalformedStoreException {
         int pointersEnd = u16(page + 12);
         int nodes = pointersEnd - HEADER_BYTES >> 1;
@@ -134,7 +134,7 @@ final class Pages {
         return nodes;
     }
 
-    /** Whether a page has items of one size, without nodes. */
+    /** Tells whether a page has items of one size instead of nodes. */
     private boolean hasItems(long page) {
         return (flags(page) & LEAF2) != 0;
     }
@@ -143,7 +143,7 @@ final class Pages {
         return u16(page + 8);
     }
 
-    /** A node, whose header and key are within the page. */
+    /** Returns a node; its header and key are within the page. */
     long node(long page, long end, int index) throws MalformedStoreException {
         int pointer = u16(page + HEADER_BYTES + 2L * index);
         long node = page + pointer;
@@ -166,22 +166,22 @@ final class Pages {
         return node + NODE_BYTES;
     }
 
-    /** Where the data of a node is that has more than a key. */
+    /** Returns the offset of a node's data. */
     long data(long node) {
         return node + NODE_BYTES + keyBytes(node);
     }
 
-    /** Bytes of a leaf's value, wherever it is. */
+    /** Returns the size of a leaf's value, wherever it is. */
     long dataBytes(long node) {
         return bytes.get(LittleEndian.I32, node) & 0xFFFF_FFFFL;
     }
 
-    /** The page that a branch's node leads to. */
+    /** Returns the number of the page that a branch's node points to. */
     long child(long node) {
         return bytes.get(LittleEndian.I32, node) & 0xFFFF_FFFFL | (long) nodeFlags(node) << 32;
     }
 
-    /** Points at the value of a leaf's node which has one, in the page or in overflow pages. */
+    /** Locates the only value of a leaf's node, in the page or in overflow pages. */
     void value(long node, long end, Span into) throws MalformedStoreException {
         if ((nodeFlags(node) & BIG_DATA) != 0) {
             into.set(file, overflow(node, end) * pageBytes + HEADER_BYTES, dataBytes(node));
@@ -199,7 +199,7 @@ final class Pages {
         }
     }
 
-    /** The first overflow page of a node's value; all of them are within the file. */
+    /** Returns the first overflow page of a node's value; all of them are within the file. */
     long overflow(long node, long end) throws MalformedStoreException {
         if (end - data(node) < Long.BYTES) {
             throw malformed(node, "a page number behind the end of the page", "8 bytes");
@@ -209,12 +209,12 @@ final class Pages {
         return first;
     }
 
-    /** How many pages the value of a node takes. */
+    /** Returns the number of overflow pages of a node's value. */
     long overflowPages(long node) {
         return (HEADER_BYTES - 1 + dataBytes(node)) / pageBytes + 1;
     }
 
-    /** Checks what the first overflow page says of itself, which only a verification does. */
+    /** Checks the header of the first overflow page; only verification reads it. */
     void checkOverflow(long node, long end) throws MalformedStoreException {
         long page = overflow(node, end) * pageBytes;
         long pages = bytes.get(LittleEndian.I32, page + 12) & 0xFFFF_FFFFL;
@@ -224,7 +224,7 @@ final class Pages {
         }
     }
 
-    /** The tree that a SUBDATA node has. */
+    /** Returns the tree of a SUBDATA node. */
     Tree tree(long node, long end) throws MalformedStoreException {
         checkData(node, end);
         if (dataBytes(node) != Tree.BYTES) {
@@ -233,7 +233,7 @@ final class Pages {
         return Tree.at(bytes, data(node));
     }
 
-    /** How many values a DUPDATA node has within itself; {@link #data} is their page. */
+    /** Returns the number of values within a DUPDATA node; {@link #data} is their page. */
     int valuesWithin(long node, long end) throws MalformedStoreException {
         checkData(node, end);
         long page = data(node);
@@ -243,7 +243,7 @@ final class Pages {
         return nodes(page, page + dataBytes(node));
     }
 
-    /** Points at an item of a LEAF2 page, or at the key of a leaf's node: the values of a key with several. */
+    /** Locates one of several values of a key: an item of a LEAF2 page, or the key of a leaf's node. */
     void item(long page, long end, int index, Span into) throws MalformedStoreException {
         if (index >= nodes(page, end)) {
             throw malformed(page, nodes(page, end) + " values of a key", "more than " + index);

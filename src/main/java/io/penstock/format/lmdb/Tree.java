@@ -2,11 +2,10 @@ package io.penstock.format.lmdb;
 
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the file says of one B+tree, a database or the values of one key ({@code MDB_db}, 48 bytes):
+ * The record of a B+tree, a database or the values of one key ({@code MDB_db}, 48 bytes):
  *
  * <pre>{@code
  *  0 u32 item bytes of LEAF2 pages (of the first tree of a meta page: the page size)
@@ -19,17 +18,17 @@ import java.util.List;
  * 40 u64 root page, all ones of an empty tree
  * }</pre>
  *
- * @param flags how keys and values are ordered and stored
- * @param depth levels
- * @param overflowPages pages of values that do not fit into a leaf
- * @param entries key-value pairs
+ * @param flags the order and storage of keys and values
+ * @param depth the number of levels
+ * @param overflowPages the pages of values that do not fit into a leaf
+ * @param entries the number of key-value pairs
  * @param root the page number of the root; -1 if there is none
  */
 record Tree(int flags, int depth, long overflowPages, long entries, long root) {
 
     static final int BYTES = 48;
 
-    /** Levels that a tree can have, as the library limits them ({@code CURSOR_STACK}). */
+    /** The library's limit of levels ({@code CURSOR_STACK}). */
     static final int MAX_DEPTH = 32;
 
     private static final int REVERSE_KEY = 0x02;
@@ -38,6 +37,13 @@ record Tree(int flags, int depth, long overflowPages, long entries, long root) {
     private static final int DUP_FIXED = 0x10;
     private static final int INTEGER_DUP = 0x20;
     private static final int REVERSE_DUP = 0x40;
+
+    private record Flag(int bit, String name) {
+    }
+
+    private static final List<Flag> FLAGS = List.of(new Flag(REVERSE_KEY, "reverse_key"),
+            new Flag(DUP_SORT, "dupsort"), new Flag(INTEGER_KEY, "integerkey"), new Flag(INTEGER_DUP, "integerdup"),
+            new Flag(DUP_FIXED, "dupfixed"), new Flag(REVERSE_DUP, "reversedup"));
 
     static Tree at(MemorySegment bytes, long offset) {
         return new Tree(bytes.get(LittleEndian.I16, offset + 4) & 0xFFFF,
@@ -51,34 +57,18 @@ record Tree(int flags, int depth, long overflowPages, long entries, long root) {
         return root == -1;
     }
 
-    /** Whether a key has several values, sorted. */
+    /** Tells whether a key may have several values, sorted. */
     boolean isDupSort() {
         return (flags & DUP_SORT) != 0;
     }
 
-    /**
-     * Whether keys compare from their last byte to their first. Little-endian integers of one length do, and so do
-     * reversed keys.
-     */
+    /** Tells whether keys compare from the last byte to the first, as little-endian integers of one length do. */
     boolean comparesBackwards() {
         return (flags & (REVERSE_KEY | INTEGER_KEY)) != 0;
     }
 
-    /** The flags by the names that they have in Python. */
+    /** Returns the flags by their names in py-lmdb. */
     List<String> flagNames() {
-        List<String> names = new ArrayList<>();
-        addName(names, REVERSE_KEY, "reverse_key");
-        addName(names, DUP_SORT, "dupsort");
-        addName(names, INTEGER_KEY, "integerkey");
-        addName(names, INTEGER_DUP, "integerdup");
-        addName(names, DUP_FIXED, "dupfixed");
-        addName(names, REVERSE_DUP, "reversedup");
-        return names;
-    }
-
-    private void addName(List<String> names, int flag, String name) {
-        if ((flags & flag) != 0) {
-            names.add(name);
-        }
+        return FLAGS.stream().filter(flag -> (flags & flag.bit) != 0).map(Flag::name).toList();
     }
 }

@@ -5,11 +5,12 @@ import io.penstock.io.Span;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** The one walk over a database's tree that checks every node of it and makes its {@link LmdbIndex}. */
+/** Walks a database's tree once, checks every node, and creates the {@link LmdbIndex}. */
 final class TreeWalk {
 
-    /** Names of databases that an environment may have. */
+    /** The most named databases. */
     private static final int MAX_NAMES = 1 << 16;
 
     private final Pages pages;
@@ -21,8 +22,8 @@ final class TreeWalk {
     private int runs;
     private long[] pageOf = new long[16];
     private long[] firstOf = new long[17];
-    /** Null as long as all runs are whole pages. */
-    private long[] ownerOf;
+    /** Null while all runs are whole pages. */
+    private long @Nullable [] ownerOf;
 
     private long keys;
     private long valueBytes;
@@ -39,8 +40,8 @@ final class TreeWalk {
      * Walks a database.
      *
      * @param what the database, for messages
-     * @param mayHaveNames whether it is the main one, whose records may be databases
-     * @param seen the pages that belong to other trees; this tree's are added
+     * @param mayHaveNames whether it is the main one, whose records may name databases
+     * @param seen the pages of other trees; receives this tree's
      */
     static LmdbIndex index(Pages pages, Tree tree, String what, boolean mayHaveNames, PageSet seen)
             throws MalformedStoreException {
@@ -51,8 +52,9 @@ final class TreeWalk {
             throw new MalformedStoreException(pages.file().location(), entries + " entries in " + what,
                     Long.toUnsignedString(tree.entries()) + ", as its record says");
         }
-        return new LmdbIndex(pages, tree, walk.names, walk.runs, walk.pageOf, walk.firstOf, walk.ownerOf,
-                new LmdbIndex.Counts(walk.keys, walk.valueBytes, walk.maxKeyBytes, walk.maxValueBytes));
+        return new LmdbIndex(pages, tree, new KeySearch(pages, tree), walk.names, walk.runs, walk.pageOf,
+                walk.firstOf, walk.ownerOf, new LmdbIndex.Counts(walk.keys, walk.valueBytes, walk.maxKeyBytes,
+                        walk.maxValueBytes));
     }
 
     private long records() {
@@ -198,8 +200,9 @@ final class TreeWalk {
             ownerOf = ownerOf == null ? null : Arrays.copyOf(ownerOf, capacity);
         }
         if (owner != ~0 && ownerOf == null) {
-            ownerOf = new long[pageOf.length];
-            Arrays.fill(ownerOf, 0, runs, ~0);
+            long[] owners = new long[pageOf.length];
+            Arrays.fill(owners, 0, runs, ~0);
+            ownerOf = owners;
         }
         pageOf[runs] = number;
         if (ownerOf != null) {

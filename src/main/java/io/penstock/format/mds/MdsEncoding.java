@@ -6,26 +6,27 @@ import io.penstock.store.Column;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How the values of a column are stored, from the text that the index has for it, such as {@code int},
- * {@code jpeg:90} or {@code ndarray:uint16:3,4} ({@code streaming/base/format/mds/encodings.py}).
+ * The encoding of a column's values, as the index names it: {@code int}, {@code jpeg:90}, {@code ndarray:uint16:3,4}
+ * ({@code streaming/base/format/mds/encodings.py}).
  *
- * @param text the text
+ * @param text the name
  * @param base its first part, up to the colon
- * @param dtype of the elements of numbers; null of anything else, and of arrays that say it value by value
- * @param shape of a value; null if it is of another size than others
+ * @param dtype the element type of numbers; null for other values, and for arrays whose values declare their types
+ * @param shape the shape of a value; null if sizes vary
  */
-record MdsEncoding(String text, String base, DType dtype, List<Long> shape) {
+record MdsEncoding(String text, String base, @Nullable DType dtype, @Nullable List<Long> shape) {
 
-    /** Arrays, whose element type or shape may be a matter of each value. */
+    /** Arrays; each value may declare its own type or shape. */
     static final String NDARRAY = "ndarray";
-    /** Python's pickle, which is code. */
+    /** Python's pickles, which are code. */
     static final String PICKLE = "pkl";
 
     private static final int MAX_RANK = 63;
 
-    /** The element types, as numpy names them. */
+    /** The element types by their names in numpy. */
     private static final Map<String, DType> DTYPES = Map.ofEntries(
             Map.entry("uint8", DType.U8), Map.entry("int8", DType.I8),
             Map.entry("uint16", DType.U16), Map.entry("int16", DType.I16), Map.entry("float16", DType.F16),
@@ -34,11 +35,7 @@ record MdsEncoding(String text, String base, DType dtype, List<Long> shape) {
 
     private static final List<String> TEXTS = List.of("str", "str_int", "str_float", "str_decimal", "json");
 
-    /**
-     * Parses.
-     *
-     * @throws IllegalArgumentException if the text has arguments that it cannot have; says which
-     */
+    /** Parses a name; throws an {@link IllegalArgumentException} that names invalid arguments. */
     static MdsEncoding of(String text) {
         int colon = text.indexOf(':');
         String base = colon < 0 ? text : text.substring(0, colon);
@@ -51,26 +48,26 @@ record MdsEncoding(String text, String base, DType dtype, List<Long> shape) {
 
     private static MdsEncoding array(String text, String[] arguments) {
         DType dtype = DTYPES.get(arguments[0]);
+        IllegalArgumentException invalid = new IllegalArgumentException("the encoding '" + text + "'");
         if (dtype == null || arguments.length > 2) {
-            throw new IllegalArgumentException("the encoding '" + text + "'");
+            throw invalid;
         }
         if (arguments.length == 1) {
             return new MdsEncoding(text, NDARRAY, dtype, null);
         }
-        String[] dims = arguments[1].split(",", -1);
         List<Long> shape;
         try {
-            shape = Arrays.stream(dims).map(dim -> Long.valueOf(dim.strip())).toList();
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("the encoding '" + text + "'", e);
+            shape = Arrays.stream(arguments[1].split(",", -1)).map(dim -> Long.valueOf(dim.strip())).toList();
+        } catch (NumberFormatException _) {
+            throw invalid;
         }
         if (shape.size() > MAX_RANK || shape.stream().anyMatch(dim -> dim < 1)) {
-            throw new IllegalArgumentException("the encoding '" + text + "'");
+            throw invalid;
         }
         return new MdsEncoding(text, NDARRAY, dtype, shape);
     }
 
-    /** Whether all values are numbers of one type and shape. */
+    /** Tells whether all values are numbers of one type and shape. */
     boolean isNumbers() {
         return dtype != null && shape != null;
     }
@@ -79,30 +76,26 @@ record MdsEncoding(String text, String base, DType dtype, List<Long> shape) {
         return TEXTS.contains(base);
     }
 
-    /** Whether each value says its own shape, and its type unless that is known. */
+    /** Tells whether each value declares its own shape. */
     boolean isDynamicArray() {
         return base.equals(NDARRAY) && shape == null;
     }
 
-    /**
-     * The column that it makes.
-     *
-     * @throws IllegalArgumentException if a value exceeds 2^63 bytes
-     */
+    /** Returns the column; throws an {@link IllegalArgumentException} if a value exceeds 2^63 bytes. */
     Column column(String name) {
-        if (isNumbers()) {
+        if (dtype != null && shape != null) {
             return Column.numbers(name, dtype, shape.stream().mapToLong(Long::longValue).toArray());
         }
         String encoding = base.equals(NDARRAY) ? text : base.equals("bytes") ? "" : base;
         return isText() ? Column.text(name, encoding) : Column.bytes(name, encoding);
     }
 
-    /** Bytes of every value; -1 if they differ. */
+    /** Returns the size of every value; -1 if sizes vary. */
     long fixedBytes(TensorSpec spec) {
         return isNumbers() ? spec.byteSize() : -1;
     }
 
-    /** The name that numpy has for an element type. */
+    /** Returns numpy's name of an element type. */
     static String numpyName(DType dtype) {
         return DTYPES.entrySet().stream().filter(entry -> entry.getValue() == dtype).findFirst().orElseThrow().getKey();
     }

@@ -1,8 +1,8 @@
 package io.penstock.format.mds;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.store.Column;
@@ -12,15 +12,16 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code index.json} says: the shards, and the columns that all of them have
+ * The content of {@code index.json}: the shards and their columns
  * ({@code streaming/base/format/mds/writer.py}, version 2).
  *
  * @param file the index
- * @param shards in order
- * @param names of the columns, in the order in which samples have them
- * @param encodings of the columns
+ * @param shards the shards, in order
+ * @param names the names of the columns, in the order of a sample's values
+ * @param encodings the encodings of the columns
  */
 record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
@@ -38,16 +39,12 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
         return encodings.get(position).column(names.get(position));
     }
 
+    /** The columns of a shard. */
+    private record Columns(List<String> names, List<String> texts, List<@Nullable Object> sizes) {
+    }
+
     /** Reads one index. */
-    private static final class Reader {
-
-        private final Location file;
-        private final Location folder;
-
-        Reader(Location file) {
-            this.file = file;
-            this.folder = file.parent();
-        }
+    private record Reader(Location file) {
 
         MdsIndex read(JsonFields root) throws IOException {
             if (!root.has("shards") && root.has("chunks")) {
@@ -56,42 +53,34 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
             }
             root.expect("version", VERSION);
             List<MdsShard> shards = new ArrayList<>();
-            List<String> names = null;
-            List<MdsEncoding> encodings = null;
-            List<String> texts = null;
-            List<Object> sizes = null;
+            Columns columns = null;
+            List<MdsEncoding> encodings = List.of();
             for (JsonFields shard : root.objects("shards")) {
                 shard.expect("version", VERSION);
                 shard.expect("format", "mds");
-                List<String> ownNames = shard.texts("column_names");
-                List<String> ownTexts = shard.texts("column_encodings");
-                List<Object> ownSizes = shard.array("column_sizes");
-                if (names == null) {
-                    names = ownNames;
-                    texts = ownTexts;
-                    sizes = ownSizes;
-                    checkNames(names);
-                    encodings = encodings(names, texts, sizes);
-                } else if (!names.equals(ownNames) || !texts.equals(ownTexts) || !sizes.equals(ownSizes)) {
+                Columns own = new Columns(shard.texts("column_names"), shard.texts("column_encodings"),
+                        shard.array("column_sizes"));
+                if (columns == null) {
+                    columns = own;
+                    encodings = encodings(own);
+                } else if (!columns.equals(own)) {
                     throw malformed("shard " + shards.size() + " has other columns", "those of shard 0");
                 }
                 shards.add(shard(shard, "shard " + shards.size()));
             }
-            if (names == null) {
+            if (columns == null) {
                 throw malformed("no shards", "one at least, which says what columns there are");
             }
-            return new MdsIndex(file, Collections.unmodifiableList(shards), List.copyOf(names),
-                    List.copyOf(encodings));
+            return new MdsIndex(file, List.copyOf(shards), List.copyOf(columns.names), encodings);
         }
 
-        private void checkNames(List<String> names) throws MalformedStoreException {
+        private List<MdsEncoding> encodings(Columns columns) throws MalformedStoreException {
+            List<String> names = columns.names;
             if (names.isEmpty() || names.size() > MAX_COLUMNS || new HashSet<>(names).size() != names.size()) {
                 throw malformed(names.size() + " columns", "1 to " + MAX_COLUMNS + ", of different names");
             }
-        }
-
-        private List<MdsEncoding> encodings(List<String> names, List<String> texts, List<Object> sizes)
-                throws MalformedStoreException {
+            List<String> texts = columns.texts;
+            List<@Nullable Object> sizes = columns.sizes;
             if (texts.size() != names.size() || sizes.size() != names.size()) {
                 throw malformed(names.size() + " column names, " + texts.size() + " encodings, " + sizes.size()
                         + " sizes", "one of each a column");
@@ -102,7 +91,7 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
                 try {
                     MdsEncoding encoding = MdsEncoding.of(texts.get(i));
                     long fixed = encoding.fixedBytes(encoding.column(names.get(i)).spec());
-                    // The library takes 0 for a variable size, as it takes null.
+                    // The library treats 0 as a variable size, like null.
                     Object size = sizes.get(i);
                     long told = size == null || size.equals(0L) ? -1
                             : size instanceof Long number && number > 0 ? number : Long.MAX_VALUE;
@@ -115,32 +104,30 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
                     throw malformed(what + ": " + e.getMessage(), "one of MDS");
                 }
             }
-            return encodings;
+            return List.copyOf(encodings);
         }
 
         private MdsShard shard(JsonFields shard, String what) throws MalformedStoreException {
             long samples = shard.whole("samples", 0, MAX_SHARD_BYTES);
             MdsShard.Part raw = part(shard.object("raw_data"));
-            MdsShard.Part zip = part(shard.objectIfThere("zip_data"));
+            JsonFields zip = shard.objectIfThere("zip_data");
+            MdsShard.Part packed = zip == null ? null : part(zip);
             if (raw.bytes() / 4 < samples + 2) {
                 throw malformed(what + " of " + raw.bytes() + " bytes with " + samples + " samples",
                         "an offset of 4 bytes a sample");
             }
             String compression = shard.textIfThere("compression");
-            if (zip != null && compression == null) {
+            if (packed != null && compression == null) {
                 throw malformed(what + " with a compressed file and no compression", "both or none");
             }
-            return new MdsShard(samples, raw, zip, compression,
+            return new MdsShard(samples, raw, packed, compression,
                     shard.has("hashes") ? List.copyOf(shard.texts("hashes")) : List.of());
         }
 
         private MdsShard.Part part(JsonFields part) {
-            if (part == null) {
-                return null;
-            }
             String name = part.text("basename");
             JsonFields hashes = part.objectIfThere("hashes");
-            return new MdsShard.Part(name, folder.below(name), part.whole("bytes", 0, MAX_SHARD_BYTES),
+            return new MdsShard.Part(name, file.parent().below(name), part.whole("bytes", 0, MAX_SHARD_BYTES),
                     hashes == null ? Map.of() : Collections.unmodifiableMap(hashes.texts()));
         }
 

@@ -4,13 +4,15 @@ import io.penstock.codec.CodecException;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.RecordDigest;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
+import io.penstock.store.StoredArray;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,13 +21,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
-/** Says what is in a dataset: its shards and, column by column, the digests of the values as they are stored. */
+/** Describes a dataset: its shards and, for each column, the digests of the values as stored. */
 final class MdsInspection {
 
-    /** Samples up to which the shape of each value is listed. */
+    /** The most samples for which the shape of each value is listed. */
     private static final long MAX_SHAPES = 1 << 16;
-    /** Bytes of the first value of a text that are shown. */
+    /** The longest first value of a text column that is shown. */
     private static final long MAX_TEXT_BYTES = 1 << 16;
     private static final long PROGRESS_BYTES = 1 << 20;
 
@@ -51,8 +54,8 @@ final class MdsInspection {
         return details;
     }
 
-    private static Map<String, Object> describe(MdsShard shard) {
-        Map<String, Object> map = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> describe(MdsShard shard) {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
         map.put("samples", shard.samples());
         map.put("raw", shard.raw().name());
         map.put("zip", shard.zip() == null ? null : shard.zip().name());
@@ -95,11 +98,10 @@ final class MdsInspection {
         map.put("bytes_total", bytes);
         if (store.size() > 0) {
             store.locate(0, position, value);
-            map.put("first_sha256", Sha256.hex(value.segment().asSlice(value.byteOffset(), value.byteSize()),
-                    _ -> { }));
+            MemorySegment first = value.segment().asSlice(value.byteOffset(), value.byteSize());
+            map.put("first_sha256", Sha256.hex(first, _ -> { }));
             if (encoding.isText() && value.byteSize() <= MAX_TEXT_BYTES) {
-                map.put("first_text", new String(value.segment().asSlice(value.byteOffset(), value.byteSize())
-                        .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+                map.put("first_text", new String(first.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
             }
         }
         if (elements != null) {
@@ -119,31 +121,31 @@ final class MdsInspection {
         }
     }
 
-    private Map<String, Object> array(Column column, String sha256) {
+    private Map<String, Object> array(Column column, @Nullable String sha256) {
         TensorSpec spec = column.spec();
         List<Long> shape = LongStream.concat(LongStream.of(store.size()), LongStream.of(spec.shape())).boxed().toList();
         return array(column.name(), spec.dtype(), shape, store.size() * spec.byteSize(), sha256);
     }
 
-    private static Map<String, Object> array(String name, DType dtype, List<Long> shape, long bytes, String sha256) {
-        char kind = dtype.isFloat() ? 'f' : dtype.isUnsigned() ? 'u' : 'i';
-        String stored = (dtype.byteSize() == 1 ? "|" : "<") + kind + dtype.byteSize();
-        return new Inspection.Array(name, dtype, stored, shape, null, bytes, sha256, null).toMap();
+    private static Map<String, Object> array(String name, DType dtype, List<Long> shape, long bytes,
+            @Nullable String sha256) {
+        return new Inspection.Array(name, dtype, StoredArray.storedDtypeOf(dtype), shape, null, bytes, sha256, null)
+                .toMap();
     }
 
-    /** The values of a column of arrays that say their own shape. */
+    /** The values of a column of arrays with their own shapes. */
     private final class Values {
 
-        private final DType known;
+        private final @Nullable DType known;
         private final NdarrayValue value = new NdarrayValue();
         private final Span elements = new Span();
         private final RecordDigest digest = new RecordDigest();
         private final List<List<Long>> shapes = new ArrayList<>();
         private final TreeSet<String> dtypes = new TreeSet<>();
-        private DType dtype;
+        private @Nullable DType dtype;
         private long bytes;
 
-        Values(DType known) {
+        Values(@Nullable DType known) {
             this.known = known;
         }
 
@@ -158,14 +160,14 @@ final class MdsInspection {
                 shapes.add(LongStream.of(value.shape()).boxed().toList());
             }
             dtype = value.dtype();
-            dtypes.add(MdsEncoding.numpyName(dtype));
+            dtypes.add(MdsEncoding.numpyName(value.dtype()));
             elements.setPart(stored, value.dataOffset() - stored.byteOffset(), value.dataBytes());
             digest.addBytes(elements);
             bytes += value.dataBytes();
         }
 
         void describe(String name, Map<String, Object> map) {
-            if (dtypes.size() == 1) {
+            if (dtype != null && dtypes.size() == 1) {
                 map.put("values", array(name, dtype, List.of(bytes / dtype.byteSize()), bytes, digest.hex()));
             }
             if (store.size() <= MAX_SHAPES) {

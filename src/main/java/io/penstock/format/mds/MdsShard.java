@@ -3,25 +3,26 @@ package io.penstock.format.mds;
 import io.penstock.io.Location;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A shard, as the index has it.
+ * A shard, as the index describes it.
  *
- * @param samples in it
- * @param raw its file as it is when it is not compressed
- * @param zip its compressed file; null if there is none
- * @param compression how {@code zip} is compressed, with a level perhaps; null if there is none
- * @param hashes the algorithms that its writer was told
+ * @param samples the number of samples
+ * @param raw the uncompressed file
+ * @param zip the compressed file; null if there is none
+ * @param compression the compression and perhaps its level, such as {@code zstd:7}; not null if {@code zip} is not
+ * @param hashes the algorithms that the writer was given
  */
-record MdsShard(long samples, Part raw, Part zip, String compression, List<String> hashes) {
+record MdsShard(long samples, Part raw, @Nullable Part zip, @Nullable String compression, List<String> hashes) {
 
     /**
      * A file of a shard.
      *
-     * @param name its path in the dataset's folder, as the index has it
+     * @param name its path in the dataset's folder, from the index
      * @param path the path
      * @param bytes its size
-     * @param hashes hexadecimal digests by algorithm, as Python's hashlib and xxhash name them
+     * @param hashes hexadecimal digests by algorithm, in the names of Python's hashlib and xxhash
      */
     record Part(String name, Location path, long bytes, Map<String, String> hashes) {
     }

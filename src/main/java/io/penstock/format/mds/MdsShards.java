@@ -12,30 +12,31 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a dataset's shards: plain ones are mapped; compressed ones, of which there is no plain one, are decoded
- * when they are first touched.
+ * The bytes of a dataset's shards. A plain shard is mapped; a compressed one without a plain one is decoded when it is
+ * first located.
  */
 final class MdsShards implements AutoCloseable {
 
-    private final List<MdsShard> shards;
-    /** The mapping of each plain shard; null of a compressed one. */
-    private final MappedFile[] files;
+    /** The file that each shard is read from. */
+    private final List<MdsShard.Part> parts = new ArrayList<>();
+    /** The mapping of each plain shard; null for a compressed one. */
+    private final @Nullable MappedFile[] files;
     /** The block of each compressed shard in {@link #decoded}. */
     private final int[] blockOf;
     /** Null if no shard is compressed. */
-    private DecodedBlocks decoded;
+    private @Nullable DecodedBlocks decoded;
 
-    private MdsShards(List<MdsShard> shards) {
-        this.shards = shards;
-        this.files = new MappedFile[shards.size()];
-        this.blockOf = new int[shards.size()];
+    private MdsShards(int count) {
+        this.files = new MappedFile[count];
+        this.blockOf = new int[count];
     }
 
-    /** Opens the shards of an index, and checks their sizes and the ends of the tables of the plain ones. */
+    /** Opens the shards of an index; checks their sizes and the ends of the tables of the plain ones. */
     static MdsShards open(MdsIndex index, DecodeLimit limit) throws IOException {
-        MdsShards opened = new MdsShards(index.shards());
+        MdsShards opened = new MdsShards(index.shards().size());
         try {
             opened.openAll(index, limit);
             return opened;
@@ -46,40 +47,48 @@ final class MdsShards implements AutoCloseable {
     }
 
     private void openAll(MdsIndex index, DecodeLimit limit) throws IOException {
-        List<MdsShard> packed = new ArrayList<>();
+        List<PackedShard> packed = new ArrayList<>();
         for (int i = 0; i < files.length; i++) {
-            MdsShard shard = shards.get(i);
+            MdsShard shard = index.shards().get(i);
+            MdsShard.Part zip = shard.zip();
             if (shard.raw().path().exists()) {
-                checkSize(shard.raw());
+                parts.add(checked(shard.raw()));
                 files[i] = Mapping.open(shard.raw().path(), file -> {
                     file.require(0, tableBytes(shard.samples()));
                     checkTable(shard, file.location(), file.mapping());
                     return file;
                 });
-            } else if (shard.zip() != null && shard.zip().path().exists()) {
-                checkSize(shard.zip());
-                limit.check(shard.zip().path(), shard.zip().bytes(), shard.raw().bytes());
+            } else if (zip != null && zip.path().exists()) {
+                parts.add(checked(zip));
+                limit.check(zip.path(), zip.bytes(), shard.raw().bytes());
                 blockOf[i] = packed.size();
-                packed.add(shard);
+                packed.add(PackedShard.of(index.file(), shard, zip));
             } else {
                 throw new MalformedStoreException(shard.raw().path(), "no such file", "shard " + i + " of the "
                         + files.length + " that " + index.file() + " names");
             }
         }
         if (!packed.isEmpty()) {
-            decoded = decoded(index, packed);
+            packed.getFirst().check();
+            long[] sizes = packed.stream().mapToLong(each -> each.shard().raw().bytes()).toArray();
+            decoded = DecodedBlocks.create(index.file(), sizes, (block, target) -> {
+                PackedShard each = packed.get(block);
+                each.decode(target);
+                checkTable(each.shard(), each.path(), target);
+            });
         }
     }
 
-    private static void checkSize(MdsShard.Part part) throws IOException {
+    private static MdsShard.Part checked(MdsShard.Part part) throws IOException {
         long bytes = part.path().isFile() ? part.path().byteSize() : -1;
         if (bytes != part.bytes()) {
             throw new MalformedStoreException(part.path(), bytes < 0 ? "no regular file" : bytes + " bytes",
                     part.bytes() + " bytes, as the index has it");
         }
+        return part;
     }
 
-    /** Checks the ends of a shard's table; what is between them is checked as it is used. */
+    /** Checks the ends of a shard's table; each entry between is checked when it is used. */
     private static void checkTable(MdsShard shard, Location file, MemorySegment bytes)
             throws MalformedStoreException {
         long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
@@ -96,54 +105,31 @@ final class MdsShards implements AutoCloseable {
         }
     }
 
-    /** Bytes of a shard's count and offsets. */
+    /** Returns the size of a shard's count and offsets. */
     static long tableBytes(long samples) {
         return 4 * (samples + 2);
-    }
-
-    private static DecodedBlocks decoded(MdsIndex index, List<MdsShard> packed) throws IOException {
-        long[] sizes = new long[packed.size()];
-        String[] algorithms = new String[sizes.length];
-        for (int i = 0; i < sizes.length; i++) {
-            sizes[i] = packed.get(i).raw().bytes();
-            algorithms[i] = MdsDecompression.algorithm(index, packed.get(i));
-        }
-        MdsDecompression.check(packed.getFirst(), algorithms[0]);
-        return DecodedBlocks.create(index.file(), sizes, (block, target) -> {
-            MdsShard shard = packed.get(block);
-            MdsDecompression.decode(shard, algorithms[block], target);
-            checkTable(shard, shard.zip().path(), target);
-        });
-    }
-
-    int count() {
-        return files.length;
     }
 
     boolean isAnyDecoded() {
         return decoded != null;
     }
 
-    /** The mapping of a plain shard; null of a compressed one. */
-    MappedFile file(int shard) {
+    /** Returns the mapping of a plain shard; null for a compressed one. */
+    @Nullable MappedFile file(int shard) {
         return files[shard];
     }
 
-    /** The file that a shard is read from. */
-    Location path(int shard) {
-        return part(shard).path();
+    /** Returns the files that the shards are read from, in order. */
+    List<MdsShard.Part> parts() {
+        return parts;
     }
 
-    /** What the index says of the file that a shard is read from. */
-    MdsShard.Part part(int shard) {
-        return files[shard] != null ? shards.get(shard).raw() : shards.get(shard).zip();
-    }
-
-    /** Points at a whole shard, which is decoded if it was not. */
+    /** Locates a whole shard, decoding it if needed. */
     void locate(int shard, Span into) {
-        if (files[shard] != null) {
-            into.set(files[shard], 0, files[shard].byteSize());
-        } else {
+        MappedFile file = files[shard];
+        if (file != null) {
+            into.set(file, 0, file.byteSize());
+        } else if (decoded != null) {
             decoded.locate(blockOf[shard], 0, decoded.byteSize(blockOf[shard]), into);
         }
     }

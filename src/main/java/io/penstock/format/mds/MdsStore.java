@@ -6,11 +6,11 @@ import io.penstock.codec.MissingLibraryException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.NdarrayValue;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -25,6 +25,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A MosaicML streaming dataset (MDS version 2) in a folder: {@code index.json} and its shards. Samples of plain shards
@@ -47,19 +49,17 @@ public final class MdsStore implements RecordStore, Verifiable {
     /** The name of the index. */
     public static final String INDEX_NAME = "index.json";
 
-    private static final String CHECKSUM = "index hashes";
-
     private final MdsIndex index;
     private final MappedFile indexFile;
     private final MdsShards shards;
     private final PrefixSums records;
     private final List<Column> columns;
-    /** Of each column told, its position in a sample. */
+    /** The position of each column's value in a sample. */
     private final int[] positionOf;
-    /** Bytes of each value of a sample; -1 if it varies. */
+    /** The size of each value of a sample; -1 if it varies. */
     private final long[] fixedBytes;
     private final int variables;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
     private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
         this.index = index;
@@ -67,44 +67,39 @@ public final class MdsStore implements RecordStore, Verifiable {
         this.shards = shards;
         this.positionOf = positionOf;
         this.columns = Arrays.stream(positionOf).mapToObj(index::column).toList();
-        this.records = PrefixSums.ofLengths(shards.count(), shard -> index.shards().get(shard).samples());
-        this.fixedBytes = new long[index.names().size()];
-        int varying = 0;
-        for (int i = 0; i < fixedBytes.length; i++) {
-            fixedBytes[i] = index.encodings().get(i).fixedBytes(index.column(i).spec());
-            varying += fixedBytes[i] < 0 ? 1 : 0;
-        }
-        this.variables = varying;
+        this.records = PrefixSums.ofLengths(index.shards().size(), shard -> index.shards().get(shard).samples());
+        this.fixedBytes = IntStream.range(0, index.names().size())
+                .mapToLong(i -> index.encodings().get(i).fixedBytes(index.column(i).spec())).toArray();
+        this.variables = (int) Arrays.stream(fixedBytes).filter(bytes -> bytes < 0).count();
     }
 
     /**
-     * Opens and checks a dataset: the index, and of each shard its size and the ends of its table of samples.
+     * Opens a dataset; checks the index, and of each shard the size and the ends of its table of samples.
      *
      * @param path its folder, or the {@code index.json} in it
-     * @param columns the names of the columns that are wanted, in the order that is wanted; null for all, in the order
-     *     of their names. A column of pickles cannot be had, so all but that one must be named
+     * @param columns the names of the columns to open, in that order; null for all, in the order of their names. A
+     *     column of pickles cannot be opened, so the others must be named
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the index is malformed, names files outside of the folder, or a shard is
-     *     missing or of another size; if a column is a pickle or is not there; if shards are compressed by anything but
-     *     zstd and gz
-     * @throws MissingLibraryException if shards are compressed by zstd and zstd-jni is not there
-     * @throws IOException if there is no index, or a file cannot be read
+     * @throws MalformedStoreException if the index is malformed or names files outside of the folder; if a shard is
+     *     missing, of another size, or compressed by anything but zstd and gz; if a column is missing or a pickle
+     * @throws MissingLibraryException if shards are compressed by zstd and zstd-jni is missing
+     * @throws IOException if a file is missing or cannot be read
      */
-    public static MdsStore open(Location path, List<String> columns) throws IOException {
+    public static MdsStore open(Location path, @Nullable List<String> columns) throws IOException {
         return open(path, columns, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens and checks a dataset, as {@link #open(Location, List)} does.
+     * Opens a dataset with a decode limit, as {@link #open(Location, List)} does.
      *
      * @param path its folder, or the {@code index.json} in it
-     * @param columns the names of the columns that are wanted; null for all
-     * @param limit what each shard may decode to
+     * @param columns the names of the columns to open; null for all
+     * @param limit the most that each shard may decode to
      * @return the store, to be closed by the caller
-     * @throws DecodeLimitException if a shard decodes to more, as the index says
-     * @throws IOException if there is no index, a file is malformed or missing, or cannot be read
+     * @throws DecodeLimitException if the index declares a larger shard
+     * @throws IOException if a file is malformed, missing, or cannot be read
      */
-    public static MdsStore open(Location path, List<String> columns, DecodeLimit limit) throws IOException {
+    public static MdsStore open(Location path, @Nullable List<String> columns, DecodeLimit limit) throws IOException {
         Location file = path.isFolder() ? path.resolve(INDEX_NAME) : path;
         return Mapping.open(file, indexFile -> {
             MdsIndex index = MdsIndex.read(file);
@@ -113,7 +108,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         });
     }
 
-    private static int[] positions(MdsIndex index, List<String> columns) throws MalformedStoreException {
+    private static int[] positions(MdsIndex index, @Nullable List<String> columns) throws MalformedStoreException {
         List<String> wanted = columns == null ? index.names() : columns;
         int[] positions = new int[wanted.size()];
         for (int i = 0; i < positions.length; i++) {
@@ -163,7 +158,8 @@ public final class MdsStore implements RecordStore, Verifiable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InternalError fault) {
-            throw shards.file(shard) == null ? fault : shards.file(shard).explain(fault);
+            MappedFile file = shards.file(shard);
+            throw file == null ? fault : file.explain(fault);
         }
     }
 
@@ -205,97 +201,79 @@ public final class MdsStore implements RecordStore, Verifiable {
         into.setPart(into, start, length);
     }
 
-    private static void require(MappedFile plain, long offset, long bytes) {
+    private static void require(@Nullable MappedFile plain, long offset, long bytes) {
         if (plain != null) {
             plain.require(offset, bytes);
         }
     }
 
     private MalformedStoreException malformed(int shard, long offset, String found, String expected) {
-        return new MalformedStoreException(shards.path(shard), offset, found, expected);
+        return new MalformedStoreException(shards.parts().get(shard).path(), offset, found, expected);
     }
 
-    /** The file of a sample's shard and the sample's number in it. */
+    /** Returns the file of the sample's shard and the sample's number in it. */
     @Override
     public String name(long record) {
         int shard = records.runOf(record);
         return index.shards().get(shard).raw().name() + "[" + (record - records.start(shard)) + "]";
     }
 
-    /** True if a shard is decoded, whatever the column. */
+    /** Returns true if any shard is decoded, whatever the column. */
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
         return shards.isAnyDecoded();
     }
 
+    @Override
+    public @Nullable String checksum() {
+        return MdsHashes.areIn(shards.parts()) ? MdsHashes.CHECK : null;
+    }
+
     /**
-     * Checks the digests that the index has, of the files that there are: the plain shard or, if there is none, the
-     * compressed one. Nothing else checks them.
+     * Compares the shards' files with the digests in the index: the plain file of a shard or, if there is none, the
+     * compressed one. Algorithms of the JDK and xxh64 are checked; others are ignored.
      *
-     * @param progress told the bytes that are read
-     * @return what was checked
-     * @throws MalformedStoreException if a digest is another
+     * @param faults receives each mismatch
+     * @param progress receives the bytes read
      * @throws IOException if a file cannot be read
      */
-    public MdsVerification verify(Progress progress) throws IOException {
-        return MdsVerification.of(parts(), progress, (_, found) -> {
-            throw found;
-        });
-    }
-
-    @Override
-    public String checksum() {
-        return MdsVerification.hasHashes(parts()) ? CHECKSUM : null;
-    }
-
     @Override
     public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
-        MdsVerification.of(parts(), progress,
-                (file, found) -> faults.accept(new Fault(file, CHECKSUM, found.getMessage())));
-    }
-
-    private List<MdsShard.Part> parts() {
-        List<MdsShard.Part> parts = new ArrayList<>();
-        for (int shard = 0; shard < shards.count(); shard++) {
-            parts.add(shards.part(shard));
-        }
-        return parts;
+        MdsHashes.verify(shards.parts(), faults, progress);
     }
 
     @Override
     public String fingerprint() {
-        if (fingerprint == null) {
+        String known = fingerprint;
+        if (known == null) {
             Fingerprint sample = new Fingerprint().add(indexFile);
-            try {
-                add(sample, 0);
-                add(sample, shards.count() - 1);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            fingerprint = "mds:samples=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+            add(sample, 0);
+            add(sample, shards.parts().size() - 1);
+            known = "mds:samples=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+            fingerprint = known;
         }
-        return fingerprint;
+        return known;
     }
 
-    private void add(Fingerprint sample, int shard) throws IOException {
-        if (shards.file(shard) != null) {
-            sample.add(shards.file(shard));
-        } else {
-            try (MappedFile packed = shards.path(shard).open()) {
-                sample.add(packed);
-            }
+    private void add(Fingerprint sample, int shard) {
+        MappedFile plain = shards.file(shard);
+        if (plain != null) {
+            sample.add(plain);
+            return;
+        }
+        try (MappedFile packed = shards.parts().get(shard).path().open()) {
+            sample.add(packed);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         List<Location> paths = new ArrayList<>(List.of(index.file()));
-        for (int shard = 0; shard < shards.count(); shard++) {
-            paths.add(shards.path(shard));
-        }
-        return new Inspection(index.file(), "mds", paths,
-                new MdsInspection(this).details(digest, progress));
+        shards.parts().forEach(part -> paths.add(part.path()));
+        return new Inspection(index.file(), "mds", paths, new MdsInspection(this).details(depth.digests(), progress));
     }
 
     @Override
@@ -306,6 +284,6 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     @Override
     public String toString() {
-        return index.file() + " (" + size() + " samples in " + shards.count() + " shards)";
+        return index.file() + " (" + size() + " samples in " + shards.parts().size() + " shards)";
     }
 }

@@ -4,8 +4,8 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 64-bit xxHash of bytes that come piece by piece, as Yann Collet specifies it ({@code doc/xxhash_spec.md}): a
- * checksum, no protection against a forger.
+ * The 64-bit xxHash of bytes added piece by piece, as Yann Collet specifies it ({@code doc/xxhash_spec.md}). It detects
+ * damage, not forgery.
  */
 final class Xxh64 {
 
@@ -27,7 +27,7 @@ final class Xxh64 {
         this.lanes = new long[] {seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1};
     }
 
-    /** Takes in bytes. */
+    /** Adds bytes. */
     void update(byte[] bytes, int offset, int length) {
         totalBytes += length;
         int at = offset;
@@ -61,7 +61,7 @@ final class Xxh64 {
         return Long.rotateLeft(lane + input * PRIME_2, 31) * PRIME_1;
     }
 
-    /** The hash of what was taken in so far. */
+    /** Returns the hash of the bytes added so far. */
     long value() {
         long hash;
         if (totalBytes >= STRIPE_BYTES) {

@@ -8,10 +8,12 @@ import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
+import io.penstock.store.StoredArray;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 
 /**
  * The {@code .idx} of a Megatron store. All numbers are little-endian; nothing after the header is aligned:
@@ -23,14 +25,13 @@ import java.util.HexFormat;
  *   18  u64       S, sequences
  *   26  u64       D, document indices: one more than documents
  *   34  i32[S]    sequence lengths, in tokens
- *       i64[S]    sequence pointers, in bytes; as it is written, the running sum of the lengths before
+ *       i64[S]    sequence pointers, in bytes; as written, the sum of the lengths before
  *       i64[D]    document indices: the first sequence of each document, then S
- *       i8[S]     sequence modes; multimodal stores alone
+ *       i8[S]     sequence modes; only in multimodal stores
  * </pre>
  *
- * <p>An index of some sequences of a shared {@code .bin}, or of all in another order, has pointers that leave gaps, go
- * back, or meet the same tokens twice: then the sequences are not one run, and {@link SequencePositions} says where
- * each is. Nothing is copied to the heap: a look-up reads the mapping.
+ * <p>An index may select, reorder or repeat sequences of a shared {@code .bin}. Then the sequences are not one run, and
+ * {@link SequencePositions} locates each. Nothing is copied to the heap: a look-up reads the mapping.
  */
 final class MegatronIndex {
 
@@ -41,10 +42,11 @@ final class MegatronIndex {
     static final long SEQUENCES_OFFSET = 18;
     static final long DOCUMENT_INDICES_OFFSET = 26;
 
-    private static final byte[] MAGIC = "MMIDIDX\0\0".getBytes(StandardCharsets.US_ASCII);
-    private static final DType[] DTYPE_OF_CODE =
-            {null, DType.U8, DType.I8, DType.I16, DType.I32, DType.I64, DType.F64, DType.F32, DType.U16};
-    /** Entries that are brought in and checked at a time. */
+    static final byte[] MAGIC = "MMIDIDX\0\0".getBytes(StandardCharsets.US_ASCII);
+    /** The types of the codes 1 to 8. */
+    private static final List<DType> DTYPES =
+            List.of(DType.U8, DType.I8, DType.I16, DType.I32, DType.I64, DType.F64, DType.F32, DType.U16);
+    /** Entries that are read from disk and checked at a time. */
     private static final long CHUNK_ENTRIES = 1 << 20;
 
     private final MappedFile file;
@@ -59,16 +61,27 @@ final class MegatronIndex {
     private long binBytes;
     private boolean isOneRun = true;
 
-    /** Reads and checks an index; what it says of the {@code .bin} is for {@link MegatronStore} to check. */
+    /** Reads and checks an index; {@link MegatronStore} checks the {@code .bin} against it. */
     MegatronIndex(MappedFile file) throws MalformedStoreException {
         this.file = file;
         this.bytes = file.segment();
-        checkMagic();
+        byte[] head = bytes.asSlice(0, Math.min(MAGIC.length, bytes.byteSize())).toArray(JAVA_BYTE);
+        if (!Arrays.equals(head, Arrays.copyOf(MAGIC, head.length))) {
+            throw malformed(0, "magic " + HexFormat.of().formatHex(head),
+                    HexFormat.of().formatHex(MAGIC) + " (is this a Megatron index?)");
+        }
+        if (bytes.byteSize() < HEADER_BYTES) {
+            throw malformed(bytes.byteSize(), "the file ends inside its header", HEADER_BYTES + " bytes of it");
+        }
         long version = bytes.get(LittleEndian.I64, VERSION_OFFSET);
         if (version != VERSION) {
             throw malformed(VERSION_OFFSET, "version " + Long.toUnsignedString(version), "1");
         }
-        this.dtype = readDType();
+        int code = bytes.get(JAVA_BYTE, DTYPE_OFFSET) & 0xFF;
+        if (code == 0 || code > DTYPES.size()) {
+            throw malformed(DTYPE_OFFSET, "dtype code " + code, "1..8 (is this a Megatron index?)");
+        }
+        this.dtype = DTYPES.get(code - 1);
         this.sequences = bytes.get(LittleEndian.I64, SEQUENCES_OFFSET);
         long documentIndices = bytes.get(LittleEndian.I64, DOCUMENT_INDICES_OFFSET);
         long room = bytes.byteSize() - HEADER_BYTES;
@@ -101,53 +114,35 @@ final class MegatronIndex {
         return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
     }
 
-    static byte[] magic() {
-        return MAGIC.clone();
-    }
-
-    /** The code of a dtype, 1 to 8; 0 if the format has none for it. */
+    /** Returns the code of a dtype, 1 to 8; 0 if the format does not support it. */
     static int codeOf(DType dtype) {
-        return Math.max(0, Arrays.asList(DTYPE_OF_CODE).indexOf(dtype));
+        return DTYPES.indexOf(dtype) + 1;
     }
 
-    private void checkMagic() throws MalformedStoreException {
-        byte[] head = bytes.asSlice(0, Math.min(MAGIC.length, bytes.byteSize())).toArray(JAVA_BYTE);
-        if (!Arrays.equals(head, Arrays.copyOf(MAGIC, head.length))) {
-            throw malformed(0, "magic " + HexFormat.of().formatHex(head),
-                    HexFormat.of().formatHex(MAGIC) + " (is this a Megatron index?)");
-        }
-        if (bytes.byteSize() < HEADER_BYTES) {
-            throw malformed(bytes.byteSize(), "the file ends inside its header", HEADER_BYTES + " bytes of it");
-        }
+    /** Reads entries from disk at once, without a page fault for each page. */
+    private MemorySegment populated(long offset, long byteSize) {
+        file.advise(Advice.POPULATE_READ, offset, byteSize);
+        return bytes.asSlice(offset, byteSize);
     }
 
-    private DType readDType() throws MalformedStoreException {
-        int code = bytes.get(JAVA_BYTE, DTYPE_OFFSET) & 0xFF;
-        if (code == 0 || code >= DTYPE_OF_CODE.length) {
-            throw malformed(DTYPE_OFFSET, "dtype code " + code, "1..8 (is this a Megatron index?)");
-        }
-        return DTYPE_OF_CODE[code];
-    }
-
-    /** Checks lengths and pointers, adds up the tokens, and looks whether they are one run. */
+    /** Checks lengths and pointers, counts the tokens, and finds out whether the sequences are one run. */
     private void checkSequences() throws MalformedStoreException {
         for (long from = 0; from < sequences; from += CHUNK_ENTRIES) {
             long count = Math.min(CHUNK_ENTRIES, sequences - from);
-            file.advise(Advice.POPULATE_READ, HEADER_BYTES + from * Integer.BYTES, count * Integer.BYTES);
-            file.advise(Advice.POPULATE_READ, pointersOffset + from * Long.BYTES, count * Long.BYTES);
-            checkSequences(from, (int) count);
+            checkSequences(from, (int) count,
+                    populated(HEADER_BYTES + from * Integer.BYTES, count * Integer.BYTES),
+                    populated(pointersOffset + from * Long.BYTES, count * Long.BYTES));
         }
     }
 
-    private void checkSequences(long from, int count) throws MalformedStoreException {
-        MemorySegment lengths = bytes.asSlice(HEADER_BYTES + from * Integer.BYTES, (long) count * Integer.BYTES);
-        MemorySegment pointers = bytes.asSlice(pointersOffset + from * Long.BYTES, (long) count * Long.BYTES);
+    private void checkSequences(long from, int count, MemorySegment lengths, MemorySegment pointers)
+            throws MalformedStoreException {
         int elementBytes = dtype.byteSize();
         long start = runStart();
         for (int i = 0; i < count; i++) {
             long length = lengths.get(LittleEndian.I32, (long) i * Integer.BYTES);
             long pointer = pointers.get(LittleEndian.I64, (long) i * Long.BYTES);
-            // Elements are of 1, 2, 4 or 8 bytes.
+            // Elements have 1, 2, 4 or 8 bytes.
             if (length < 0 || pointer < 0 || (pointer & elementBytes - 1) != 0
                     || pointer > Long.MAX_VALUE - length * elementBytes) {
                 throw malformedSequence(from + i, length, pointer);
@@ -175,28 +170,21 @@ final class MegatronIndex {
         long previous = 0;
         for (long from = 0; from <= documents; from += CHUNK_ENTRIES) {
             long count = Math.min(CHUNK_ENTRIES, documents + 1 - from);
-            file.advise(Advice.POPULATE_READ, documentIndicesOffset + from * Long.BYTES, count * Long.BYTES);
-            previous = checkDocuments(from, (int) count, previous);
+            MemorySegment indices = populated(documentIndicesOffset + from * Long.BYTES, count * Long.BYTES);
+            for (int i = 0; i < count; i++) {
+                long index = indices.get(LittleEndian.I64, (long) i * Long.BYTES);
+                if (index < previous || index > sequences) {
+                    throw malformed(documentIndicesOffset + (from + i) * Long.BYTES, "document index " + (from + i)
+                            + " is " + index, previous + " to " + sequences + ": not before the one before it, and"
+                            + " within the sequences");
+                }
+                previous = index;
+            }
         }
         if (previous != sequences) {
             throw malformed(documentIndicesOffset + documents * Long.BYTES, "the last document ends at sequence "
                     + previous, sequences + ", the count of sequences");
         }
-    }
-
-    private long checkDocuments(long from, int count, long before) throws MalformedStoreException {
-        MemorySegment indices = bytes.asSlice(documentIndicesOffset + from * Long.BYTES, (long) count * Long.BYTES);
-        long previous = before;
-        for (int i = 0; i < count; i++) {
-            long index = indices.get(LittleEndian.I64, (long) i * Long.BYTES);
-            if (index < previous || index > sequences) {
-                throw malformed(documentIndicesOffset + (from + i) * Long.BYTES, "document index " + (from + i)
-                        + " is " + index, previous + " to " + sequences + ": not before the one before it, and"
-                        + " within the sequences");
-            }
-            previous = index;
-        }
-        return previous;
     }
 
     private MalformedStoreException malformed(long offset, String found, String expected) {
@@ -219,60 +207,58 @@ final class MegatronIndex {
         return modesOffset < bytes.byteSize();
     }
 
-    /** Tokens of all sequences together. */
+    /** Returns the tokens of all sequences. */
     long tokens() {
         return tokens;
     }
 
-    /** Bytes that the {@code .bin} must have: where the last sequence in it ends. */
+    /** Returns the least size of the {@code .bin}: the end of its last sequence. */
     long binBytes() {
         return binBytes;
     }
 
-    /** Whether the sequences are one run in the {@code .bin}, in the order of the index. */
+    /** Tells whether the sequences are consecutive in the {@code .bin}, in the order of the index. */
     boolean isOneRun() {
         return isOneRun;
     }
 
-    /** Where in the {@code .bin} the run starts that the sequences are. */
+    /** Returns the offset of that run in the {@code .bin}. */
     long runStart() {
         return sequences == 0 ? 0 : pointer(0);
     }
 
-    /** The first sequence of a document; of the document after the last, the count of sequences. */
+    /** Returns the first sequence of a document; for the number of documents, the number of sequences. */
     long firstSequence(long document) {
         return bytes.get(LittleEndian.I64, documentIndicesOffset + document * Long.BYTES);
     }
 
-    /** Where a sequence starts in the {@code .bin}. */
+    /** Returns the offset of a sequence in the {@code .bin}. */
     long pointer(long sequence) {
         return bytes.get(LittleEndian.I64, pointersOffset + sequence * Long.BYTES);
     }
 
-    /** Tokens of a sequence. */
+    /** Returns the number of a sequence's tokens. */
     int length(long sequence) {
         return bytes.get(LittleEndian.I32, HEADER_BYTES + sequence * Integer.BYTES);
     }
 
-    /** The mode of a sequence of a multimodal store. */
+    /** Returns the mode of a sequence of a multimodal store. */
     byte mode(long sequence) {
         return bytes.get(JAVA_BYTE, modesOffset + sequence);
     }
 
-    Tensor lengths() {
-        return Tensor.of(bytes.asSlice(HEADER_BYTES, sequences * Integer.BYTES), DType.I32, sequences);
+    /** Returns the arrays before the modes, as views. */
+    List<StoredArray> arrays() {
+        return List.of(array("sequence_lengths", HEADER_BYTES, DType.I32, sequences),
+                array("sequence_pointers", pointersOffset, DType.I64, sequences),
+                array("document_indices", documentIndicesOffset, DType.I64, documents + 1));
     }
 
-    Tensor pointers() {
-        return Tensor.of(bytes.asSlice(pointersOffset, sequences * Long.BYTES), DType.I64, sequences);
+    StoredArray modes() {
+        return array("sequence_modes", modesOffset, DType.I8, sequences);
     }
 
-    Tensor documentIndices() {
-        return Tensor.of(bytes.asSlice(documentIndicesOffset, (documents + 1) * Long.BYTES), DType.I64,
-                documents + 1);
-    }
-
-    Tensor modes() {
-        return Tensor.of(bytes.asSlice(modesOffset, sequences), DType.I8, sequences);
+    private StoredArray array(String name, long offset, DType type, long count) {
+        return new StoredArray(name, Tensor.of(bytes.asSlice(offset, count * type.byteSize()), type, count));
     }
 }

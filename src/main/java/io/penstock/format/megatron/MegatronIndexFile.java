@@ -14,32 +14,22 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /** Writes the {@code .idx} of a store from the sequence lengths of its parts; {@link MegatronIndex} has the layout. */
-final class MegatronIndexFile {
+record MegatronIndexFile(StagingFolder staging, List<MegatronPart> parts) {
 
     private static final int BUFFER_BYTES = 1 << 20;
 
-    private final StagingFolder staging;
-    private final List<MegatronPart> parts;
-
-    MegatronIndexFile(StagingFolder staging, List<MegatronPart> parts) {
-        this.staging = staging;
-        this.parts = parts;
-    }
-
-    /** Told of each sequence in order: its length, and whether its document ends with it. */
+    /** Receives the length of each sequence in order, and whether its document ends with it. */
     @FunctionalInterface
     private interface Visitor {
         void visit(int length, boolean endsDocument) throws IOException;
     }
 
-    /** Writes the file of this name, and makes it last. */
+    /** Writes and flushes the file. */
     void write(String name, Path target, DType dtype) throws IOException {
         try (SpoolFile file = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
-            byte[] head = MegatronIndex.magic();
-            file.put(MemorySegment.ofArray(head), 0, head.length);
+            file.put(MemorySegment.ofArray(MegatronIndex.MAGIC), 0, MegatronIndex.MAGIC.length);
             file.putLong(MegatronIndex.VERSION);
-            byte[] code = {(byte) MegatronIndex.codeOf(dtype)};
-            file.put(MemorySegment.ofArray(code), 0, code.length);
+            file.put(MemorySegment.ofArray(new byte[] {(byte) MegatronIndex.codeOf(dtype)}), 0, 1);
             file.putLong(parts.stream().mapToLong(MegatronPart::sequences).sum());
             file.putLong(parts.stream().mapToLong(MegatronPart::documents).sum() + 1);
             visit((length, _) -> file.putInt(length));

@@ -11,11 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run of documents of a store being written. One thread at a time uses a part; several threads write several parts.
  *
- * <p>A part holds a MiB of native memory and two open files from its first token to its {@link #close}: a writer of
+ * <p>A part holds 1 MiB of native memory and two open files from its first token to its {@link #close}: a writer of
  * many parts closes each when it is complete.
  *
  * <p>After a write error {@link MegatronWriter#commit} throws: the whole store fails.
@@ -25,21 +26,30 @@ public final class MegatronPart implements AutoCloseable {
     private static final int TOKEN_BUFFER_BYTES = 1 << 20;
     private static final int LENGTH_BUFFER_BYTES = 1 << 16;
 
+    /** The part's files. A sequence that does not end its document has the complement of its length. */
+    private record Files(SpoolFile tokens, SpoolFile lengths) implements AutoCloseable {
+
+        @Override
+        public void close() throws IOException {
+            try (tokens; lengths) {
+                // Closes both.
+            }
+        }
+    }
+
     private final int number;
     private final DType dtype;
     private final Path tokenPath;
     private final StagingFolder staging;
     private final long maxSequenceTokens;
 
-    private SpoolFile tokenFile;
-    /** The length of each sequence; that of one which its document goes on after is stored as its complement. */
-    private SpoolFile lengthFile;
+    private @Nullable Files files;
     private long documents;
     private long sequences;
     private long tokens;
     private long openTokens;
     private boolean closed;
-    private volatile IOException failure;
+    private volatile @Nullable IOException failure;
 
     MegatronPart(int number, DType dtype, Path tokenPath, StagingFolder staging, long maxSequenceTokens) {
         this.number = number;
@@ -50,14 +60,14 @@ public final class MegatronPart implements AutoCloseable {
     }
 
     /**
-     * Appends tokens to the document at hand.
+     * Appends tokens to the current document.
      *
-     * @param source holds the tokens
+     * @param source the array that holds the tokens
      * @param from the index of the first one
-     * @param count how many
-     * @throws IllegalArgumentException if one does not fit the store's dtype; names it and its index. Nothing of the
-     *     call is appended then
-     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     * @param count the number of tokens
+     * @throws IllegalArgumentException if a token does not fit the store's dtype; names it and its index. Then none is
+     *     appended
+     * @throws IOException if the write fails, for example because the disk is full; names the file
      */
     public void append(int[] source, int from, int count) throws IOException {
         Objects.checkFromIndexSize(from, count, source.length);
@@ -66,14 +76,13 @@ public final class MegatronPart implements AutoCloseable {
     }
 
     /**
-     * Appends tokens to the document at hand.
+     * Appends tokens to the current document.
      *
-     * @param source holds the tokens
+     * @param source the array that holds the tokens
      * @param from the index of the first one
-     * @param count how many
-     * @throws IllegalArgumentException if one does not fit the store's dtype; names it and its index. Nothing of the
-     *     call is appended then
-     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     * @param count the number of tokens
+     * @throws IllegalArgumentException as {@link #append(int[], int, int)}
+     * @throws IOException if the write fails; names the file
      */
     public void append(long[] source, int from, int count) throws IOException {
         Objects.checkFromIndexSize(from, count, source.length);
@@ -81,7 +90,7 @@ public final class MegatronPart implements AutoCloseable {
                 MemorySegment.copy(source, from + (int) done, target, LittleEndian.I64, at, n));
     }
 
-    /** Checks and narrows or widens tokens; those that have the store's size are copied at once. */
+    /** Checks tokens and converts them to the store's size; tokens of that size are copied at once. */
     private void append(int from, int count, IntToLongFunction token, int tokenBytes, Copy same) throws IOException {
         long min = min();
         long max = max();
@@ -109,13 +118,13 @@ public final class MegatronPart implements AutoCloseable {
     }
 
     /**
-     * Appends tokens that are in the store's dtype already, little-endian, to the document at hand.
+     * Appends tokens of the store's dtype, little-endian, to the current document.
      *
-     * @param source holds the tokens
-     * @param firstToken the index of the first one, counted in tokens
-     * @param count how many
-     * @throws IndexOutOfBoundsException if the memory does not have them
-     * @throws IOException if they cannot be written, for example because the disk is full; names the file
+     * @param source the memory that holds the tokens
+     * @param firstToken the index of the first one, in tokens
+     * @param count the number of tokens
+     * @throws IndexOutOfBoundsException if the memory is too small
+     * @throws IOException if the write fails; names the file
      */
     public void append(MemorySegment source, long firstToken, long count) throws IOException {
         int tokenBytes = dtype.byteSize();
@@ -133,7 +142,7 @@ public final class MegatronPart implements AutoCloseable {
     private synchronized void write(long count, Copy copy) throws IOException {
         requireOpen();
         try {
-            openFiles();
+            SpoolFile tokenFile = files().tokens;
             for (long done = 0; done < count; ) {
                 tokenFile.reserve(dtype.byteSize());
                 int n = (int) Math.min(tokenFile.room() / dtype.byteSize(), count - done);
@@ -145,7 +154,7 @@ public final class MegatronPart implements AutoCloseable {
             failure = e;
             throw e;
         } catch (RuntimeException | Error e) {
-            failure = new IOException(tokenPath + ": part " + number + " was not given its tokens whole: " + e, e);
+            failure = new IOException(tokenPath + ": part " + number + " received only some of its tokens: " + e, e);
             throw e;
         }
         tokens += count;
@@ -153,15 +162,15 @@ public final class MegatronPart implements AutoCloseable {
     }
 
     /**
-     * Ends the document at hand: the tokens since the last call, or none.
+     * Ends the current document: the tokens since the last call, or none.
      *
-     * @throws IOException if its length cannot be written; names the file
+     * @throws IOException if the write fails; names the file
      */
     public synchronized void endDocument() throws IOException {
         requireOpen();
         try {
-            openFiles();
-            // A sequence's length is an i32 in the index; a longer document is several of them.
+            SpoolFile lengthFile = files().lengths;
+            // A sequence's length is an i32 in the index; a longer document is several sequences.
             for (; openTokens > maxSequenceTokens; openTokens -= maxSequenceTokens) {
                 lengthFile.putInt(~(int) maxSequenceTokens);
                 sequences++;
@@ -176,11 +185,20 @@ public final class MegatronPart implements AutoCloseable {
         openTokens = 0;
     }
 
-    private void openFiles() throws IOException {
-        if (tokenFile == null) {
-            tokenFile = new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
-            lengthFile = new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES);
+    private Files files() throws IOException {
+        Files open = files;
+        if (open == null) {
+            SpoolFile tokenFile = new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            try {
+                open = new Files(tokenFile,
+                        new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
+            } catch (Throwable t) {
+                tokenFile.close();
+                throw t;
+            }
+            files = open;
         }
+        return open;
     }
 
     private void requireOpen() throws IOException {
@@ -229,19 +247,19 @@ public final class MegatronPart implements AutoCloseable {
         return tokens;
     }
 
-    /** Tokens behind the end of the last document. */
+    /** Returns the tokens after the end of the last document. */
     long openTokens() {
         return openTokens;
     }
 
-    IOException failure() {
+    @Nullable IOException failure() {
         return failure;
     }
 
     /**
-     * Writes what is still in memory and frees it. Calling it again does nothing.
+     * Writes and frees the buffers. Calling it again does nothing.
      *
-     * @throws IOException if it cannot be written; names the file
+     * @throws IOException if the write fails; names the file
      */
     @Override
     public synchronized void close() throws IOException {
@@ -249,13 +267,10 @@ public final class MegatronPart implements AutoCloseable {
             return;
         }
         closed = true;
-        if (tokenFile == null) {
-            return;
-        }
-        try (SpoolFile _ = tokenFile; SpoolFile _ = lengthFile) {
-            if (failure == null) {
-                tokenFile.flush();
-                lengthFile.flush();
+        try (Files open = files) {
+            if (open != null && failure == null) {
+                open.tokens.flush();
+                open.lengths.flush();
             }
         } catch (IOException e) {
             failure = e;
@@ -263,14 +278,13 @@ public final class MegatronPart implements AutoCloseable {
         }
     }
 
-    /** Frees what {@link #close} frees, and writes nothing; a thread that still appends finds the part closed. */
+    /** Closes the part without writing; a thread that still appends gets an exception. */
     synchronized void discard() {
         closed = true;
-        try (SpoolFile _ = tokenFile; SpoolFile _ = lengthFile) {
-            tokenFile = null;
-            lengthFile = null;
+        try (Files _ = files) {
+            files = null;
         } catch (IOException _) {
-            // the files are about to be removed
+            // the files will be deleted
         }
     }
 }

@@ -3,12 +3,12 @@ package io.penstock.format.megatron;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
+import io.penstock.io.index.Generation;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store in Megatron-LM's format, read in place: tokens and index are views of the two mapped files.
@@ -37,7 +38,7 @@ import java.util.Objects;
  * store may be empty. The format also has floating-point elements: they can be inspected, but collators reject them as
  * tokens.
  */
-public final class MegatronStore implements TokenStore, StoreInfo.Source {
+public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
     private static final String TOKENS = "tokens";
     /** The arrays that are listed before the tokens. */
@@ -46,11 +47,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     private final MappedFile indexFile;
     private final MegatronIndex index;
     private final MappedFile tokenFile;
-    /** The tokens, if they are one run; otherwise null. */
-    private final TokenRun run;
-    /** Where the tokens are, if they are not; otherwise null. */
-    private final SequencePositions positions;
-    private volatile String fingerprint;
+    /** The tokens if they are one run, otherwise null. */
+    private final @Nullable TokenRun run;
+    /** The positions of the sequences if they are not one run, otherwise null. */
+    private final @Nullable SequencePositions positions;
+    private volatile @Nullable String fingerprint;
 
     private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile)
             throws MalformedStoreException {
@@ -67,12 +68,12 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * Opens and checks a store.
+     * Opens a store and checks its index.
      *
-     * @param path its {@code .idx}, its {@code .bin}, or both without the ending
+     * @param path its {@code .idx}, its {@code .bin}, or their common prefix
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the files are not a whole Megatron store
-     * @throws IOException if there is no index, or a file cannot be read
+     * @throws MalformedStoreException if the files are not a complete Megatron store
+     * @throws IOException if the index is missing, or a file cannot be read
      */
     public static MegatronStore open(Location path) throws IOException {
         Location index = indexOf(path);
@@ -90,13 +91,8 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
     }
 
-    /**
-     * Where the index of a store is.
-     *
-     * @param path the store's {@code .idx}, its {@code .bin}, or both without the ending
-     * @return the path of the {@code .idx}
-     */
-    public static Location indexOf(Location path) {
+    /** Returns the {@code .idx} of a store, given by either file or their common prefix. */
+    static Location indexOf(Location path) {
         return sibling(path, ".idx");
     }
 
@@ -104,13 +100,8 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         return path.resolveSibling(prefix(path.name()) + ending);
     }
 
-    /**
-     * The name that the files of a store have in common.
-     *
-     * @param name the name of its {@code .idx} or {@code .bin}, or both without the ending
-     * @return the name without the ending
-     */
-    public static String prefix(String name) {
+    /** Returns the name without the ending {@code .idx} or {@code .bin}. */
+    static String prefix(String name) {
         boolean isFile = name.endsWith(".idx") || name.endsWith(".bin");
         return isFile ? name.substring(0, name.length() - ".idx".length()) : name;
     }
@@ -131,7 +122,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * How many sequences the documents are made of.
+     * Returns the number of sequences in all documents.
      *
      * @return the count
      */
@@ -140,12 +131,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * The first sequence of a document; document {@code d} is the sequences from {@code firstSequence(d)} to
-     * {@code firstSequence(d + 1)}.
+     * Returns the first sequence of a document; the document ends where the next one starts.
      *
-     * @param document from 0 to {@link #documentCount()}, which gives {@link #sequenceCount()}
+     * @param document from 0 to {@link #documentCount()}; the latter returns {@link #sequenceCount()}
      * @return the sequence's number
-     * @throws IndexOutOfBoundsException if there is no such document
+     * @throws IndexOutOfBoundsException if the document does not exist
      */
     public long firstSequence(long document) {
         Objects.checkIndex(document, index.documents() + 1);
@@ -153,12 +143,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
     }
 
     /**
-     * Where a sequence starts; sequence {@code s} is the tokens from {@code sequenceStart(s)} to
-     * {@code sequenceStart(s + 1)}.
+     * Returns where a sequence starts; it ends where the next one starts.
      *
-     * @param sequence from 0 to {@link #sequenceCount()}, which gives {@link #tokenCount()}
+     * @param sequence from 0 to {@link #sequenceCount()}; the latter returns {@link #tokenCount()}
      * @return the position of its first token
-     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     public long sequenceStart(long sequence) {
         Objects.checkIndex(sequence, index.sequences() + 1);
@@ -170,25 +159,24 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
             return positions.position(sequence);
         }
         return sequence == index.sequences() ? index.tokens()
-                : (index.pointer(sequence) - run.byteOffset()) / dtype().byteSize();
+                : (index.pointer(sequence) - index.runStart()) / dtype().byteSize();
     }
 
     /**
-     * Whether each sequence has a mode.
+     * Tells whether each sequence has a mode.
      *
-     * @return true if the index was written for several modalities
+     * @return true if the store is multimodal
      */
     public boolean isMultimodal() {
         return index.isMultimodal();
     }
 
     /**
-     * The mode of a sequence: which modality it is of. What the numbers stand for is the writer's affair; Megatron has
-     * 0 for text.
+     * Returns the mode of a sequence: a number for its modality, chosen by the writer. Megatron uses 0 for text.
      *
      * @param sequence its number
      * @return the mode, -128 to 127
-     * @throws IndexOutOfBoundsException if there is no such sequence
+     * @throws IndexOutOfBoundsException if the sequence does not exist
      * @throws IllegalStateException if the store is not {@link #isMultimodal multimodal}
      */
     public int mode(long sequence) {
@@ -209,7 +197,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         }
     }
 
-    /** Looks something up in the index, whose file may shrink. */
     @Override
     public boolean isOneRun() {
         return positions == null;
@@ -222,7 +209,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public void locate(long firstToken, long tokenCount, Span into) {
-        if (positions == null) {
+        if (run != null) {
             run.locate(firstToken, tokenCount, into);
         } else if (parts(firstToken, tokenCount) != 1) {
             throw new UnsupportedOperationException(tokenFile.location() + ": tokens from " + firstToken + ", "
@@ -271,14 +258,16 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
 
     @Override
     public String fingerprint() {
-        if (fingerprint == null) {
-            fingerprint = "megatron:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
+        String known = fingerprint;
+        if (known == null) {
+            known = "megatron:" + dtype() + ":tokens=" + tokenCount() + ":docs=" + documentCount() + ":sha256="
                     + new Fingerprint().add(indexFile).add(tokenFile).hex();
+            fingerprint = known;
         }
-        return fingerprint;
+        return known;
     }
 
-    /** {@inheritDoc} The tokens are among its arrays if they are one run; {@link #inspect} has them in any case. */
+    /** {@inheritDoc} Its arrays include the tokens if they are one run; {@link #inspect} always includes them. */
     @Override
     public StoreInfo info() {
         Map<String, Object> details = new LinkedHashMap<>();
@@ -290,32 +279,29 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
         if (positions != null) {
             details.put("in_pieces", true);
         }
-        List<StoredArray> arrays = new ArrayList<>();
-        arrays.add(new StoredArray("sequence_lengths", index.lengths()));
-        arrays.add(new StoredArray("sequence_pointers", index.pointers()));
-        arrays.add(new StoredArray("document_indices", index.documentIndices()));
+        List<StoredArray> arrays = new ArrayList<>(index.arrays());
         if (run != null) {
             arrays.add(new StoredArray(TOKENS, run.tensor()));
         }
         if (index.isMultimodal()) {
-            arrays.add(new StoredArray("sequence_modes", index.modes()));
+            arrays.add(index.modes());
         }
         return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()),
                 details, arrays);
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
-        Inspection inspection = TokenStore.super.inspect(digest, progress);
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
+        Inspection inspection = TokenStore.super.inspect(depth, progress);
         if (run != null) {
             return inspection;
         }
-        List<Inspection.Array> arrays = new ArrayList<>(inspection.arrays());
-        arrays.add(ARRAYS_OF_INDEX, describeTokens(digest, progress));
+        List<Inspection.Array> arrays = new ArrayList<>(Objects.requireNonNull(inspection.arrays()));
+        arrays.add(ARRAYS_OF_INDEX, describeTokens(depth.digests(), progress));
         return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
     }
 
-    /** The tokens in the order of the index, document by document. */
+    /** Describes the tokens in the order of the index, document by document. */
     private Inspection.Array describeTokens(boolean digest, Progress progress) {
         MessageDigest sha256 = Sha256.digest();
         long max = Long.MIN_VALUE;
@@ -339,9 +325,8 @@ public final class MegatronStore implements TokenStore, StoreInfo.Source {
             }
             progress.update(done, bytes);
         }
-        String storedDtype = StoredArray.storedDtypeOf(dtype());
-        return new Inspection.Array(TOKENS, dtype(), storedDtype, List.of(index.tokens()), null, bytes,
-                digest ? Sha256.hex(sha256) : null, digest && isInteger ? max : null);
+        return new Inspection.Array(TOKENS, dtype(), StoredArray.storedDtypeOf(dtype()), List.of(index.tokens()), null,
+                bytes, digest ? Sha256.hex(sha256) : null, digest && isInteger ? max : null);
     }
 
     @Override

@@ -1,9 +1,12 @@
 package io.penstock.format.megatron;
 
+import io.penstock.format.StagedChecksums;
 import io.penstock.io.publish.ChecksumFile;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
@@ -14,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Writes a store in Megatron-LM's format, {@code X.bin} and {@code X.idx}, with the checksums of both in
@@ -24,7 +28,7 @@ import java.util.List;
  * publishes the store. Without a commit nothing remains:
  *
  * <pre>{@code
- * try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+ * try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
  *     try (MegatronPart part = writer.part()) {
  *         part.append(tokens, 0, tokens.length);
  *         part.endDocument();
@@ -44,44 +48,44 @@ public final class MegatronWriter implements AutoCloseable {
 
     private final Path prefix;
     private final DType dtype;
-    private final boolean overwrite;
+    private final IfExists ifExists;
     private final long maxSequenceTokens;
     private final StagingFolder staging;
     private final List<MegatronPart> parts = new ArrayList<>();
     private boolean finished;
 
-    private MegatronWriter(Path prefix, DType dtype, boolean overwrite, long maxSequenceTokens) throws IOException {
+    private MegatronWriter(Path prefix, DType dtype, IfExists ifExists, long maxSequenceTokens) throws IOException {
         this.prefix = prefix;
         this.dtype = dtype;
-        this.overwrite = overwrite;
+        this.ifExists = ifExists;
         this.maxSequenceTokens = maxSequenceTokens;
         this.staging = StagingFolder.open(prefix);
     }
 
     /**
-     * Begins a store.
+     * Creates a writer.
      *
-     * @param path the store's name without an ending; {@code .bin} or {@code .idx} at its end is left out
-     * @param dtype how tokens are stored: {@code u8}, {@code i8}, {@code u16}, {@code i16}, {@code i32} or
+     * @param path the store's path without an ending; {@code .bin} or {@code .idx} at its end is ignored
+     * @param dtype the stored type of the tokens: {@code u8}, {@code i8}, {@code u16}, {@code i16}, {@code i32} or
      *     {@code i64}; see {@link #dtypeFor}
-     * @param overwrite whether {@link #commit} may replace a store of that name
+     * @param ifExists whether {@link #commit} replaces an existing store
      * @return the writer, to be closed by the caller
-     * @throws FileAlreadyExistsException if there is such a store, or a file that it would replace
-     * @throws IOException if the folder does not exist or cannot be written, or the store is being written already
-     * @throws IllegalArgumentException if the format has no such tokens
+     * @throws FileAlreadyExistsException if one of the store's files exists and is not to be replaced
+     * @throws IOException if the folder is missing or not writable, or another writer is active
+     * @throws IllegalArgumentException if the format does not support the type
      */
-    public static MegatronWriter create(Path path, DType dtype, boolean overwrite) throws IOException {
-        return create(path, dtype, overwrite, Integer.MAX_VALUE);
+    public static MegatronWriter create(Path path, DType dtype, IfExists ifExists) throws IOException {
+        return create(path, dtype, ifExists, Integer.MAX_VALUE);
     }
 
-    static MegatronWriter create(Path path, DType dtype, boolean overwrite, long maxSequenceTokens)
+    static MegatronWriter create(Path path, DType dtype, IfExists ifExists, long maxSequenceTokens)
             throws IOException {
         if (!dtype.isInteger() || MegatronIndex.codeOf(dtype) == 0) {
             throw new IllegalArgumentException("Megatron's format has no tokens of " + dtype
                     + ", expected u8, i8, u16, i16, i32 or i64");
         }
         Path prefix = path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
-        MegatronWriter writer = new MegatronWriter(prefix, dtype, overwrite, maxSequenceTokens);
+        MegatronWriter writer = new MegatronWriter(prefix, dtype, ifExists, maxSequenceTokens);
         try {
             writer.requireAbsent();
             return writer;
@@ -92,7 +96,7 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * The dtype that Megatron stores the tokens of a vocabulary in.
+     * Returns Megatron's dtype for the tokens of a vocabulary.
      *
      * @param vocabularySize one more than the greatest token
      * @return {@code u16} below 65,500, otherwise {@code i32}
@@ -102,44 +106,42 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * Begins the next part: its documents come behind those of the parts before. May be called by any thread.
+     * Creates the next part; its documents follow those of the earlier parts. Any thread may call this.
      *
      * @return the part, for one thread; to be closed by the caller, or by {@link #commit}
      */
     public synchronized MegatronPart part() {
-        if (finished) {
-            throw new IllegalStateException(prefix + ": the writer is committed or closed");
-        }
+        requireUnfinished();
         MegatronPart part = new MegatronPart(parts.size(), dtype, file(".bin"), staging, maxSequenceTokens);
         parts.add(part);
         return part;
     }
 
+    private void requireUnfinished() {
+        if (finished) {
+            throw new IllegalStateException(prefix + ": the writer is committed or closed");
+        }
+    }
+
     /**
-     * Makes the store visible, whole and flushed to the disk, once all parts are written. The writer is closed then,
-     * also if this fails.
+     * Publishes the store without reporting progress; see {@link #commit(Progress)}.
      *
-     * @throws IOException if a part failed, a file cannot be written, or a store of that name has
-     *     appeared; then nothing is visible
-     * @throws IllegalStateException if a part has tokens behind its last {@link MegatronPart#endDocument}
+     * @throws IOException as {@link #commit(Progress)}
      */
     public void commit() throws IOException {
         commit(Progress.NONE);
     }
 
     /**
-     * Makes the store visible, whole and flushed to the disk, once all parts are written, and tells how far it is.
-     * The writer is closed then, also if this fails.
+     * Publishes the store, complete and flushed to disk. Closes the writer, even on failure.
      *
-     * @param progress told the bytes that are merged and checksummed
-     * @throws IOException if a part failed, a file cannot be written, or a store of that name has
-     *     appeared; then nothing is visible
-     * @throws IllegalStateException if a part has tokens behind its last {@link MegatronPart#endDocument}
+     * @param progress receives the bytes that are merged and checksummed
+     * @throws IOException if a part failed, a file cannot be written, or a file to keep has appeared; then nothing is
+     *     published
+     * @throws IllegalStateException if a part has tokens after its last {@link MegatronPart#endDocument}
      */
     public synchronized void commit(Progress progress) throws IOException {
-        if (finished) {
-            throw new IllegalStateException(prefix + ": the writer is committed or closed");
-        }
+        requireUnfinished();
         finished = true;
         try (this) {
             checkParts();
@@ -150,8 +152,8 @@ public final class MegatronWriter implements AutoCloseable {
             mergeTokens(filled, tokenBytes, progress);
             new ChecksumFile(staging).write(name(".sha256"), List.of(name(".bin"), name(".idx")),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
-            String tokenBlocks = BlockChecksums.stage(staging, name(".bin"));
-            String indexBlocks = BlockChecksums.stage(staging, name(".idx"));
+            String tokenBlocks = StagedChecksums.write(staging, name(".bin"));
+            String indexBlocks = StagedChecksums.write(staging, name(".idx"));
             requireAbsent();
             staging.publish(List.of(name(".bin"), name(".idx"), tokenBlocks, indexBlocks, name(".sha256")));
         }
@@ -171,7 +173,7 @@ public final class MegatronWriter implements AutoCloseable {
         }
     }
 
-    /** Puts the parts behind the first one, whose file becomes the store's; each is gone once it is copied. */
+    /** Appends the parts to the first one, whose file becomes the store's; deletes each part after copying it. */
     private void mergeTokens(List<MegatronPart> filled, long tokenBytes, Progress progress) throws IOException {
         Path merged = staging.resolve(name(".bin"));
         if (filled.isEmpty()) {
@@ -208,11 +210,21 @@ public final class MegatronWriter implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns the files that {@link #commit} publishes.
+     *
+     * @return tokens, index and their checksums
+     */
+    public List<Path> files() {
+        return Stream.of(".bin", ".idx", ".sha256", ".bin" + BlockChecksums.SUFFIX, ".idx" + BlockChecksums.SUFFIX)
+                .map(this::file).toList();
+    }
+
     private void requireAbsent() throws IOException {
-        if (!overwrite) {
-            for (String ending : List.of(".idx", ".bin", ".sha256", ".bin" + BlockChecksums.SUFFIX,
-                    ".idx" + BlockChecksums.SUFFIX)) {
-                StagingFolder.requireAbsent(file(ending));
+        if (ifExists == IfExists.FAIL) {
+            StagingFolder.requireAbsent(file(".idx"));   // the file that users know
+            for (Path file : files()) {
+                StagingFolder.requireAbsent(file);
             }
         }
     }
@@ -225,7 +237,7 @@ public final class MegatronWriter implements AutoCloseable {
         return prefix.resolveSibling(name(ending));
     }
 
-    /** Removes everything that is not committed. Calling it again does nothing. */
+    /** Deletes everything that is not committed. Calling it again does nothing. */
     @Override
     public synchronized void close() {
         finished = true;

@@ -1,15 +1,15 @@
 package io.penstock.format.megatron;
 
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
 
 /**
- * Where the sequences of an index are, and the tokens of each, when they are not one run in the {@code .bin}. Positions
- * count through the sequences in the order of the index.
+ * Locates the sequences of an index, and their tokens, that are not one run in the {@code .bin}. Positions count
+ * through the sequences in the order of the index.
  *
- * <p>The running count of tokens is kept for every {@value #BLOCK_SEQUENCES}th sequence, 8 bytes of heap a block, and
- * the sequences between are added up. A token is found by a binary search of the blocks.
+ * <p>Keeps the position of every {@value #BLOCK_SEQUENCES}th sequence, 8 bytes of heap each, and adds the lengths of
+ * the sequences between. Finds a token by binary search.
  */
 final class SequencePositions {
 
@@ -36,11 +36,10 @@ final class SequencePositions {
         }
         before[before.length - 1] = tokens;
         this.blocks = PrefixSums.of(before);
-        this.documentsAreRuns = findDocumentsThatLieApart() < 0;
+        this.documentsAreRuns = findDocumentsAreRuns();
     }
 
-    /** The first document whose sequences do not lie one behind the other; -1 if there is none. */
-    private long findDocumentsThatLieApart() {
+    private boolean findDocumentsAreRuns() {
         for (long document = 0; document < index.documents(); document++) {
             long first = index.firstSequence(document);
             long end = index.firstSequence(document + 1);
@@ -48,18 +47,18 @@ final class SequencePositions {
                 first++;
             }
             if (first < end && !isRun(first, end, Long.MAX_VALUE)) {
-                return document;
+                return false;
             }
         }
-        return -1;
+        return true;
     }
 
-    /** Whether the tokens of each document are one run. */
+    /** Tells whether the tokens of each document are one run. */
     boolean documentsAreRuns() {
         return documentsAreRuns;
     }
 
-    /** The position of a sequence's first token; of the one after the last, the count of tokens. */
+    /** Returns the position of a sequence's first token; for the number of sequences, the number of tokens. */
     long position(long sequence) {
         if (sequence == index.sequences()) {
             return blocks.total();
@@ -72,7 +71,7 @@ final class SequencePositions {
         return position;
     }
 
-    /** The sequence that a token is in. */
+    /** Returns the sequence of a token. */
     private long sequenceOf(long token) {
         int block = blocks.runOf(token);
         long sequence = (long) block * BLOCK_SEQUENCES;
@@ -82,7 +81,7 @@ final class SequencePositions {
         return sequence;
     }
 
-    /** The pieces of a run of tokens: 1 if they lie together, otherwise one a sequence. */
+    /** Returns the number of pieces of a range of tokens: 1 if they are contiguous, otherwise one per sequence. */
     int parts(long firstToken, long tokens) {
         if (tokens == 0) {
             return 1;
@@ -92,11 +91,7 @@ final class SequencePositions {
                 : Math.toIntExact(sequenceOf(firstToken + tokens - 1) - first + 1);
     }
 
-    /**
-     * Points at a piece of a run of tokens.
-     *
-     * @return false if there is no such piece
-     */
+    /** Locates a piece of a range of tokens; returns false if it does not exist. */
     boolean locatePart(long firstToken, long tokens, int part, Span into) {
         if (tokens == 0) {
             into.set(tokenFile, 0, 0);
@@ -118,7 +113,7 @@ final class SequencePositions {
         return from < firstToken + tokens;
     }
 
-    /** Whether sequences lie one behind the other, from the first token of one until so many behind it. */
+    /** Tells whether a number of tokens from the first sequence on are contiguous. */
     private boolean isRun(long first, long end, long tokens) {
         long pointer = index.pointer(first);
         long left = tokens;

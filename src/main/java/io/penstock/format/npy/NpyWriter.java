@@ -1,16 +1,15 @@
 package io.penstock.format.npy;
 
+import io.penstock.format.TensorFileWriter;
 import io.penstock.format.numpy.NpyArray;
-import io.penstock.io.publish.SpoolFile;
-import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.store.StreamedTensor;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Writes a tensor as a {@code .npy} of version 1.0, byte for byte as {@code numpy.save} does, with a
@@ -18,49 +17,37 @@ import java.util.List;
  */
 public final class NpyWriter {
 
-    private static final int BUFFER_BYTES = 1 << 20;
-
     private NpyWriter() {
     }
 
     /**
-     * Writes a file that appears whole, or not at all.
+     * Writes a file atomically.
      *
      * @param path the file
-     * @param tensor its content; {@code bf16} and the 8-bit floats are stored as bytes, as numpy does for types that
-     *     it has not
-     * @param overwrite whether a file of that name may be replaced
-     * @throws FileAlreadyExistsException if there is one, or checksums of one, and it may not
-     * @throws IOException if the file cannot be written, or is being written already
+     * @param tensor its content; {@code bf16} and 8-bit floats are stored as bytes, as numpy stores types that it lacks
+     * @param ifExists whether to replace an existing file
+     * @throws FileAlreadyExistsException if the file or its sidecar exists and is not to be replaced
+     * @throws IOException if the file cannot be written, or another writer is active
      */
-    public static void write(Path path, Tensor tensor, boolean overwrite) throws IOException {
-        write(path, StreamedTensor.of("", tensor), overwrite);
+    public static void write(Path path, Tensor tensor, IfExists ifExists) throws IOException {
+        write(path, StreamedTensor.of("", tensor), ifExists);
     }
 
     /**
-     * Writes a file that appears whole, or not at all, of a tensor that is given piece by piece.
+     * Writes a file of a streamed tensor atomically.
      *
      * @param path the file
-     * @param tensor its content; its name is not part of the file
-     * @param overwrite whether a file of that name may be replaced
-     * @throws FileAlreadyExistsException if there is one, or checksums of one, and it may not
-     * @throws IOException if the tensor cannot be read, or the file not be written, or it is being written already
-     * @throws IllegalStateException if the tensor gives more or fewer bytes than its shape has
+     * @param tensor its content; its name is not written
+     * @param ifExists whether to replace an existing file
+     * @throws FileAlreadyExistsException if the file or its sidecar exists and is not to be replaced
+     * @throws IOException if the tensor cannot be read, the file cannot be written, or another writer is active
+     * @throws IllegalStateException if the tensor writes more or fewer bytes than its shape has
      */
-    public static void write(Path path, StreamedTensor tensor, boolean overwrite) throws IOException {
-        try (StagingFolder staging = StagingFolder.open(path)) {
-            if (!overwrite) {
-                StagingFolder.requireAbsent(path);
-                StagingFolder.requireAbsent(BlockChecksums.pathFor(path));
-            }
-            String name = path.getFileName().toString();
-            try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
-                byte[] header = NpyArray.header(tensor.spec().dtype(), tensor.spec().shape());
-                file.put(MemorySegment.ofArray(header), 0, header.length);
-                tensor.writeTo(file::put);
-                file.force();
-            }
-            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
-        }
+    public static void write(Path path, StreamedTensor tensor, IfExists ifExists) throws IOException {
+        byte[] header = NpyArray.header(tensor.spec().dtype(), tensor.spec().shape());
+        TensorFileWriter.write(path, ifExists, file -> {
+            file.put(MemorySegment.ofArray(header), 0, header.length);
+            tensor.writeTo(file::put);
+        });
     }
 }

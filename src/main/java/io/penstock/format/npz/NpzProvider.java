@@ -1,18 +1,55 @@
 package io.penstock.format.npz;
 
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.Mapping;
+import io.penstock.format.TensorFiles;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
+import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.DecodedBlocks.Output;
+import io.penstock.memory.DType;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
+import io.penstock.store.StoreInfo;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.TensorStore;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** numpy's archive of arrays. */
+/**
+ * numpy's archive of arrays. A member that is stored uncompressed, row-major and little-endian is a view of the
+ * mapping; any other is decoded into a copy when it is first located.
+ *
+ * <p>The CRC-32 of a stored member is checked at open, that of a deflated one when it is decoded.
+ */
 public final class NpzProvider implements StoreProvider {
+
+    private static final String NAME = "npz";
+    private static final String ENDING = ".npy";
+
+    /** A member that is an array. */
+    private record Part(ZipMember member, NpyArray array, String name) {
+
+        boolean isView() {
+            return member.method() == ZipMember.STORED && array.isInPlace();
+        }
+    }
 
     @Override
     public String name() {
-        return "npz";
+        return NAME;
     }
 
     @Override
@@ -32,6 +69,116 @@ public final class NpzProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return NpzStore.open(path, options.dtype(), options.decodeLimit());
+        return Mapping.open(path, file -> store(file, options.dtype(), options.decodeLimit()));
+    }
+
+    /**
+     * Checks an archive's directory, the header of each array, and the checksums of stored members.
+     *
+     * @param given the type of elements that numpy stores as bytes because it lacks the type, such as {@code bf16}, in
+     *     all members with such elements; null if none is given
+     */
+    private static TensorStore store(MappedFile file, @Nullable DType given, DecodeLimit limit) throws IOException {
+        List<ZipMember> members = ZipDirectory.read(file);
+        List<Part> parts = parts(file, members, given);
+        List<Part> copied = parts.stream().filter(part -> !part.isView()).toList();
+        long[] sizes = copied.stream().mapToLong(part -> part.array.dataBytes()).toArray();
+        limit.check(file.location(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
+        DecodedBlocks copies = copied.isEmpty() ? null : DecodedBlocks.createStreamed(file.location(), sizes,
+                (block, output) -> decode(file, copied.get(block), output));
+        List<TensorFiles.Entry> entries = new ArrayList<>();
+        int blocks = 0;
+        for (Part part : parts) {
+            int block = part.isView() ? -1 : blocks++;
+            TensorFiles.Bytes bytes = copies == null || block < 0
+                    ? TensorFiles.Bytes.in(file, part.member.dataOffset() + part.array.dataOffset())
+                    : (offset, byteSize, into) -> copies.locate(block, offset, byteSize, into);
+            entries.add(new TensorFiles.Entry(part.array.spec(part.name), part.array.storedDtype(),
+                    part.array.storedOrder(), block >= 0, bytes));
+        }
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("members", members.stream().map(NpzProvider::describe).toList());
+        details.put("converted", copied.stream().map(Part::name).toList());
+        StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
+        return new TensorFiles(NAME + ":tensors=" + parts.size(), file.location(), List.of(file), entries, Map.of(),
+                _ -> info, copies == null ? () -> { } : copies::close);
+    }
+
+    /** Returns the members that are arrays. As in numpy, their first bytes tell. */
+    private static List<Part> parts(MappedFile file, List<ZipMember> members, @Nullable DType given)
+            throws IOException {
+        List<Part> found = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        for (ZipMember member : members) {
+            boolean isNamed = member.name().endsWith(ENDING);
+            byte[] head = member.head(file, NpyArray.MAX_HEADER_BYTES);
+            if (!isNamed && !NpyArray.isNpy(head)) {
+                continue;
+            }
+            String name = isNamed ? member.name().substring(0, member.name().length() - ENDING.length())
+                    : member.name();
+            if (!names.add(name)) {
+                throw new MalformedStoreException(file.location(), "two members for the array '" + name + "'", "one");
+            }
+            NpyArray array = NpyArray.read(file.location(), member.inWords(), MemorySegment.ofArray(head),
+                    member.byteSize(), given);
+            if (member.method() == ZipMember.STORED) {
+                member.check(file);
+            }
+            if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
+                throw new MalformedStoreException(file.location(), member.inWords() + " has " + array.dataBytes()
+                        + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
+                        + " of such, which are converted in memory");
+            }
+            found.add(new Part(member, array, name));
+        }
+        if (found.isEmpty() && !members.isEmpty()) {
+            throw new MalformedStoreException(file.location(), "a zip archive of " + members.size()
+                    + " files, none of them an array", "members in the format of .npy");
+        }
+        return found;
+    }
+
+    private static void decode(MappedFile file, Part part, Output output) throws IOException {
+        NpyArray array = part.array;
+        try {
+            if (array.isInPlace()) {
+                part.member.read(file, array.dataOffset(), array.dataBytes(), output);
+            } else {
+                decodeAndConvert(file, part.member, array, output);
+            }
+            file.checkUnchanged();
+        } catch (InternalError fault) {
+            throw file.explain(fault);
+        }
+    }
+
+    private static void decodeAndConvert(MappedFile file, ZipMember member, NpyArray array, Output output)
+            throws IOException {
+        long bytes = array.dataBytes();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment stored = arena.allocate(bytes, Long.BYTES);
+            member.read(file, array.dataOffset(), bytes, new Output() {
+                private long at;
+
+                @Override
+                public void put(byte[] chunk, int offset, int length) {
+                    MemorySegment.copy(chunk, offset, stored, ValueLayout.JAVA_BYTE, at, length);
+                    at += length;
+                }
+            });
+            MemorySegment converted = arena.allocate(bytes, Long.BYTES);
+            array.convert(stored, converted);
+            DecodedBlocks.put(converted, output);
+        }
+    }
+
+    private static Map<String, Object> describe(ZipMember member) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", member.name());
+        fields.put("method", member.method());
+        fields.put("size", member.byteSize());
+        fields.put("flags", member.flags());
+        return fields;
     }
 }

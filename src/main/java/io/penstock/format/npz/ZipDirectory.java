@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -51,15 +51,15 @@ final class ZipDirectory {
     /** A deflated bit makes 258 bytes at the most, and takes two. */
     private static final long MAX_INFLATION = 1032;
 
-    /** The characters of the IBM PC above 0x7F, which names are in that are not in UTF-8. */
+    /** Code page 437 above 0x7F, the encoding of names that are not UTF-8. */
     private static final String CP437 = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐"
             + "└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00A0";
 
-    /** Where the directory is. */
+    /** The directory's place. */
     private record End(long count, long offset, long end) {
     }
 
-    /** A member, and the bytes of the file that are its own, its header included. */
+    /** A member that starts with its header. */
     private record Placed(ZipMember member, long start) {
 
         long end() {
@@ -75,7 +75,7 @@ final class ZipDirectory {
         this.bytes = file.segment();
     }
 
-    /** The members of an archive, in the order of its directory; without folders, which have no content. */
+    /** Returns the members of an archive in directory order, without folders, which have no content. */
     static List<ZipMember> read(MappedFile file) throws MalformedStoreException {
         return new ZipDirectory(file).members();
     }
@@ -126,7 +126,7 @@ final class ZipDirectory {
         return end;
     }
 
-    /** Where the end record is: the last one that a comment follows to the end of the file, or else that fits. */
+    /** Returns the offset of the end record: the last one whose comment ends the file, otherwise one that fits. */
     private long findEnd() throws MalformedStoreException {
         long found = -1;
         long last = bytes.byteSize() - END_BYTES;
@@ -164,11 +164,11 @@ final class ZipDirectory {
         int flags = u16(at + 8);
         int method = u16(at + 10);
         String name = name(at + ENTRY_BYTES, nameBytes, flags);
-        long[] numbers = {u32(at + 24), u32(at + 20), u32(at + 42)};
-        readExtra64(at, numbers);
-        long byteSize = numbers[0];
-        long storedBytes = numbers[1];
-        long offset = numbers[2];
+        long[] sizesAndOffset = {u32(at + 24), u32(at + 20), u32(at + 42)};
+        readExtra64(at, sizesAndOffset);
+        long byteSize = sizesAndOffset[0];
+        long storedBytes = sizesAndOffset[1];
+        long offset = sizesAndOffset[2];
         String member = "member '" + name + "'";
         if ((flags & ENCRYPTED) != 0) {
             throw malformed(at + 8, member + " is encrypted", "one that is not");
@@ -198,7 +198,7 @@ final class ZipDirectory {
         return new Placed(new ZipMember(name, method, flags, crc, storedBytes, byteSize, dataOffset), offset);
     }
 
-    /** Replaces what does not fit into 32 bits: content's size, stored size and offset, those that are needed. */
+    /** Replaces those of the sizes and the offset that do not fit into 32 bits. */
     private void readExtra64(long entry, long[] numbers) throws MalformedStoreException {
         long at = entry + ENTRY_BYTES + u16(entry + 28);
         long end = at + u16(entry + 30);
@@ -242,13 +242,13 @@ final class ZipDirectory {
     }
 
     private void checkDisjoint(List<Placed> members) throws MalformedStoreException {
-        Placed[] byPlace = members.toArray(Placed[]::new);
-        Arrays.sort(byPlace, (a, b) -> Long.compare(a.start, b.start));
-        for (int i = 1; i < byPlace.length; i++) {
-            if (byPlace[i - 1].end() > byPlace[i].start) {
-                throw malformed(byPlace[i].start, byPlace[i].member.inWords() + " within "
-                        + byPlace[i - 1].member.inWords(), "members that do not overlap");
+        Placed before = null;
+        for (Placed each : members.stream().sorted(Comparator.comparingLong(Placed::start)).toList()) {
+            if (before != null && before.end() > each.start) {
+                throw malformed(each.start, each.member.inWords() + " within " + before.member.inWords(),
+                        "members that do not overlap");
             }
+            before = each;
         }
     }
 

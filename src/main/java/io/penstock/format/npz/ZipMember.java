@@ -10,17 +10,18 @@ import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member of a zip archive.
  *
  * @param name its name
  * @param method {@link #STORED} or {@link #DEFLATED}
- * @param flags the general purpose bits
- * @param crc the CRC-32 of its content
- * @param storedBytes bytes in the archive
- * @param byteSize bytes of its content
- * @param dataOffset its first byte in the archive
+ * @param flags the general-purpose bits
+ * @param crc the CRC-32 of the content
+ * @param storedBytes the size in the archive
+ * @param byteSize the size of the content
+ * @param dataOffset the first byte in the archive
  */
 record ZipMember(String name, int method, int flags, int crc, long storedBytes, long byteSize, long dataOffset) {
 
@@ -30,17 +31,12 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
     private static final int CHUNK_BYTES = 1 << 16;
     private static final long POPULATED_BYTES = 1 << 22;
 
-    /** How messages name it. */
+    /** Returns the name for messages. */
     String inWords() {
         return "member '" + name + "'";
     }
 
-    /** The content where it is stored as it is. */
-    MemorySegment stored(MappedFile file) {
-        return file.segment().asSlice(dataOffset, byteSize);
-    }
-
-    /** The first bytes of the content: all, or so many. */
+    /** Returns the first bytes of the content, at most {@code maxBytes}. */
     byte[] head(MappedFile file, int maxBytes) throws MalformedStoreException {
         byte[] head = new byte[(int) Math.min(maxBytes, byteSize)];
         try (Content content = new Content(file)) {
@@ -48,7 +44,7 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             while (length < head.length) {
                 int bytes = content.next();
                 if (bytes == 0) {
-                    throw malformed(file, length + " bytes", byteSize + ", as the directory says");
+                    throw ends(file, length);
                 }
                 int kept = Math.min(bytes, head.length - length);
                 System.arraycopy(content.chunk, 0, head, length, kept);
@@ -58,12 +54,12 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
         return head;
     }
 
-    /** Reads the content to its end and checks that it is whole: its size and its CRC-32. */
+    /** Reads all content and checks its size and CRC-32. */
     void check(MappedFile file) throws IOException {
         read(file, 0, 0, (_, _, _) -> { });
     }
 
-    /** Reads a part of the content to somewhere, and the rest as well, to {@link #check} it. */
+    /** Passes a part of the content to an output; reads the rest too, to {@link #check} it. */
     void read(MappedFile file, long from, long length, Output output) throws IOException {
         CRC32 found = new CRC32();
         long at = 0;
@@ -79,7 +75,7 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             }
         }
         if (at != byteSize) {
-            throw malformed(file, at + " bytes", byteSize + ", as the directory says");
+            throw ends(file, at);
         }
         if ((int) found.getValue() != crc) {
             throw malformed(file, String.format("the CRC-32 %08x", (int) found.getValue()),
@@ -87,16 +83,21 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
         }
     }
 
+    private MalformedStoreException ends(MappedFile file, long bytes) {
+        return malformed(file, bytes + " bytes", byteSize + ", as the directory says");
+    }
+
     private MalformedStoreException malformed(MappedFile file, String found, String expected) {
         return new MalformedStoreException(file.location(), dataOffset, inWords() + " has " + found, expected);
     }
 
-    /** The content, chunk by chunk. Bytes are copied out of the mapping before the inflater has them. */
+    /** The content, chunk by chunk. Copies bytes from the mapping before the inflater, native code, reads them. */
     private final class Content implements AutoCloseable {
 
         private final byte[] chunk = new byte[CHUNK_BYTES];
         private final MappedFile file;
-        private final Inflater inflater;
+        /** Null for a stored member. */
+        private final @Nullable Inflater inflater;
         private final byte[] input;
         private long readBytes;
         private long madeBytes;
@@ -107,9 +108,9 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             this.input = method == DEFLATED ? new byte[CHUNK_BYTES] : chunk;
         }
 
-        /** Fills the chunk with what comes next; returns how many bytes, 0 at the end. */
+        /** Fills the chunk with the next bytes; returns their number, 0 at the end. */
         int next() throws MalformedStoreException {
-            int bytes = inflater == null ? feed() : inflate();
+            int bytes = inflater == null ? feed() : inflate(inflater);
             madeBytes += bytes;
             if (madeBytes > byteSize) {
                 throw malformed(file, "more than its " + byteSize + " bytes", "so many, as the directory says");
@@ -117,16 +118,16 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             return bytes;
         }
 
-        private int inflate() throws MalformedStoreException {
+        private int inflate(Inflater packed) throws MalformedStoreException {
             try {
-                int bytes = inflater.inflate(chunk);
-                while (bytes == 0 && !inflater.finished()) {
-                    int fed = inflater.needsInput() ? feed() : 0;
+                int bytes = packed.inflate(chunk);
+                while (bytes == 0 && !packed.finished()) {
+                    int fed = packed.needsInput() ? feed() : 0;
                     if (fed == 0) {
                         throw malformed(file, "deflated data that does not end", "a last block");
                     }
-                    inflater.setInput(input, 0, fed);
-                    bytes = inflater.inflate(chunk);
+                    packed.setInput(input, 0, fed);
+                    bytes = packed.inflate(chunk);
                 }
                 return bytes;
             } catch (DataFormatException e) {
@@ -134,7 +135,7 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             }
         }
 
-        /** Copies stored bytes; returns how many, 0 at their end. */
+        /** Copies stored bytes; returns their number, 0 at their end. */
         private int feed() {
             int bytes = (int) Math.min(CHUNK_BYTES, storedBytes - readBytes);
             if (readBytes % POPULATED_BYTES == 0) {

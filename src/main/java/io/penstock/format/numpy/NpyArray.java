@@ -9,150 +9,123 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
-/** The array that a {@code .npy} header describes, in a file or in a part of one. */
-public final class NpyArray {
+/**
+ * An array in numpy's format, in a file or in a part of one, as its header describes it.
+ *
+ * @param major the version of the format: 1, 2 or 3
+ * @param type the elements' type in the file
+ * @param dtype the elements' type
+ * @param isFortranOrder whether the first index changes fastest
+ * @param shape the dimensions
+ * @param dataOffset the size of the header: the elements follow it
+ * @param dataBytes the size of the elements, in the file and in memory
+ */
+public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOrder, long[] shape, long dataOffset,
+        long dataBytes) {
 
-    /** The longest header; what is read of an array before its data. */
-    public static final int MAX_HEADER_BYTES = NpyHeader.MAX_HEADER_BYTES;
+    /** The size of the longest header. */
+    public static final int MAX_HEADER_BYTES = NpyHeader.MAX_BYTES;
 
     private static final int ALIGNMENT_BYTES = 64;
     /** numpy leaves room for the first dimension to grow in place to any 64-bit number. */
     private static final int MAX_DIGITS = 21;
 
-    private final NpyHeader header;
-    private final DType dtype;
-
-    private NpyArray(NpyHeader header, DType dtype) {
-        this.header = header;
-        this.dtype = dtype;
-    }
-
     /**
-     * Reads and checks a header, and that there is room for the data behind it.
+     * Reads a header and checks that the file has all elements.
      *
      * @param file the file, for messages
-     * @param part which part of the file it is, for messages; empty if it is the whole file
-     * @param head the first bytes: all, or {@link #MAX_HEADER_BYTES} at least
-     * @param byteSize how many bytes header and data have
-     * @param told the dtype of elements that numpy has no name for and stores as bytes; null if the header says it. A
-     *     whole file must be of that type; a part may be of another that its header names.
+     * @param part the part of the file that the array is, for messages; empty for the whole file
+     * @param head the first bytes: all, or at least {@link #MAX_HEADER_BYTES}
+     * @param byteSize the size of header and elements
+     * @param given the type of elements that numpy stores as bytes because it lacks the type; null if none is given. A
+     *     whole file must have that type; a part may declare another one
      * @return the array
-     * @throws MalformedStoreException if the bytes are no whole {@code .npy}, or its elements are of no type that is
-     *     read
+     * @throws MalformedStoreException if the bytes are not a complete {@code .npy}, or the element type is unsupported
      */
-    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, DType told)
+    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, @Nullable DType given)
             throws MalformedStoreException {
-        NpyHeader header = NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, told);
-        return new NpyArray(header, header.type().dtype() == null ? told : header.type().dtype());
+        return NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, given);
     }
 
     /**
-     * Whether some bytes are a {@code .npy}.
+     * Tells whether bytes start a {@code .npy}.
      *
-     * @param head the first of them
-     * @return true if they are the format's magic
+     * @param head the bytes
+     * @return true if they start with the format's magic
      */
     public static boolean isNpy(byte[] head) {
         return NpyHeader.isMagic(head);
     }
 
     /**
-     * Dtype and shape.
+     * Returns dtype and shape.
      *
-     * @param name what to call it
+     * @param name the tensor's name
      * @return the spec
      */
     public TensorSpec spec(String name) {
-        return new TensorSpec(name, dtype, header.shape());
+        return new TensorSpec(name, dtype, shape);
     }
 
     /**
-     * The version of the format.
-     *
-     * @return major and minor
-     */
-    public List<Integer> version() {
-        return List.of(header.major(), 0);
-    }
-
-    /**
-     * The element type and byte order, as numpy writes them.
+     * Returns the element type and byte order in numpy's notation.
      *
      * @return for example {@code <u2}
      */
     public String storedDtype() {
-        return header.type().toString();
+        return type.toString();
     }
 
     /**
-     * The order of the elements.
+     * Returns the order of the elements in numpy's notation.
      *
-     * @return {@code F} if the header says that the first index changes fastest, otherwise {@code C}
+     * @return {@code F} if the first index changes fastest, otherwise {@code C}
      */
     public String storedOrder() {
-        return header.isFortranOrder() ? "F" : "C";
+        return isFortranOrder ? "F" : "C";
     }
 
     /**
-     * Where the data begins.
-     *
-     * @return the bytes of the header
-     */
-    public long dataOffset() {
-        return header.dataOffset();
-    }
-
-    /**
-     * Bytes of the data.
-     *
-     * @return the byte size, stored as well as in memory
-     */
-    public long dataBytes() {
-        return header.dataBytes();
-    }
-
-    /**
-     * Whether the data is stored as it is in memory: little-endian, and row-major, which it also is if it is called
-     * Fortran's order and at most one dimension is not 1.
+     * Tells whether the elements are stored row-major and little-endian. An array in Fortran order is row-major too if
+     * at most one dimension is not 1.
      *
      * @return true if no {@link #convert} is needed
      */
     public boolean isInPlace() {
-        boolean isRowMajor = !header.isFortranOrder()
-                || Arrays.stream(header.shape()).filter(dim -> dim != 1).count() < 2;
-        return isRowMajor && !header.type().isBigEndian();
+        boolean isRowMajor = !isFortranOrder || Arrays.stream(shape).filter(dim -> dim != 1).count() < 2;
+        return isRowMajor && !type.isBigEndian();
     }
 
     /**
-     * Copies the data into row-major, little-endian order.
+     * Copies the elements into row-major, little-endian order.
      *
-     * @param stored the data as it is stored, {@link #dataBytes} of it
-     * @param target where to, memory of the same size
+     * @param stored the elements as stored
+     * @param target memory of the same size
      */
     public void convert(MemorySegment stored, MemorySegment target) {
-        RowMajor.copy(stored, target, header);
+        RowMajor.copy(stored, target, this);
     }
 
     /**
-     * The array over its data.
+     * Returns the array as a tensor.
      *
-     * @param data row-major and little-endian
+     * @param data its elements, row-major and little-endian
      * @return a view
      */
     public Tensor tensor(MemorySegment data) {
-        return Tensor.of(data, dtype, header.shape());
+        return Tensor.of(data, dtype, shape);
     }
 
     /**
-     * What stands before the elements, as {@code numpy.save} writes it.
+     * Returns the header that {@code numpy.save} writes.
      *
      * @param dtype the elements' type
      * @param shape the dimensions; none for a scalar
-     * @return the magic, the version and the header, a multiple of 64 bytes
+     * @return magic, version and text, a multiple of 64 bytes
      */
     public static byte[] header(DType dtype, long... shape) {
         String dims = LongStream.of(shape).mapToObj(Long::toString).collect(Collectors.joining(", "))
@@ -166,7 +139,7 @@ public final class NpyArray {
         int padding = ALIGNMENT_BYTES - (prefixBytes + text.length() + 1) % ALIGNMENT_BYTES;
         text += " ".repeat(padding) + "\n";
         return ByteBuffer.allocate(prefixBytes + text.length()).order(ByteOrder.LITTLE_ENDIAN)
-                .put(NpyHeader.magic()).put((byte) 1).put((byte) 0).putShort((short) text.length())
+                .put(NpyHeader.MAGIC).put((byte) 1).put((byte) 0).putShort((short) text.length())
                 .put(text.getBytes(StandardCharsets.ISO_8859_1)).array();
     }
 }

@@ -16,9 +16,10 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The header of a {@code .npy}, versions 1.0, 2.0 and 3.0:
+ * Parses the header of a {@code .npy}, versions 1.0, 2.0 and 3.0:
  *
  * <pre>
  *    0  6 bytes      0x93 "NUMPY"
@@ -28,32 +29,34 @@ import java.util.Set;
  * 10+H               the elements; with fortran_order the first index changes fastest
  * </pre>
  *
+ * @param place the array's place, for messages
+ * @param byteSize the size of header and elements
  * @param major the version
- * @param type of the elements
- * @param isFortranOrder whether the first index changes fastest
- * @param shape the dimensions
- * @param dataOffset where the elements begin
- * @param dataBytes how many bytes they take
+ * @param offset the offset of the text
+ * @param bytes the text
+ * @param given the type of elements that are stored as uninterpreted bytes, or null; a part of a file may have another
+ *     type
  */
-record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, long dataOffset, long dataBytes) {
+record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes, @Nullable DType given) {
 
+    static final byte[] MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
     static final int VERSION_OFFSET = 6;
     static final int LENGTH_OFFSET = 8;
-    /** What numpy reads at most from a file that it does not trust. */
+    /** The most that numpy reads from an untrusted file. */
     static final int MAX_TEXT_CHARS = 10_000;
     /** numpy's own limit. */
     static final int MAX_RANK = 64;
     /** Magic, version, length, and the longest text: characters of UTF-8 take up to 4 bytes. */
-    static final int MAX_HEADER_BYTES = LENGTH_OFFSET + Integer.BYTES + 4 * MAX_TEXT_CHARS;
+    static final int MAX_BYTES = LENGTH_OFFSET + Integer.BYTES + 4 * MAX_TEXT_CHARS;
 
-    private static final byte[] MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
     private static final Set<String> KEYS = Set.of("descr", "fortran_order", "shape");
+    private static final int MAX_SHOWN_CHARS = 80;
 
     /**
-     * What has a header, for messages.
+     * The place of an array, for messages.
      *
-     * @param file the file that it is in
-     * @param part which part of the file it is, for example {@code member 'x.npy'}; empty if it is the file
+     * @param file the file
+     * @param part the part of the file, for example {@code member 'x.npy'}; empty for the whole file
      */
     record Place(Object file, String part) {
 
@@ -63,27 +66,15 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
         }
     }
 
-    static byte[] magic() {
-        return MAGIC.clone();
-    }
-
     static boolean isMagic(byte[] head) {
         return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
     }
 
-    /**
-     * Reads and checks a header, and that there is the data for it.
-     *
-     * @param place what has it
-     * @param head its first bytes: all of it, or at least {@link #MAX_HEADER_BYTES}
-     * @param byteSize the bytes of all of it
-     * @param told the dtype of elements that the file has as uninterpreted bytes, or null; a part of a file may be of
-     *     another type, for it is one of several
-     */
-    static NpyHeader read(Place place, MemorySegment head, long byteSize, DType told) throws MalformedStoreException {
+    /** Reads an array's header; {@link NpyArray#read} describes the parameters. */
+    static NpyArray read(Place place, MemorySegment head, long byteSize, @Nullable DType given)
+            throws MalformedStoreException {
         int major = readVersion(place, head);
-        int lengthBytes = major == 1 ? Short.BYTES : Integer.BYTES;
-        int textOffset = LENGTH_OFFSET + lengthBytes;
+        int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
         if (byteSize < textOffset) {
             throw place.malformed(byteSize, "the file ends inside its header",
                     textOffset + " bytes and the header's text");
@@ -100,7 +91,7 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
                     (textOffset + textBytes) + " bytes of it");
         }
         byte[] text = head.asSlice(textOffset, textBytes).toArray(JAVA_BYTE);
-        return new Text(place, byteSize, major, textOffset, text, told).header();
+        return new NpyHeader(place, byteSize, major, textOffset, text, given).array();
     }
 
     private static int readVersion(Place place, MemorySegment file) throws MalformedStoreException {
@@ -113,142 +104,129 @@ record NpyHeader(int major, NpyType type, boolean isFortranOrder, long[] shape, 
                     HexFormat.of().formatHex(MAGIC) + " (is this a .npy?)");
         }
         if (file.byteSize() < LENGTH_OFFSET) {
-            throw place.malformed(file.byteSize(), "the file ends inside its header",
-                    "a version");
+            throw place.malformed(file.byteSize(), "the file ends inside its header", "a version");
         }
         int major = file.get(JAVA_BYTE, VERSION_OFFSET) & 0xFF;
         int minor = file.get(JAVA_BYTE, VERSION_OFFSET + 1) & 0xFF;
         if (major < 1 || major > 3 || minor != 0) {
-            throw place.malformed(VERSION_OFFSET, "version " + major + "." + minor,
-                    "1.0, 2.0 or 3.0");
+            throw place.malformed(VERSION_OFFSET, "version " + major + "." + minor, "1.0, 2.0 or 3.0");
         }
         return major;
     }
 
-    /** The header's text and what is in it. */
-    private record Text(Place place, long fileBytes, int major, int offset, byte[] bytes, DType told) {
-
-        NpyHeader header() throws MalformedStoreException {
-            Map<?, ?> fields = fields();
-            NpyType type = type(fields.get("descr"));
-            if (!(fields.get("fortran_order") instanceof Boolean isFortranOrder)) {
-                throw malformed("fortran_order is " + describe(fields.get("fortran_order")), "True or False");
-            }
-            long[] shape = shape(fields.get("shape"));
-            long dataBytes = dataBytes(shape, type);
-            long dataOffset = (long) offset + bytes.length;
-            if (dataBytes > fileBytes - dataOffset) {
-                throw place.malformed(fileBytes, "the file ends after "
-                        + (fileBytes - dataOffset) / type.byteSize() + " elements of " + type,
-                        dataBytes / type.byteSize() + " for shape " + Arrays.toString(shape));
-            }
-            return new NpyHeader(major, type, isFortranOrder, shape, dataOffset, dataBytes);
+    private NpyArray array() throws MalformedStoreException {
+        Map<?, ?> fields = fields();
+        NpyType type = type(fields.get("descr"));
+        DType dtype = dtype(type);
+        if (!(fields.get("fortran_order") instanceof Boolean isFortranOrder)) {
+            throw malformed("fortran_order is " + describe(fields.get("fortran_order")), "True or False");
         }
-
-        private Map<?, ?> fields() throws MalformedStoreException {
-            String text = decode();
-            Object value;
-            try {
-                value = PythonLiteral.parse(text);
-            } catch (ParseException e) {
-                throw place.malformed(offset + bytesBefore(text, e.getErrorOffset()),
-                        "a header that does not parse", e.getMessage());
-            }
-            if (!(value instanceof Map<?, ?> fields)) {
-                throw malformed("a header that is not a dictionary", "one of descr, fortran_order and shape");
-            }
-            if (!fields.keySet().equals(KEYS)) {
-                throw malformed("a header with the keys " + describe(fields.keySet()),
-                        "descr, fortran_order and shape");
-            }
-            return fields;
+        long[] shape = shape(fields.get("shape"));
+        long dataBytes = dataBytes(shape, type);
+        long dataOffset = (long) offset + bytes.length;
+        if (dataBytes > byteSize - dataOffset) {
+            throw place.malformed(byteSize, "the file ends after "
+                    + (byteSize - dataOffset) / type.byteSize() + " elements of " + type,
+                    dataBytes / type.byteSize() + " for shape " + Arrays.toString(shape));
         }
+        return new NpyArray(major, type, dtype, isFortranOrder, shape, dataOffset, dataBytes);
+    }
 
-        private String decode() throws MalformedStoreException {
-            String text;
-            try {
-                text = charset().newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            } catch (CharacterCodingException e) {
-                throw malformed("a header that is not UTF-8", "UTF-8 in version " + major + ".0");
-            }
-            if (text.length() > MAX_TEXT_CHARS) {
-                throw malformed("a header of " + text.length() + " characters", "at most " + MAX_TEXT_CHARS);
-            }
-            return text;
+    private Map<?, ?> fields() throws MalformedStoreException {
+        Charset charset = major < 3 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;
+        String text;
+        try {
+            text = charset.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException _) {
+            throw malformed("a header that is not UTF-8", "UTF-8 in version " + major + ".0");
         }
+        if (text.length() > MAX_TEXT_CHARS) {
+            throw malformed("a header of " + text.length() + " characters", "at most " + MAX_TEXT_CHARS);
+        }
+        Object value;
+        try {
+            value = PythonLiteral.parse(text);
+        } catch (ParseException e) {
+            int before = text.substring(0, e.getErrorOffset()).getBytes(charset).length;
+            throw place.malformed(offset + before, "a header that does not parse", String.valueOf(e.getMessage()));
+        }
+        if (!(value instanceof Map<?, ?> fields)) {
+            throw malformed("a header that is not a dictionary", "one of descr, fortran_order and shape");
+        }
+        if (!fields.keySet().equals(KEYS)) {
+            throw malformed("a header with the keys " + describe(fields.keySet()), "descr, fortran_order and shape");
+        }
+        return fields;
+    }
 
-        private Charset charset() {
-            return major < 3 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;
+    private NpyType type(@Nullable Object descr) throws MalformedStoreException {
+        if (descr instanceof PythonLiteral.Sequence sequence) {
+            throw malformed(sequence.isTuple() ? "a dtype of sub-arrays" : "a structured dtype", "one plain type");
         }
+        if (!(descr instanceof String name)) {
+            throw malformed("descr is " + describe(descr), "a string such as '<f4'");
+        }
+        return NpyType.of(name).orElseThrow(() -> malformed("descr " + describe(name) + ", "
+                + NpyType.describe(name), "truth values, or integers or floats of up to 64 bits"));
+    }
 
-        private long bytesBefore(String text, int index) {
-            return text.substring(0, index).getBytes(charset()).length;
+    private DType dtype(NpyType type) throws MalformedStoreException {
+        DType stored = type.dtype();
+        if (stored == null) {
+            if (given == null || given.byteSize() != type.byteSize()) {
+                throw malformed("descr '" + type + "', uninterpreted bytes", given == null
+                        ? "a plain type (bf16 and 8-bit floats are stored so: pass the dtype)"
+                        : "elements of " + given.byteSize() + " bytes, as " + given + " has");
+            }
+            return given;
         }
+        if (place.part().isEmpty() && given != null && stored != given) {
+            throw malformed("elements of " + stored, given + ", as given");
+        }
+        return stored;
+    }
 
-        private NpyType type(Object descr) throws MalformedStoreException {
-            if (descr instanceof PythonLiteral.Sequence sequence) {
-                throw malformed(sequence.isTuple() ? "a dtype of sub-arrays" : "a structured dtype",
-                        "one plain type");
-            }
-            if (!(descr instanceof String name)) {
-                throw malformed("descr is " + describe(descr), "a string such as '<f4'");
-            }
-            NpyType type = NpyType.of(name).orElseThrow(() -> malformed("descr " + describe(name) + ", "
-                    + NpyType.describe(name), "truth values, or integers or floats of up to 64 bits"));
-            if (type.dtype() == null && (told == null || told.byteSize() != type.byteSize())) {
-                throw malformed("descr " + describe(name) + ", uninterpreted bytes", told == null
-                        ? "a plain type (bf16 and 8-bit floats are stored so: the dtype can be told)"
-                        : "elements of " + told.byteSize() + " bytes, as " + told + " has");
-            }
-            if (place.part().isEmpty() && type.dtype() != null && told != null && type.dtype() != told) {
-                throw malformed("elements of " + type.dtype(), told + ", as given");
-            }
-            return type;
+    private long[] shape(@Nullable Object value) throws MalformedStoreException {
+        if (!(value instanceof PythonLiteral.Sequence sequence) || !sequence.isTuple()) {
+            throw malformed("shape is " + describe(value), "a tuple of integers");
         }
+        if (sequence.items().size() > MAX_RANK) {
+            throw malformed("a shape of " + sequence.items().size() + " dimensions", "at most " + MAX_RANK);
+        }
+        long[] shape = new long[sequence.items().size()];
+        for (int d = 0; d < shape.length; d++) {
+            if (!(sequence.items().get(d) instanceof BigInteger dim) || dim.signum() < 0 || dim.bitLength() > 63) {
+                throw malformed("dimension " + d + " is " + describe(sequence.items().get(d)),
+                        "an integer from 0 to 2^63 - 1");
+            }
+            shape[d] = dim.longValue();
+        }
+        return shape;
+    }
 
-        private long[] shape(Object value) throws MalformedStoreException {
-            if (!(value instanceof PythonLiteral.Sequence sequence) || !sequence.isTuple()) {
-                throw malformed("shape is " + describe(value), "a tuple of integers");
+    /** Returns the size of all elements. Dimensions next to a 0 must not overflow either: rows are counted by them. */
+    private long dataBytes(long[] shape, NpyType type) throws MalformedStoreException {
+        long bytesSoFar = type.byteSize();
+        boolean isEmpty = false;
+        for (long dim : shape) {
+            isEmpty |= dim == 0;
+            if (dim > 0 && bytesSoFar > Long.MAX_VALUE / dim) {
+                throw malformed("shape " + Arrays.toString(shape) + " of " + type, "fewer than 2^63 bytes");
             }
-            if (sequence.items().size() > MAX_RANK) {
-                throw malformed("a shape of " + sequence.items().size() + " dimensions", "at most " + MAX_RANK);
-            }
-            long[] shape = new long[sequence.items().size()];
-            for (int d = 0; d < shape.length; d++) {
-                if (!(sequence.items().get(d) instanceof BigInteger dim) || dim.signum() < 0
-                        || dim.bitLength() > 63) {
-                    throw malformed("dimension " + d + " is " + describe(sequence.items().get(d)),
-                            "an integer from 0 to 2^63 - 1");
-                }
-                shape[d] = dim.longValue();
-            }
-            return shape;
+            bytesSoFar *= Math.max(dim, 1);
         }
+        return isEmpty ? 0 : bytesSoFar;
+    }
 
-        /** Bytes of all elements. Dimensions beside one of 0 may not overflow either: rows are counted by them. */
-        private long dataBytes(long[] shape, NpyType type) throws MalformedStoreException {
-            long bytesSoFar = type.byteSize();
-            boolean isEmpty = false;
-            for (long dim : shape) {
-                isEmpty |= dim == 0;
-                if (dim > 0 && bytesSoFar > Long.MAX_VALUE / dim) {
-                    throw malformed("shape " + Arrays.toString(shape) + " of " + type, "fewer than 2^63 bytes");
-                }
-                bytesSoFar *= Math.max(dim, 1);
-            }
-            return isEmpty ? 0 : bytesSoFar;
-        }
+    private MalformedStoreException malformed(String found, String expected) {
+        return place.malformed(offset, found, expected);
+    }
 
-        private MalformedStoreException malformed(String found, String expected) {
-            return place.malformed(offset, found, expected);
-        }
-
-        /** A value of the file in a message: not longer than a line should be. */
-        private static String describe(Object value) {
-            String shown = value instanceof String ? "'" + value + "'"
-                    : value instanceof PythonLiteral.Sequence s ? (s.isTuple() ? "a tuple " : "a list ") + s.items()
-                    : String.valueOf(value);
-            return shown.length() <= 80 ? shown : shown.substring(0, 80) + "...";
-        }
+    /** Returns a value of the file for a message, shortened to fit a line. */
+    private static String describe(@Nullable Object value) {
+        String shown = value instanceof String ? "'" + value + "'"
+                : value instanceof PythonLiteral.Sequence s ? (s.isTuple() ? "a tuple " : "a list ") + s.items()
+                : String.valueOf(value);
+        return shown.length() <= MAX_SHOWN_CHARS ? shown : shown.substring(0, MAX_SHOWN_CHARS) + "...";
     }
 }

@@ -1,20 +1,22 @@
 package io.penstock.format.numpy;
 
 import io.penstock.memory.DType;
+import io.penstock.store.StoredArray;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An element type as a {@code .npy} names it in {@code descr}.
+ * An element type, as {@code descr} of a {@code .npy} names it.
  *
- * @param dtype ours; null if it is one of uninterpreted bytes (numpy's {@code V}), as which the types of other
- *     libraries are stored: bfloat16, the 8-bit floats
- * @param byteSize of an element
- * @param isBigEndian whether the bytes of an element come most significant first
+ * @param dtype our type; null for uninterpreted bytes (numpy's {@code V}), which hold types that numpy lacks: bfloat16,
+ *     8-bit floats
+ * @param byteSize the size of an element
+ * @param isBigEndian whether the most significant byte is first
  */
-record NpyType(DType dtype, int byteSize, boolean isBigEndian) {
+record NpyType(@Nullable DType dtype, int byteSize, boolean isBigEndian) {
 
     private static final Pattern CODE = Pattern.compile("([<>=|]?)([a-zA-Z?])(\\d{0,9})(\\[.*\\])?");
 
@@ -36,7 +38,7 @@ record NpyType(DType dtype, int byteSize, boolean isBigEndian) {
             Map.entry("i8", DType.I64),
             Map.entry("f2", DType.F16), Map.entry("f4", DType.F32), Map.entry("f8", DType.F64));
 
-    /** The type that a {@code descr} string names; empty if it is none that is read, see {@link #describe}. */
+    /** Returns the type that a {@code descr} string names; empty if it is unsupported, see {@link #describe}. */
     static Optional<NpyType> of(String descr) {
         Matcher code = CODE.matcher(descr);
         if (code.matches() && code.group(2).equals("V") && code.group(4) == null && !code.group(3).isEmpty()) {
@@ -44,14 +46,11 @@ record NpyType(DType dtype, int byteSize, boolean isBigEndian) {
         }
         boolean hasOrder = !descr.isEmpty() && "<>=|".indexOf(descr.charAt(0)) >= 0;
         String name = hasOrder ? descr.substring(1) : descr;
-        DType dtype = DTYPE_OF_CODE.get(CODE_OF_NAME.getOrDefault(name, name));
-        if (dtype == null) {
-            return Optional.empty();
-        }
-        return Optional.of(new NpyType(dtype, dtype.byteSize(), descr.startsWith(">") && dtype.byteSize() > 1));
+        return Optional.ofNullable(DTYPE_OF_CODE.get(CODE_OF_NAME.getOrDefault(name, name))).map(dtype ->
+                new NpyType(dtype, dtype.byteSize(), descr.startsWith(">") && dtype.byteSize() > 1));
     }
 
-    /** What a {@code descr} string that is not read stands for, in words. */
+    /** Describes an unsupported {@code descr} string. */
     static String describe(String descr) {
         Matcher code = CODE.matcher(descr);
         if (!code.matches()) {
@@ -69,25 +68,18 @@ record NpyType(DType dtype, int byteSize, boolean isBigEndian) {
         };
     }
 
-    /** The type as numpy writes it, with its byte order. */
+    /** Returns numpy's notation, with the byte order. */
     @Override
     public String toString() {
-        return (byteSize == 1 || dtype == null ? "|" : isBigEndian ? ">" : "<") + code();
-    }
-
-    private String code() {
         if (dtype == null) {
-            return "V" + byteSize;
+            return "|V" + byteSize;
         }
-        return DTYPE_OF_CODE.entrySet().stream().filter(e -> e.getValue() == dtype).findAny().orElseThrow().getKey();
+        String littleEndian = StoredArray.storedDtypeOf(dtype);
+        return isBigEndian ? ">" + littleEndian.substring(1) : littleEndian;
     }
 
-    /** What numpy writes for a dtype of ours; types that numpy has not are bytes to it. */
+    /** Returns what numpy writes for a dtype. It writes types that it lacks as bytes. */
     static String descrOf(DType dtype) {
-        return switch (dtype) {
-            case BF16 -> "<V2";
-            case F8E4M3, F8E5M2 -> "|V1";
-            default -> new NpyType(dtype, dtype.byteSize(), false).toString();
-        };
+        return dtype == DType.BF16 ? "<V2" : StoredArray.storedDtypeOf(dtype);
     }
 }

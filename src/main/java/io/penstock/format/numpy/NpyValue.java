@@ -4,6 +4,9 @@ import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads {@code .npy} values inside other files, for one thread. A header equal to the previous one is not parsed again
@@ -14,69 +17,76 @@ public final class NpyValue {
     /** What messages name in place of a file. */
     private static final String NAME = ".npy";
 
-    private final DType told;
-    private NpyHeader header;
-    private TensorSpec spec;
-    private MemorySegment headerBytes;
-    private MemorySegment stored;
+    /** The last header. */
+    private record Header(NpyArray array, TensorSpec spec, MemorySegment bytes) {
+
+        boolean starts(MemorySegment npy, long byteSize) {
+            return byteSize >= array.dataOffset() + array.dataBytes()
+                    && MemorySegment.mismatch(npy, 0, array.dataOffset(), bytes, 0, array.dataOffset()) < 0;
+        }
+    }
+
+    private final @Nullable DType given;
+    private @Nullable Header header;
+    private @Nullable MemorySegment stored;
 
     /**
-     * A reader.
+     * Creates a reader.
      *
-     * @param told the dtype of elements that numpy has no name for and stores as bytes, such as {@code bf16}; elements
-     *     of another type are an error. Null to read what is there
+     * @param given the type of elements that numpy stores as bytes because it lacks the type, such as {@code bf16};
+     *     elements of another type are an error. Null to accept any type
      */
-    public NpyValue(DType told) {
-        this.told = told;
+    public NpyValue(@Nullable DType given) {
+        this.given = given;
     }
 
     /**
      * Reads a value's header.
      *
-     * @param npy memory that starts with the value; must stay as it is until the value is copied
+     * @param npy memory that starts with the value; must not change until the value is copied
      * @param bytes the value's length
-     * @return dtype and shape, without a name; the same object as before if the header is
-     * @throws IOException if it is malformed, or its elements are of no type that is read, or not of that told
+     * @return dtype and shape, without a name; the previous object if the header is the same
+     * @throws IOException if it is malformed, or the element type is unsupported or not the given one
      */
     public TensorSpec read(MemorySegment npy, long bytes) throws IOException {
         stored = null;
-        if (header == null || bytes < header.dataOffset() + header.dataBytes() || MemorySegment.mismatch(
-                npy, 0, header.dataOffset(), headerBytes, 0, header.dataOffset()) >= 0) {
+        Header known = header;
+        if (known == null || !known.starts(npy, bytes)) {
             header = null;
-            NpyHeader found = NpyHeader.read(new NpyHeader.Place(NAME, ""), npy.asSlice(0, bytes), bytes, told);
-            spec = new TensorSpec("", found.type().dtype() == null ? told : found.type().dtype(), found.shape());
-            headerBytes = MemorySegment.ofArray(
-                    npy.asSlice(0, found.dataOffset()).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
-            header = found;
+            NpyArray array = NpyArray.read(NAME, "", npy.asSlice(0, bytes), bytes, given);
+            known = new Header(array, array.spec(""),
+                    MemorySegment.ofArray(npy.asSlice(0, array.dataOffset()).toArray(ValueLayout.JAVA_BYTE)));
+            header = known;
         }
         stored = npy;
-        return spec;
+        return known.spec;
     }
 
     /**
-     * Bytes of the elements of the value that was read.
+     * Returns the size of the last value's elements.
      *
-     * @return the size
+     * @return bytes
      */
     public long dataBytes() {
-        return header.dataBytes();
+        return Objects.requireNonNull(header, "no value was read").array.dataBytes();
     }
 
     /**
-     * Copies the elements of the value that was read, row-major and little-endian.
+     * Copies the elements of the last value, row-major and little-endian.
      *
-     * @param target where to; {@link #dataBytes} are written
+     * @param target the target memory
      * @param targetOffset the first byte to write
      */
     public void copyTo(MemorySegment target, long targetOffset) {
-        if (stored == null) {
+        if (stored == null || header == null) {
             throw new IllegalStateException("no value was read");
         }
-        if (!header.isFortranOrder() && !header.type().isBigEndian()) {
-            MemorySegment.copy(stored, header.dataOffset(), target, targetOffset, header.dataBytes());
+        NpyArray array = header.array;
+        if (!array.isFortranOrder() && !array.type().isBigEndian()) {
+            MemorySegment.copy(stored, array.dataOffset(), target, targetOffset, array.dataBytes());
         } else {
-            RowMajor.copy(stored.asSlice(header.dataOffset(), header.dataBytes()),
-                    target.asSlice(targetOffset, header.dataBytes()), header);
+            array.convert(stored.asSlice(array.dataOffset(), array.dataBytes()),
+                    target.asSlice(targetOffset, array.dataBytes()));
         }
     }
 }

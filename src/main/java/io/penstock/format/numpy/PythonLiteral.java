@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Python literal: the dictionary of a {@code .npy} header, as {@code ast.literal_eval} reads it. Dictionaries become
- * maps, lists and tuples {@link Sequence}s, integers {@link BigInteger}s; of a key that comes twice the last value
- * counts, as in Python. Integers may have Python 2's {@code L}.
+ * Parses a Python literal, such as the dictionary of a {@code .npy} header, as {@code ast.literal_eval} does.
+ * Dictionaries become maps, lists and tuples {@link Sequence}s, integers {@link BigInteger}s. The last value of a
+ * duplicate key counts, as in Python. Integers may have Python 2's {@code L}.
  */
 final class PythonLiteral {
 
-    /** A list, or a tuple. */
+    /** A list or a tuple. */
     record Sequence(boolean isTuple, List<Object> items) {
     }
 
@@ -35,11 +35,7 @@ final class PythonLiteral {
         this.text = text;
     }
 
-    /**
-     * The value of a text that is one literal with white space around it.
-     *
-     * @throws ParseException if it is not; has the place and what was expected there
-     */
+    /** Returns the value of a literal with optional white space around it. */
     static Object parse(String text) throws ParseException {
         PythonLiteral parser = new PythonLiteral(text);
         Object value = parser.value(0);
@@ -58,7 +54,10 @@ final class PythonLiteral {
         return switch (peek()) {
             case '{' -> map(depth);
             case '[' -> new Sequence(false, items(']', depth).items());
-            case '(' -> parenthesized(depth);
+            case '(' -> {
+                Sequence found = items(')', depth);
+                yield found.isTuple() ? found : found.items().getFirst();
+            }
             case '\'', '"' -> string();
             case '+', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> integer();
             default -> word();
@@ -80,17 +79,8 @@ final class PythonLiteral {
         return map;
     }
 
-    /** What is in parentheses: a tuple if there is a comma or nothing, otherwise the value itself. */
-    private Object parenthesized(int depth) throws ParseException {
-        Items found = items(')', depth);
-        return found.items().size() == 1 && !found.commaAtEnd() ? found.items().getFirst()
-                : new Sequence(true, found.items());
-    }
-
-    private record Items(List<Object> items, boolean commaAtEnd) {
-    }
-
-    private Items items(char end, int depth) throws ParseException {
+    /** Reads items up to an end. In parentheses they are a tuple unless there is one item without a comma. */
+    private Sequence items(char end, int depth) throws ParseException {
         at++;
         List<Object> items = new ArrayList<>();
         boolean comma = false;
@@ -102,7 +92,7 @@ final class PythonLiteral {
                 break;
             }
         }
-        return new Items(items, comma);
+        return new Sequence(comma || items.size() != 1, items);
     }
 
     private String string() throws ParseException {
@@ -188,7 +178,7 @@ final class PythonLiteral {
         }
     }
 
-    /** The character at hand; 0 at the end. */
+    /** Returns the current character; 0 at the end. */
     private char peek() {
         return at < text.length() ? text.charAt(at) : 0;
     }

@@ -2,6 +2,7 @@ package io.penstock.format.numpy;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.format.ByteSwap;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
@@ -9,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * Copies an array into row-major, little-endian order.
  *
  * <p>An array in Fortran order is its own transpose, all axes reversed. Its planes of first and last axis are
- * transposed tile by tile, so that a cache line that is read or written is used up while it is there.
+ * transposed tile by tile, so that each cache line is fully used while it is in the cache.
  */
 final class RowMajor {
 
@@ -18,28 +19,26 @@ final class RowMajor {
     private final MemorySegment source;
     private final MemorySegment target;
     private final int elementBytes;
-    private final boolean swapBytes;
 
-    private RowMajor(MemorySegment source, MemorySegment target, int elementBytes, boolean swapBytes) {
+    private RowMajor(MemorySegment source, MemorySegment target, int elementBytes) {
         this.source = source;
         this.target = target;
         this.elementBytes = elementBytes;
-        this.swapBytes = swapBytes;
     }
 
-    static void copy(MemorySegment source, MemorySegment target, NpyHeader header) {
-        RowMajor copy = new RowMajor(source, target, header.type().byteSize(), header.type().isBigEndian());
-        if (header.dataBytes() == 0) {
+    static void copy(MemorySegment source, MemorySegment target, NpyArray array) {
+        if (array.dataBytes() == 0) {
             return;
         }
-        if (!header.isFortranOrder() || header.shape().length < 2) {
-            long elements = header.dataBytes() / header.type().byteSize();
-            for (long i = 0; i < elements; i++) {
-                copy.element(i, i);
-            }
-            return;
+        int elementBytes = array.type().byteSize();
+        if (array.isFortranOrder() && array.shape().length > 1) {
+            new RowMajor(source, target, elementBytes).transpose(array.shape());
+        } else {
+            MemorySegment.copy(source, 0, target, 0, array.dataBytes());
         }
-        copy.transpose(header.shape());
+        if (array.type().isBigEndian()) {
+            ByteSwap.inPlace(target.asSlice(0, array.dataBytes()), elementBytes);
+        }
     }
 
     private void transpose(long[] shape) {
@@ -75,7 +74,7 @@ final class RowMajor {
         } while (d > 0);
     }
 
-    /** Transposes the plane of the first and the last axis at one place of the axes between. */
+    /** Transposes the plane of the first and the last axis at one position of the axes between. */
     private void plane(long rows, long columns, long from, long sourceColumnStride, long to, long targetRowStride) {
         for (long rowTile = 0; rowTile < rows; rowTile += TILE) {
             long rowEnd = Math.min(rowTile + TILE, rows);
@@ -93,18 +92,9 @@ final class RowMajor {
     private void element(long from, long to) {
         switch (elementBytes) {
             case 1 -> target.set(JAVA_BYTE, to, source.get(JAVA_BYTE, from));
-            case 2 -> {
-                short bits = source.get(LittleEndian.I16, 2 * from);
-                target.set(LittleEndian.I16, 2 * to, swapBytes ? Short.reverseBytes(bits) : bits);
-            }
-            case 4 -> {
-                int bits = source.get(LittleEndian.I32, 4 * from);
-                target.set(LittleEndian.I32, 4 * to, swapBytes ? Integer.reverseBytes(bits) : bits);
-            }
-            case 8 -> {
-                long bits = source.get(LittleEndian.I64, 8 * from);
-                target.set(LittleEndian.I64, 8 * to, swapBytes ? Long.reverseBytes(bits) : bits);
-            }
+            case 2 -> target.set(LittleEndian.I16, 2 * to, source.get(LittleEndian.I16, 2 * from));
+            case 4 -> target.set(LittleEndian.I32, 4 * to, source.get(LittleEndian.I32, 4 * from));
+            case 8 -> target.set(LittleEndian.I64, 8 * to, source.get(LittleEndian.I64, 8 * from));
             default -> throw new IllegalStateException("elements of " + elementBytes + " bytes");
         }
     }

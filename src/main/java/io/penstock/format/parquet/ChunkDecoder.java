@@ -20,6 +20,7 @@ final class ChunkDecoder implements AutoCloseable {
     private static final long FIRST_BYTES = 1 << 20;
     private static final int USUAL_EXPANSION = 8;
 
+    private final Flat flat;
     private final Leaf leaf;
     private final ColumnChunk chunk;
     private final long rows;
@@ -43,17 +44,18 @@ final class ChunkDecoder implements AutoCloseable {
      * A decoder of one chunk.
      *
      * @param file the file
-     * @param leaf what its values are
+     * @param flat what its values are
      * @param chunk where it is
      * @param rows of the row group
      * @param budget what the file may still decode to
      */
-    ChunkDecoder(MappedFile file, Leaf leaf, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
-        this.leaf = leaf;
+    ChunkDecoder(MappedFile file, Flat flat, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
+        this.flat = flat;
+        this.leaf = flat.leaf();
         this.chunk = chunk;
         this.rows = rows;
         this.budget = budget;
-        this.tiles = new LeafTiles(file, leaf.storage(), chunk, budget);
+        this.tiles = new LeafTiles(file, leaf, chunk, budget);
         this.definitions = tiles.definitions();
         this.repetitions = tiles.repetitions();
     }
@@ -67,7 +69,7 @@ final class ChunkDecoder implements AutoCloseable {
             done = true;
             return block;
         } catch (CodecException e) {
-            throw tiles.malformed(e.getMessage(), "what its encoding says");
+            throw tiles.malformed(String.valueOf(e.getMessage()), "what its encoding says");
         } finally {
             if (!done) {
                 budget.giveBack(taken);
@@ -76,17 +78,17 @@ final class ChunkDecoder implements AutoCloseable {
     }
 
     private void decodeTiles() throws IOException {
-        values.reserve(Math.min(chunk.values() * leaf.byteSize(),
+        values.reserve(Math.min(chunk.values() * flat.byteSize(),
                 Math.max(FIRST_BYTES, chunk.byteSize() * USUAL_EXPANSION)));
         if (leaf.isBinary()) {
             appendOffset(0);
         }
         for (int count = tiles.next(); count > 0; count = tiles.next()) {
-            int present = leaf.isList() ? readLists(count) : readRows(count, leaf.maxDefinition() > 0);
+            int present = flat.isList() ? readLists(count) : readRows(count);
             if (leaf.isBinary()) {
                 appendBinaries(count, present);
             } else {
-                appendNumbers(leaf.isList() ? present : count, present);
+                appendNumbers(flat.isList() ? present : count, present);
             }
             budget.take(values.used() - taken);
             taken = values.used();
@@ -97,12 +99,12 @@ final class ChunkDecoder implements AutoCloseable {
     }
 
     /** Takes in the definition levels of rows of one value each; gives how many of them have one. */
-    private int readRows(int count, boolean optional) throws CodecException {
+    private int readRows(int count) throws CodecException {
         checkRows(count);
-        if (!optional) {
+        int max = leaf.maxDefinition();
+        if (max == 0) {
             return count;
         }
-        int max = leaf.maxDefinition();
         long at = states.reserve(count);
         MemorySegment flags = states.segment();
         int present = 0;
@@ -122,7 +124,7 @@ final class ChunkDecoder implements AutoCloseable {
 
     /** Takes in the levels of lists; gives how many elements they have. */
     private int readLists(int count) throws CodecException {
-        int element = leaf.listDefinition();
+        int element = flat.listDefinition();
         int max = leaf.maxDefinition();
         long offsetAt = offsets.reserve((long) count * Integer.BYTES);
         long stateAt = states.reserve(count);
@@ -188,7 +190,7 @@ final class ChunkDecoder implements AutoCloseable {
     /** Appends the values of some rows or elements, of which some are there. */
     private void appendNumbers(int count, int present) throws IOException {
         int stored = leaf.storedBytes();
-        int width = leaf.byteSize();
+        int width = flat.byteSize();
         long at = values.reserve((long) count * width);
         if (present == count && stored == width) {
             if (count > 0) {
@@ -247,12 +249,12 @@ final class ChunkDecoder implements AutoCloseable {
     }
 
     private ColumnBlock finish(DecodedSpill copy) throws IOException {
-        boolean varies = leaf.isBinary() || leaf.isList();
-        if (leaf.isList()) {
+        boolean varies = leaf.isBinary() || flat.isList();
+        if (flat.isList()) {
             appendOffset(elementsDone);
             checkLengths();
         }
-        return ColumnBlock.append(copy, values.written(), leaf.byteSize(), varies ? offsets.written() : null,
+        return ColumnBlock.append(copy, values.written(), flat.byteSize(), varies ? offsets.written() : null,
                 absent > 0 ? states.written() : null);
     }
 
@@ -264,7 +266,7 @@ final class ChunkDecoder implements AutoCloseable {
 
     /** Lists of a fixed size are as long as the schema says. */
     private void checkLengths() throws IOException {
-        long expected = leaf.listLength();
+        long expected = flat.listLength();
         MemorySegment starts = offsets.segment();
         for (long row = 0; expected >= 0 && row < rows; row++) {
             long length = starts.get(LittleEndian.I32, 4 * row + 4) - starts.get(LittleEndian.I32, 4 * row);

@@ -12,17 +12,21 @@ import java.util.List;
  * @param compression of its pages
  * @param encodings that its pages use
  * @param values how many values it has, nulls and empty lists included
- * @param uncompressedBytes its pages' bytes before compression, with their headers
  * @param start the file's byte at which its first page starts
  * @param byteSize its pages' bytes, with their headers
  */
 record ColumnChunk(List<String> path, Physical physical, Compression compression, List<Encoding> encodings, long values,
-        long uncompressedBytes, long start, long byteSize) {
+        long start, long byteSize) {
+
+    /** The path as one name. */
+    String name() {
+        return String.join(".", path);
+    }
 
     /** Reads a column chunk of a footer; its pages must be before a byte of the file. */
     static ColumnChunk read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
         ColumnChunk chunk = null;
-        int outer = in.beginStruct();
+        in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
                 case 1 -> throw in.malformed("a column chunk in the file '" + in.string() + "'", "one in this file");
@@ -31,7 +35,6 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
                 default -> in.skip();
             }
         }
-        in.endStruct(outer);
         if (chunk == null) {
             throw in.malformed("a column chunk without metadata", "metadata");
         }
@@ -48,7 +51,7 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
         long byteSize = -1;
         long dataStart = -1;
         long dictionaryStart = -1;
-        int outer = in.beginStruct();
+        in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
                 case 1 -> type = in.i32();
@@ -71,9 +74,8 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
                 default -> in.skip();
             }
         }
-        in.endStruct(outer);
         if (type < 0 || type >= Physical.values().length || codec < 0 || codec >= Compression.values().length
-                || encodings.contains(null)) {
+                || encodings.contains(Encoding.UNKNOWN)) {
             throw in.malformed("a column chunk of type " + type + ", codec " + codec + ", encodings " + encodings,
                     "codes of the format");
         }
@@ -85,6 +87,6 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
                     + pagesEnd);
         }
         return new ColumnChunk(List.copyOf(path), Physical.values()[type], Compression.values()[codec],
-                List.copyOf(encodings), values, uncompressedBytes, start, byteSize);
+                List.copyOf(encodings), values, start, byteSize);
     }
 }

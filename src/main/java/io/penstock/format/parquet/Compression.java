@@ -1,13 +1,14 @@
 package io.penstock.format.parquet;
 
 import io.penstock.codec.CodecException;
-import io.penstock.codec.Gzip;
-import io.penstock.codec.Lz4;
-import io.penstock.codec.Snappy;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Lz4;
+import io.penstock.codec.decoder.Snappy;
+import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** How a column chunk's pages are compressed, in the order of the codes. */
 enum Compression {
@@ -32,9 +33,9 @@ enum Compression {
     private static final long SMALL_BYTES = 128 << 10;
 
     private final long maxExpansion;
-    private final Decoder decoder;
+    private final @Nullable Decoder decoder;
 
-    Compression(long maxExpansion, Decoder decoder) {
+    Compression(long maxExpansion, @Nullable Decoder decoder) {
         this.maxExpansion = maxExpansion;
         this.decoder = decoder;
     }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  *
  * @param entries the values: numbers one behind the other; bytes each behind its length
  * @param count how many
- * @param starts of bytes, where each entry's start, and one more that is 4 behind the last one's end; null for numbers
+ * @param starts of bytes, where each entry starts, and one more that is 4 behind the last one's end; empty for numbers
  */
 record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
 
@@ -19,7 +19,7 @@ record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
         if (count < 0 || count > in.left() / width) {
             throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");
         }
-        return new Dictionary(in.segment.asSlice(in.at, count * width), count, null);
+        return new Dictionary(in.segment.asSlice(in.at, count * width), count, MemorySegment.NULL);
     }
 
     /** A dictionary of values each behind its length. */

@@ -11,10 +11,12 @@ enum Encoding {
     DELTA_LENGTH_BYTE_ARRAY,
     DELTA_BYTE_ARRAY,
     RLE_DICTIONARY,
-    BYTE_STREAM_SPLIT;
+    BYTE_STREAM_SPLIT,
+    /** None of the format's. */
+    UNKNOWN;
 
-    /** The encoding of a code; null if there is none. */
+    /** The encoding of a code. */
     static Encoding of(int code) {
-        return code >= 0 && code < values().length ? values()[code] : null;
+        return code >= 0 && code < UNKNOWN.ordinal() ? values()[code] : UNKNOWN;
     }
 }

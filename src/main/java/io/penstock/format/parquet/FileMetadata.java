@@ -34,14 +34,10 @@ import java.util.Map;
 record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> groups, String createdBy,
         Map<String, String> properties) {
 
+    static final String MAGIC = "PAR1";
+    static final String ENCRYPTED_MAGIC = "PARE";
     static final int MAGIC_BYTES = 4;
     private static final int TAIL_BYTES = 8;
-
-    /** Whether a file's first bytes are those of Parquet, encrypted or not. */
-    static boolean isMagic(byte[] head) {
-        return head.length >= MAGIC_BYTES && head[0] == 'P' && head[1] == 'A' && head[2] == 'R'
-                && (head[3] == '1' || head[3] == 'E');
-    }
 
     static FileMetadata read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
@@ -57,8 +53,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         long footerStart = size - TAIL_BYTES - footerBytes;
         if (footerStart < MAGIC_BYTES) {
             throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
-                    + " bytes",
-                    "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
+                    + " bytes", "at most " + (size - TAIL_BYTES - MAGIC_BYTES));
         }
         file.require(footerStart, footerBytes);
         return read(new ThriftReader(file.location(), bytes, footerStart, size - TAIL_BYTES), footerStart);
@@ -67,12 +62,12 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
     private static void checkMagic(MappedFile file, long at) throws MalformedStoreException {
         String magic = new String(file.range(at, MAGIC_BYTES).toArray(ValueLayout.JAVA_BYTE),
                 StandardCharsets.ISO_8859_1);
-        if (magic.equals("PARE")) {
+        if (magic.equals(ENCRYPTED_MAGIC)) {
             throw new MalformedStoreException(file.location(), at, "an encrypted footer (PARE)", "a plain one (PAR1)");
         }
-        if (!magic.equals("PAR1")) {
+        if (!magic.equals(MAGIC)) {
             throw new MalformedStoreException(file.location(), at, "no magic of Parquet"
-                    + (at == 0 ? "" : " at the file's end (is it cut?)"), "PAR1");
+                    + (at == 0 ? "" : " at the file's end (is it cut?)"), MAGIC);
         }
     }
 
@@ -83,7 +78,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         List<RowGroup> groups = new ArrayList<>();
         Map<String, String> properties = new LinkedHashMap<>();
         String createdBy = "";
-        int outer = in.beginStruct();
+        in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
                 case 1 -> version = in.i32();
@@ -104,7 +99,6 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
                 default -> in.skip();
             }
         }
-        in.endStruct(outer);
         if (version < 0 || root == null || rows < 0) {
             throw in.malformed("a footer without version, schema or number of rows", "all of them");
         }
@@ -132,7 +126,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         for (int i = 0; i < leaves.size(); i++) {
             ColumnChunk chunk = group.chunks().get(i);
             if (!chunk.path().equals(paths.get(i)) || chunk.physical() != leaves.get(i).physical()) {
-                throw in.malformed("a column chunk of " + String.join(".", chunk.path()) + ", " + chunk.physical(),
+                throw in.malformed("a column chunk of " + chunk.name() + ", " + chunk.physical(),
                         String.join(".", paths.get(i)) + ", " + leaves.get(i).physical() + ", as in the schema");
             }
         }
@@ -155,7 +149,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
     private static void readProperty(ThriftReader in, Map<String, String> properties) throws MalformedStoreException {
         String key = null;
         String value = "";
-        int outer = in.beginStruct();
+        in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
                 case 1 -> key = in.string();
@@ -163,7 +157,6 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
                 default -> in.skip();
             }
         }
-        in.endStruct(outer);
         if (key != null) {
             properties.put(key, value);
         }

@@ -1,56 +1,98 @@
 package io.penstock.format.parquet;
 
-import io.penstock.codec.DecodeLimit;
-import io.penstock.format.ColumnBlock;
-import io.penstock.format.arrow.EmbeddedSchema;
-import io.penstock.io.MappedFile;
-import io.penstock.io.spill.DecodedSpill;
-import io.penstock.memory.DType;
-import io.penstock.memory.TensorSpec;
-import io.penstock.store.Column;
-import java.io.IOException;
-import java.util.List;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.format.JsonText;
+import io.penstock.format.UnwritableException;
+import io.penstock.format.arrow.ArrowType;
+import io.penstock.format.arrow.ArrowType.Id;
+import io.penstock.memory.LittleEndian;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A leaf of the schema whose values can be read, one a row or a list a row, and how its levels say which.
+ * A leaf of the schema: how its values are stored, and what they are.
  *
  * <p>A definition level says how many of the optional and repeated nodes on the path to the leaf are there; a
- * repetition level of 0 starts a row.
+ * repetition level says which of the repeated ones goes on, and 0 starts a row.
  *
  * @param index its place among the schema's leaves, and so among a row group's chunks
- * @param column what its values are to a store's users
  * @param physical how values are stored
  * @param storedBytes of a value, once decoded; 0 if they vary
- * @param storedType what Arrow calls the type of the numbers or bytes
  * @param maxDefinition the level of a value that is there
- * @param listDefinition of a list, the level of an element that is there or null: one less is an empty list, anything
- *     below a null one; 0 if it is no list
+ * @param maxRepetition how many of the nodes on its path are repeated
+ * @param type what its values are
  */
-record Leaf(int index, Column column, Physical physical, int storedBytes, String storedType, int maxDefinition,
-        int listDefinition) implements ParquetColumn {
+record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, int maxRepetition, ArrowType type) {
 
-    /** How its values are stored. */
-    StoredLeaf storage() {
-        return new StoredLeaf(index, physical, storedBytes, maxDefinition, isList() ? 1 : 0,
-                storedType.equals(Type.NULL));
+    private static final int JULIAN_DAY_OF_1970 = 2_440_588;
+    private static final int NANOSECONDS = 3;
+    private static final long NANOS_OF_DAY = 86_400_000_000_000L;
+
+    static Leaf of(SchemaNode node, int index, int maxDefinition, int maxRepetition) {
+        ArrowType type = typeOf(node);
+        Physical physical = physicalOf(node);
+        return new Leaf(index, physical, bytesOf(node, physical), maxDefinition, maxRepetition, type);
     }
 
-    @Override
-    public List<StoredLeaf> stored() {
-        return List.of(storage());
+    /** How a leaf is stored; as bytes, of which there are none, if all values are null. */
+    private static Physical physicalOf(SchemaNode node) {
+        Physical physical = node.physical();
+        return physical == null || node.is(Annotation.Meaning.NULL) ? Physical.BYTE_ARRAY : physical;
     }
 
-    @Override
-    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
-            throws IOException {
-        try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(index), group.rows(),
-                budget)) {
-            return decoder.decode(copy);
+    private static int bytesOf(SchemaNode node, Physical physical) {
+        return physical == Physical.FIXED_LEN_BYTE_ARRAY ? node.typeLength() : physical.byteSize();
+    }
+
+    /** What the values of a leaf are, in Arrow's words. */
+    static ArrowType typeOf(SchemaNode node) {
+        Annotation annotation = node.annotation();
+        Physical physical = physicalOf(node);
+        int bits = bytesOf(node, physical) * Byte.SIZE;
+        if (annotation.meaning() == Annotation.Meaning.NULL) {
+            return ArrowType.of(Id.NULL);
         }
+        return switch (physical) {
+            case BOOLEAN -> ArrowType.of(Id.BOOL);
+            case FLOAT, DOUBLE -> ArrowType.floating(bits);
+            case INT96 -> ArrowType.timestamp(NANOSECONDS, "");
+            case INT32, INT64 -> switch (annotation.meaning()) {
+                case DECIMAL -> decimal(node, bits);
+                case DATE -> bits == Integer.SIZE ? ArrowType.date(bits) : ArrowType.integer(bits, true);
+                case TIME -> annotation.unit() > 0 ? ArrowType.time(bits, annotation.unit())
+                        : ArrowType.integer(bits, true);
+                case TIMESTAMP -> annotation.unit() > 0 && bits == Long.SIZE
+                        ? ArrowType.timestamp(annotation.unit(), annotation.isInstant() ? "UTC" : "")
+                        : ArrowType.integer(bits, true);
+                // Small integers are stored as 32 bits, of which the low ones count.
+                case INTEGER -> ArrowType.integer(bits == Integer.SIZE
+                        && (annotation.bits() == Byte.SIZE || annotation.bits() == Short.SIZE) ? annotation.bits()
+                        : bits, annotation.isSigned());
+                default -> ArrowType.integer(bits, true);
+            };
+            case BYTE_ARRAY -> switch (annotation.meaning()) {
+                case DECIMAL -> decimal(node, bits);
+                case STRING, JSON -> ArrowType.of(Id.UTF8);
+                default -> ArrowType.of(Id.BINARY);
+            };
+            case FIXED_LEN_BYTE_ARRAY -> annotation.meaning() == Annotation.Meaning.DECIMAL ? decimal(node, bits)
+                    : annotation.meaning() == Annotation.Meaning.FLOAT16 && bits == Short.SIZE
+                    ? ArrowType.floating(bits) : ArrowType.fixedBinary(node.typeLength());
+        };
     }
 
-    boolean isList() {
-        return listDefinition > 0;
+    private static ArrowType decimal(SchemaNode node, int bits) {
+        return ArrowType.decimal(bits, "decimal128", node.precision(), node.scale());
+    }
+
+    /** Why a leaf cannot be read; null if it can. */
+    static @Nullable String reasonAgainst(SchemaNode node) {
+        if (node.typeLength() > LeafTiles.MAX_VALUE_BYTES && node.physical() == Physical.FIXED_LEN_BYTE_ARRAY) {
+            return "values of " + node.typeLength() + " bytes";
+        }
+        return node.is(Annotation.Meaning.DECIMAL) && Math.abs((long) node.scale()) > JsonText.MAX_SCALE
+                ? "decimals of scale " + node.scale() : null;
     }
 
     /** Whether values are of different lengths, in bytes. */
@@ -58,102 +100,33 @@ record Leaf(int index, Column column, Physical physical, int storedBytes, String
         return physical == Physical.BYTE_ARRAY;
     }
 
-    /** Bytes of a value or a list's element as they are given. */
-    int byteSize() {
-        return isBinary() ? 1 : isFixedBytes() ? storedBytes : column.spec().dtype().byteSize();
+    boolean isInteger() {
+        return physical == Physical.INT32 || physical == Physical.INT64;
     }
 
-    /** Elements that each list must have; -1 if any count will do. */
-    long listLength() {
-        return isList() && !column.spec().isVariable() ? column.spec().dim(0) : -1;
-    }
-
-    private boolean isFixedBytes() {
-        return column.kind() == Column.Kind.BYTES;
-    }
-
-    /** The same leaf, with what Arrow's schema says of it beyond Parquet's: a list's length, a unit, a time zone. */
-    Leaf refined(EmbeddedSchema.Field field) {
-        String type = isList() && field.children().size() == 1 ? field.children().getFirst().type() : field.type();
-        String refined = type.startsWith("duration[") && storedType.equals("int64")
-                || type.startsWith("timestamp[") && storedType.startsWith(type.replaceFirst("[,\\]].*", ""))
-                ? type : storedType;
-        TensorSpec spec = isList() && field.listLength() >= 0 ? column.spec().withLength(field.listLength())
-                : column.spec();
-        return new Leaf(index, new Column(spec, column.kind(), column.encoding()), physical, storedBytes, refined,
-                maxDefinition, listDefinition);
-    }
-
-    /** What a value of a physical type and annotation is, for {@link Schema}. */
-    record Type(DType dtype, Column.Kind kind, String encoding, int storedBytes, String arrow) {
-
-        /** What Arrow calls the type of which every value is null. */
-        private static final String NULL = "null";
-
-        /** The type of a leaf; null if its values cannot be read. */
-        static Type of(SchemaNode leaf) {
-            Annotation annotation = leaf.annotation();
-            if (annotation.meaning() == Annotation.Meaning.NULL) {
-                return new Type(DType.U8, Column.Kind.BYTES, "", 0, NULL);
+    /** Writes a value as JSON. */
+    void write(MemorySegment from, long at, long bytes, JsonText out) throws UnwritableException {
+        if (physical == Physical.INT96) {
+            // The day that nanoseconds are of is stored by itself, so that they may be more than a long holds.
+            long days = (from.get(LittleEndian.I32, at + Long.BYTES) & 0xFFFFFFFFL) - JULIAN_DAY_OF_1970;
+            long nanos = from.get(LittleEndian.I64, at);
+            out.timestamp(days + Math.floorDiv(nanos, NANOS_OF_DAY), Math.floorMod(nanos, NANOS_OF_DAY), type.size(),
+                    false);
+            return;
+        }
+        switch (type.id()) {
+            case NULL -> out.nothing();
+            case BOOL -> out.truth(from.get(JAVA_BYTE, at) != 0);
+            case UTF8 -> out.text(from, at, bytes);
+            case BINARY -> out.base64(from, at, bytes);
+            case DECIMAL -> {
+                if (isInteger()) {
+                    type.write(from, at, out);
+                } else {
+                    out.decimal(from.asSlice(at, bytes).toArray(JAVA_BYTE), type.size());
+                }
             }
-            return annotation.meaning() == Annotation.Meaning.DECIMAL ? null : switch (leaf.physical()) {
-                case BOOLEAN -> number(DType.BOOL, 1, "bool");
-                case INT32 -> ofInt32(annotation);
-                case INT64 -> ofInt64(annotation);
-                case FLOAT -> number(DType.F32, Float.BYTES, "float");
-                case DOUBLE -> number(DType.F64, Double.BYTES, "double");
-                case BYTE_ARRAY -> ofBytes(annotation);
-                case FIXED_LEN_BYTE_ARRAY -> ofFixed(leaf.typeLength(), annotation);
-                case INT96 -> null;
-            };
-        }
-
-        private static Type number(DType dtype, int storedBytes, String arrow) {
-            return new Type(dtype, Column.Kind.NUMBERS, "", storedBytes, arrow);
-        }
-
-        private static Type ofInt32(Annotation annotation) {
-            String arrow = switch (annotation.meaning()) {
-                case DATE -> "date32[day]";
-                case TIME -> "time32[" + annotation.unit() + "]";
-                default -> "int32";
-            };
-            if (annotation.meaning() != Annotation.Meaning.INTEGER) {
-                return number(DType.I32, Integer.BYTES, arrow);
-            }
-            return switch (annotation.bits()) {
-                case 8 -> annotation.signed() ? number(DType.I8, Integer.BYTES, "int8")
-                        : number(DType.U8, Integer.BYTES, "uint8");
-                case 16 -> annotation.signed() ? number(DType.I16, Integer.BYTES, "int16")
-                        : number(DType.U16, Integer.BYTES, "uint16");
-                default -> annotation.signed() ? number(DType.I32, Integer.BYTES, "int32")
-                        : number(DType.U32, Integer.BYTES, "uint32");
-            };
-        }
-
-        private static Type ofInt64(Annotation annotation) {
-            return switch (annotation.meaning()) {
-                case TIME -> number(DType.I64, Long.BYTES, "time64[" + annotation.unit() + "]");
-                case TIMESTAMP -> number(DType.I64, Long.BYTES, "timestamp[" + annotation.unit()
-                        + (annotation.utc() ? ", tz=UTC]" : "]"));
-                case INTEGER -> annotation.signed() ? number(DType.I64, Long.BYTES, "int64")
-                        : number(DType.U64, Long.BYTES, "uint64");
-                default -> number(DType.I64, Long.BYTES, "int64");
-            };
-        }
-
-        private static Type ofBytes(Annotation annotation) {
-            return switch (annotation.meaning()) {
-                case STRING -> new Type(DType.U8, Column.Kind.TEXT, "", 0, "string");
-                case JSON -> new Type(DType.U8, Column.Kind.TEXT, "json", 0, "string");
-                default -> new Type(DType.U8, Column.Kind.BYTES, "", 0, "binary");
-            };
-        }
-
-        private static Type ofFixed(int length, Annotation annotation) {
-            return annotation.meaning() == Annotation.Meaning.FLOAT16 && length == Short.BYTES
-                    ? number(DType.F16, Short.BYTES, "halffloat")
-                    : new Type(DType.U8, Column.Kind.BYTES, "", length, "fixed_size_binary[" + length + "]");
+            default -> type.write(from, at, out);
         }
     }
 }

@@ -10,7 +10,7 @@ import java.io.IOException;
 /** Goes over the entries of one leaf's chunk: two levels each, and a value where it is there. One thread's. */
 final class LeafCursor implements AutoCloseable {
 
-    private final NestedLeaf leaf;
+    private final Leaf leaf;
     private final LeafTiles tiles;
     private final NativeBuffer values = new NativeBuffer();
     private final long[] ends = new long[Numbers.TILE];
@@ -21,9 +21,9 @@ final class LeafCursor implements AutoCloseable {
     private long entriesDone;
     private long rowStart;
 
-    LeafCursor(MappedFile file, NestedLeaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
+    LeafCursor(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
-        this.tiles = new LeafTiles(file, leaf.stored(), chunk, budget);
+        this.tiles = new LeafTiles(file, leaf, chunk, budget);
     }
 
     /** Whether there is no further entry. */
@@ -34,7 +34,7 @@ final class LeafCursor implements AutoCloseable {
         try {
             fill();
         } catch (CodecException e) {
-            throw malformed(e.getMessage(), "what its encoding says");
+            throw malformed(String.valueOf(e.getMessage()), "what its encoding says");
         }
         return count == 0;
     }
@@ -44,20 +44,20 @@ final class LeafCursor implements AutoCloseable {
         at = 0;
         valuesDone = 0;
         int present = 0;
-        int max = leaf.stored().maxDefinition();
+        int max = leaf.maxDefinition();
         for (int i = 0; i < count; i++) {
             int level = tiles.definitions()[i];
-            if (level > max || tiles.repetitions()[i] > leaf.stored().maxRepetition()) {
+            if (level > max || tiles.repetitions()[i] > leaf.maxRepetition()) {
                 throw new CodecException("the levels " + level + " and " + tiles.repetitions()[i] + " of at most " + max
-                        + " and " + leaf.stored().maxRepetition());
+                        + " and " + leaf.maxRepetition());
             }
             present += level == max ? 1 : 0;
         }
         values.truncate(0);
-        if (present > 0 && leaf.stored().isBinary()) {
+        if (present > 0 && leaf.isBinary()) {
             tiles.read(values, ends, present);
         } else if (present > 0) {
-            values.reserve((long) present * leaf.stored().storedBytes());
+            values.reserve((long) present * leaf.storedBytes());
             tiles.read(values.segment(), 0, present);
         }
     }
@@ -87,7 +87,7 @@ final class LeafCursor implements AutoCloseable {
 
     /** Goes to the next entry. */
     void advance() throws IOException {
-        valuesDone += definition() == leaf.stored().maxDefinition() ? 1 : 0;
+        valuesDone += definition() == leaf.maxDefinition() ? 1 : 0;
         at++;
         entriesDone++;
     }
@@ -96,13 +96,9 @@ final class LeafCursor implements AutoCloseable {
     void append(JsonText out) throws IOException {
         int value = valuesDone;
         advance();
-        if (leaf.stored().isBinary()) {
-            long start = value == 0 ? 0 : ends[value - 1];
-            leaf.write(values.segment(), start, ends[value] - start, out);
-        } else {
-            int width = leaf.stored().storedBytes();
-            leaf.write(values.segment(), (long) value * width, width, out);
-        }
+        long width = leaf.storedBytes();
+        long start = !leaf.isBinary() ? value * width : value == 0 ? 0 : ends[value - 1];
+        leaf.write(values.segment(), start, leaf.isBinary() ? ends[value] - start : width, out);
     }
 
     /** A row begins. */

@@ -2,10 +2,13 @@ package io.penstock.format.parquet;
 
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
+import io.penstock.format.arrow.ArrowType;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Goes over the pages of a column chunk by tiles of a few thousand levels, so that what a page claims takes no memory
@@ -18,22 +21,23 @@ final class LeafTiles implements AutoCloseable {
 
     private static final int TILE = Numbers.TILE;
 
-    private final StoredLeaf leaf;
+    private final Leaf leaf;
     private final ColumnChunk chunk;
     private final Pages pages;
     private final int tile;
     private final int[] definitions = new int[TILE];
     private final int[] repetitions = new int[TILE];
-    private Dictionary dictionary;
+    private @Nullable Dictionary dictionary;
     private long valuesLeft;
-    private PageHeader header;
-    private PageBytes values;
-    private Levels repetition;
-    private Levels definition;
+    /** The data page that is read, and its values behind the levels. */
+    private @Nullable PageHeader header;
+    private @Nullable PageBytes values;
+    private @Nullable Levels repetition;
+    private @Nullable Levels definition;
     private int pageDone;
     private long pageRows;
-    private Numbers numbers;
-    private Binaries binaries;
+    private @Nullable Numbers numbers;
+    private @Nullable Binaries binaries;
 
     /**
      * The tiles of one chunk.
@@ -43,7 +47,7 @@ final class LeafTiles implements AutoCloseable {
      * @param chunk where they are
      * @param budget what the file may still decode to
      */
-    LeafTiles(MappedFile file, StoredLeaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
+    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
         this.pages = new Pages(file, chunk, budget);
@@ -68,14 +72,15 @@ final class LeafTiles implements AutoCloseable {
 
     /** Goes to the next tile; gives how many levels it has, 0 behind the last one. All values before it are read. */
     int next() throws IOException {
-        while (header == null || pageDone == header.values()) {
+        PageHeader page = header;
+        while (page == null || pageDone == page.values()) {
             endPage();
             if (valuesLeft == 0) {
                 return 0;
             }
-            nextPage();
+            page = nextPage();
         }
-        int count = Math.min(tile, header.values() - pageDone);
+        int count = Math.min(tile, page.values() - pageDone);
         pageDone += count;
         if (definition != null) {
             definition.read(definitions, count);
@@ -99,8 +104,9 @@ final class LeafTiles implements AutoCloseable {
         header = null;
     }
 
-    private void nextPage() throws IOException {
-        while (header == null) {
+    /** Goes to the next data page, past a dictionary and pages that hold no values. */
+    private PageHeader nextPage() throws IOException {
+        while (true) {
             PageHeader found = pages.next();
             switch (found.kind()) {
                 case DICTIONARY -> readDictionary(found);
@@ -112,12 +118,13 @@ final class LeafTiles implements AutoCloseable {
                     }
                     openPage(found);
                     header = found;
+                    pageDone = 0;
+                    pageRows = 0;
+                    return found;
                 }
                 case INDEX -> { }
             }
         }
-        pageDone = 0;
-        pageRows = 0;
     }
 
     private void readDictionary(PageHeader header) throws IOException {
@@ -135,105 +142,105 @@ final class LeafTiles implements AutoCloseable {
     }
 
     private void openPage(PageHeader header) throws IOException {
-        repetition = null;
-        definition = null;
+        PageBytes in = pages.bytes();
+        values = in;
         if (header.kind() == PageHeader.Kind.DATA) {
-            values = pages.bytes();
-            if (leaf.maxRepetition() > 0) {
-                repetition = levels(values, header.repetitionEncoding(), bits(leaf.maxRepetition()), header.values());
-            }
-            if (leaf.maxDefinition() > 0) {
-                definition = levels(values, header.definitionEncoding(), bits(leaf.maxDefinition()), header.values());
-            }
+            repetition = levels(in, header.repetitionEncoding(), leaf.maxRepetition(), header.values());
+            definition = levels(in, header.definitionEncoding(), leaf.maxDefinition(), header.values());
         } else {
-            values = pages.bytesBehindLevels();
-            PageBytes repetitionBytes = values.part(header.repetitionBytes(), "levels");
-            PageBytes definitionBytes = values.part(header.definitionBytes(), "levels");
-            if (leaf.maxRepetition() > 0) {
-                repetition = new RunLengths(repetitionBytes, bits(leaf.maxRepetition()), "repetition levels");
-            }
-            if (leaf.maxDefinition() > 0) {
-                definition = new RunLengths(definitionBytes, bits(leaf.maxDefinition()), "definition levels");
-            }
+            repetition = levels(in.part(header.repetitionBytes(), "levels"), leaf.maxRepetition());
+            definition = levels(in.part(header.definitionBytes(), "levels"), leaf.maxDefinition());
         }
+    }
+
+    /** The levels of a page of version 2; null if all are 0. */
+    private static @Nullable Levels levels(PageBytes in, int max) throws CodecException {
+        return max == 0 ? null : new RunLengths(in, bits(max), "levels");
+    }
+
+    /** The levels of a page of version 1; null if all are 0, which are not stored. */
+    private static @Nullable Levels levels(PageBytes in, Encoding encoding, int max, int count)
+            throws CodecException {
+        if (max == 0) {
+            return null;
+        }
+        if (encoding == Encoding.BIT_PACKED) {
+            return Levels.bitPacked(in.part(((long) count * bits(max) + 7) / 8, "levels"), bits(max));
+        }
+        if (encoding != Encoding.RLE) {
+            throw new CodecException("levels in the encoding " + encoding);
+        }
+        return levels(in.part(in.i32("levels"), "levels"), max);
     }
 
     private static int bits(int maxLevel) {
         return Integer.SIZE - Integer.numberOfLeadingZeros(maxLevel);
     }
 
-    private static Levels levels(PageBytes in, Encoding encoding, int bits, int count) throws CodecException {
-        if (encoding == Encoding.BIT_PACKED) {
-            return Levels.bitPacked(in.part(((long) count * bits + 7) / 8, "levels"), bits);
-        }
-        if (encoding != Encoding.RLE) {
-            throw new CodecException("levels in the encoding " + encoding);
-        }
-        return new RunLengths(in.part(in.i32("levels"), "levels"), bits, "levels");
-    }
-
     /** Reads the next values of fixed size. */
     void read(MemorySegment into, long at, int count) throws IOException {
-        openValues();
+        if (numbers == null) {
+            numbers = open(numbers(Objects.requireNonNull(header), Objects.requireNonNull(values)));
+        }
         numbers.read(into, at, count);
     }
 
     /** Reads the next values of other sizes. */
     void read(NativeBuffer into, long[] ends, int count) throws IOException {
-        openValues();
+        if (binaries == null) {
+            binaries = open(binaries(Objects.requireNonNull(header), Objects.requireNonNull(values)));
+        }
         binaries.read(into, ends, count);
     }
 
-    private void openValues() throws IOException {
-        if (numbers != null || binaries != null) {
-            return;
+    private <V> V open(@Nullable V reader) throws IOException {
+        if (reader == null) {
+            throw pages.malformed("values of " + leaf.physical() + " in the encoding "
+                    + Objects.requireNonNull(header).encoding(), "one that the type has");
         }
-        PageBytes in = values;
-        Encoding encoding = header.encoding();
-        boolean integer = leaf.physical() == Physical.INT32 || leaf.physical() == Physical.INT64;
-        boolean fixed = leaf.physical() == Physical.FIXED_LEN_BYTE_ARRAY;
-        boolean truth = leaf.physical() == Physical.BOOLEAN;
-        if (leaf.isNull()) {
-            throw pages.malformed("a value in a column of type null", "none");
-        }
-        switch (encoding) {
-            case PLAIN -> {
-                if (leaf.isBinary()) {
-                    binaries = Binaries.plain(in);
-                } else {
-                    numbers = truth ? Numbers.plainBooleans(in) : Numbers.plain(in, leaf.storedBytes());
-                }
-            }
-            case PLAIN_DICTIONARY, RLE_DICTIONARY -> openIndices(in);
-            case RLE -> numbers = truth ? Numbers.runsOfBooleans(in) : null;
-            case DELTA_BINARY_PACKED -> numbers = integer ? Numbers.differences(in, leaf.storedBytes()) : null;
-            case DELTA_LENGTH_BYTE_ARRAY ->
-                binaries = leaf.isBinary() ? Binaries.lengthsFirst(in, header.values()) : null;
-            case DELTA_BYTE_ARRAY -> {
-                if (leaf.isBinary() || fixed) {
-                    binaries = Binaries.sharedStarts(in, header.values());
-                    numbers = fixed ? Numbers.ofBinaries(binaries, leaf.storedBytes()) : null;
-                }
-            }
-            case BYTE_STREAM_SPLIT ->
-                numbers = leaf.isBinary() || truth ? null : Numbers.split(in, leaf.storedBytes());
-            case null, default -> { }
-        }
-        if (numbers == null && binaries == null) {
-            throw pages.malformed("values of " + leaf.physical() + " in the encoding " + encoding,
-                    "one that the type has");
-        }
+        return reader;
     }
 
-    private void openIndices(PageBytes in) throws IOException {
+    /** A reader of values of other sizes; null if they do not have the page's encoding. */
+    private @Nullable Binaries binaries(PageHeader page, PageBytes in) throws IOException {
+        if (leaf.type().id() == ArrowType.Id.NULL) {
+            throw pages.malformed("a value in a column of type null", "none");
+        }
+        return switch (page.encoding()) {
+            case PLAIN -> Binaries.plain(in);
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Binaries.dictionary(in, dictionary());
+            case DELTA_LENGTH_BYTE_ARRAY -> Binaries.lengthsFirst(in, page.values());
+            case DELTA_BYTE_ARRAY -> Binaries.sharedStarts(in, page.values());
+            default -> null;
+        };
+    }
+
+    /** A reader of values of fixed size; null if they do not have the page's encoding. */
+    private @Nullable Numbers numbers(PageHeader page, PageBytes in) throws IOException {
+        int width = leaf.storedBytes();
+        boolean isTruth = leaf.physical() == Physical.BOOLEAN;
+        return switch (page.encoding()) {
+            case PLAIN -> isTruth ? Numbers.plainBooleans(in) : Numbers.plain(in, width);
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Numbers.dictionary(in, dictionary(), width);
+            case RLE -> isTruth ? Numbers.runsOfBooleans(in) : null;
+            case DELTA_BINARY_PACKED -> leaf.isInteger() ? Numbers.differences(in, width) : null;
+            case DELTA_BYTE_ARRAY -> {
+                if (leaf.physical() != Physical.FIXED_LEN_BYTE_ARRAY) {
+                    yield null;
+                }
+                binaries = Binaries.sharedStarts(in, page.values());
+                yield Numbers.ofBinaries(binaries, width);
+            }
+            case BYTE_STREAM_SPLIT -> isTruth ? null : Numbers.split(in, width);
+            default -> null;
+        };
+    }
+
+    private Dictionary dictionary() throws IOException {
         if (dictionary == null) {
             throw pages.malformed("indices of a dictionary that is not there", "a dictionary page first");
         }
-        if (leaf.isBinary()) {
-            binaries = Binaries.dictionary(in, dictionary);
-        } else {
-            numbers = Numbers.dictionary(in, dictionary.entries(), dictionary.count(), leaf.storedBytes());
-        }
+        return dictionary;
     }
 
     private void closeValues() {

@@ -4,6 +4,7 @@ import io.penstock.codec.CodecException;
 import io.penstock.io.spill.DecodedBlocks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Native memory that grows as it is written, so that what a file claims takes none: only what is decoded does. One
@@ -16,7 +17,7 @@ final class NativeBuffer implements AutoCloseable {
 
     private static final long ALIGNMENT_BYTES = 64;
 
-    private Arena arena;
+    private @Nullable Arena arena;
     private MemorySegment segment = MemorySegment.NULL;
     private long used;
 

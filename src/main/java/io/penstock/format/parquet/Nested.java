@@ -10,6 +10,7 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column whose values are given as JSON: a node of the schema and what is below it.
@@ -19,7 +20,7 @@ import java.util.List;
  * @param root the node
  * @param leaves the leaves below it
  */
-record Nested(Column column, String storedType, Node root, List<NestedLeaf> leaves) implements ParquetColumn {
+record Nested(Column column, String storedType, Node root, List<Leaf> leaves) implements ParquetColumn {
 
     /** What is written for a node. */
     enum Kind { LEAF, STRUCT, LIST, MAP }
@@ -50,13 +51,12 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
      * @param firstIndex the place of its first leaf among the schema's
      */
     static Nested of(String name, SchemaNode node, int definition, int firstIndex) {
-        List<NestedLeaf> leaves = new ArrayList<>();
+        List<Leaf> leaves = new ArrayList<>();
         Node root = build(node, definition, 0, firstIndex, leaves);
         return new Nested(Column.text(name, "json"), ArrowNames.of(node), root, List.copyOf(leaves));
     }
 
-    private static Node build(SchemaNode node, int definition, int repetition, int firstIndex,
-            List<NestedLeaf> leaves) {
+    private static Node build(SchemaNode node, int definition, int repetition, int firstIndex, List<Leaf> leaves) {
         if (node.is(Repetition.REPEATED)) {
             // A list that no group says is one.
             int first = leaves.size();
@@ -70,7 +70,7 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
 
     /** A node, whether or not it is repeated. */
     private static Node single(SchemaNode node, boolean optional, int definition, int repetition, int firstIndex,
-            List<NestedLeaf> leaves) {
+            List<Leaf> leaves) {
         int first = leaves.size();
         List<Node> children = new ArrayList<>();
         Kind kind = Kind.STRUCT;
@@ -78,7 +78,7 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
         SchemaNode pair = node.is(Annotation.Meaning.MAP) ? Schema.pairOf(node) : null;
         if (node.isLeaf()) {
             kind = Kind.LEAF;
-            leaves.add(NestedLeaf.of(node, firstIndex + leaves.size(), definition, repetition));
+            leaves.add(Leaf.of(node, firstIndex + leaves.size(), definition, repetition));
         } else if (element != null) {
             kind = Kind.LIST;
             children.add(element == node.children().getFirst()
@@ -100,9 +100,9 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
     }
 
     /** Why a node cannot be read even as JSON; null if it can. */
-    static String reasonAgainst(SchemaNode node) {
+    static @Nullable String reasonAgainst(SchemaNode node) {
         if (node.isLeaf()) {
-            return NestedLeaf.reasonAgainst(node);
+            return Leaf.reasonAgainst(node);
         }
         if (node.children().isEmpty()) {
             return "a group without fields";
@@ -114,11 +114,6 @@ record Nested(Column column, String storedType, Node root, List<NestedLeaf> leav
             }
         }
         return null;
-    }
-
-    @Override
-    public List<StoredLeaf> stored() {
-        return leaves.stream().map(NestedLeaf::stored).toList();
     }
 
     @Override

@@ -34,7 +34,7 @@ final class NestedDecoder implements AutoCloseable {
         this.column = column;
         this.rows = group.rows();
         this.cursors = column.leaves().stream().map(leaf -> new LeafCursor(file, leaf,
-                group.chunks().get(leaf.stored().index()), budget)).toArray(LeafCursor[]::new);
+                group.chunks().get(leaf.index()), budget)).toArray(LeafCursor[]::new);
     }
 
     /** Decodes it into a copy. */

@@ -58,8 +58,9 @@ interface Numbers {
     }
 
     /** Indices of a dictionary's entries. */
-    static Numbers dictionary(PageBytes in, MemorySegment entries, long entryCount, int width) throws CodecException {
-        Levels indices = indices(in, entryCount);
+    static Numbers dictionary(PageBytes in, Dictionary dictionary, int width) throws CodecException {
+        Levels indices = indices(in, dictionary.count());
+        MemorySegment entries = dictionary.entries();
         int[] tile = new int[TILE];
         return switch (width) {
             case Integer.BYTES -> (into, at, count) -> {

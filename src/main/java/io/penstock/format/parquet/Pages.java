@@ -25,6 +25,7 @@ final class Pages implements AutoCloseable {
     private final NativeBuffer decoded = new NativeBuffer();
     private long at;
     private long headerAt;
+    @SuppressWarnings("NullAway.Init") // by next
     private PageHeader header;
 
     Pages(MappedFile file, ColumnChunk chunk, DecodeLimit.Budget budget) {
@@ -41,7 +42,7 @@ final class Pages implements AutoCloseable {
         headerAt = at;
         if (at >= end) {
             throw new MalformedStoreException(file.location(), at, "the end of a column chunk's pages",
-                    "more values of " + String.join(".", chunk.path()));
+                    "more values of " + chunk.name());
         }
         ThriftReader in = new ThriftReader(file.location(), file.mapping(), at, end);
         header = PageHeader.read(in);
@@ -52,19 +53,6 @@ final class Pages implements AutoCloseable {
         }
         at += header.compressedBytes();
         return header;
-    }
-
-    /** The bytes of a page that starts with its values, or its levels, all of them compressed. */
-    PageBytes bytes() throws IOException {
-        MemorySegment page = load();
-        return decompress(page, 0, chunk.compression() != Compression.UNCOMPRESSED);
-    }
-
-    /** The bytes of a page of version 2: first the levels, which are not compressed. */
-    PageBytes bytesBehindLevels() throws IOException {
-        MemorySegment page = load();
-        return decompress(page, header.definitionBytes() + header.repetitionBytes(),
-                header.compressed() && chunk.compression() != Compression.UNCOMPRESSED);
     }
 
     /** The arena that a dictionary lives in: as long as the pages are read. */
@@ -98,9 +86,12 @@ final class Pages implements AutoCloseable {
         return page;
     }
 
-    private PageBytes decompress(MemorySegment page, int skip, boolean compressed) throws IOException {
+    /** The bytes of the page, once decompressed: its levels, if it has any, and its values. */
+    PageBytes bytes() throws IOException {
+        MemorySegment page = load();
+        int skip = header.definitionBytes() + header.repetitionBytes();
         int bytes = header.uncompressedBytes() - skip;
-        if (!compressed) {
+        if (!header.isCompressed() || chunk.compression() == Compression.UNCOMPRESSED) {
             if (header.uncompressedBytes() != page.byteSize()) {
                 throw malformed("a page of " + page.byteSize() + " bytes that is not compressed",
                         header.uncompressedBytes() + ", as it says");
@@ -121,14 +112,14 @@ final class Pages implements AutoCloseable {
             } catch (MissingLibraryException e) {
                 throw e;
             } catch (CodecException e) {
-                throw malformed(e.getMessage(), "a whole page");
+                throw malformed(String.valueOf(e.getMessage()), "a whole page");
             }
         }
         return new PageBytes(decoded.segment(), 0, (long) skip + bytes);
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file.location(), headerAt, String.join(".", chunk.path()) + ": " + found,
+        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found,
                 expected);
     }
 

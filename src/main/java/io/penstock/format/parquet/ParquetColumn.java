@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** A column that can be read, and which leaves of the schema it is made of. */
-sealed interface ParquetColumn permits Leaf, Nested {
+sealed interface ParquetColumn permits Flat, Nested {
 
     /** What its values are to a store's users. */
     Column column();
@@ -18,7 +18,7 @@ sealed interface ParquetColumn permits Leaf, Nested {
     String storedType();
 
     /** The leaves that its values are stored in. */
-    List<StoredLeaf> stored();
+    List<Leaf> leaves();
 
     /** Decodes its part of a row group, which is taken of the budget. */
     ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)

@@ -22,7 +22,7 @@ public final class ParquetProvider implements StoreProvider {
 
     @Override
     public boolean matchesContent(Candidate candidate) {
-        return FileMetadata.isMagic(candidate.head());
+        return candidate.startsWith(FileMetadata.MAGIC) || candidate.startsWith(FileMetadata.ENCRYPTED_MAGIC);
     }
 
     @Override

@@ -5,22 +5,26 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
+import io.penstock.format.ShardFiles;
+import io.penstock.format.UnreadColumn;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
-import io.penstock.memory.PrefixSums;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.format.TableInspection;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
@@ -41,7 +45,7 @@ final class ParquetStore implements RecordStore {
     private final PrefixSums starts;
     private final ColumnBlocks blocks;
     private final DecodedSpill copy;
-    private volatile String fingerprint;
+    private volatile @Nullable String fingerprint;
 
     private ParquetStore(Location path, List<ParquetPart> parts) throws MalformedStoreException {
         this.path = path;
@@ -71,10 +75,11 @@ final class ParquetStore implements RecordStore {
      *     and those that follow; null if there is but one
      * @param limit what each file may decode to; a column beyond it is refused when it is read
      */
-    static ParquetStore open(Location path, String member, DecodeLimit limit) throws IOException {
+    static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : ParquetFiles.of(path, member)) {
+            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member)
+                    : List.of(path)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
@@ -104,8 +109,7 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public Map<String, String> unreadColumns() {
-        return parts.getFirst().schema().unread().stream().collect(Collectors.toMap(Schema.Unread::name,
-                Schema.Unread::reason, (first, _) -> first));
+        return UnreadColumn.reasons(parts.getFirst().schema().unread());
     }
 
     @Override
@@ -163,9 +167,35 @@ final class ParquetStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) {
-        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(),
-                ParquetDetails.of(this, parts, digest, progress));
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
+        ParquetPart first = parts.getFirst();
+        Map<String, Object> parquet = new LinkedHashMap<>();
+        parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
+                .map(RowGroup::rows).toList());
+        parquet.put("created_by", first.metadata().createdBy());
+        parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
+        parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
+                .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
+        Map<String, Object> table = TableInspection.of(this, null,
+                first.columns().stream().map(ParquetColumn::storedType).toList(), depth.digests(), progress,
+                parts.stream().mapToLong(part -> part.file().byteSize()).sum());
+        UnreadColumn.describe(first.schema().unread(), table);
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("schema", first.schema().lines());
+        details.put("parquet", parquet);
+        details.put("converted", true);
+        details.put("table", table);
+        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(), details);
+    }
+
+    private static Map<String, Object> describe(ColumnChunk chunk) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("path", chunk.name());
+        map.put("physical", chunk.physical().toString());
+        // As Arrow names it, which reads the framing of Hadoop under the same name.
+        map.put("compression", chunk.compression() == Compression.LZ4_RAW ? "LZ4" : chunk.compression().toString());
+        map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());
+        return map;
     }
 
     @Override

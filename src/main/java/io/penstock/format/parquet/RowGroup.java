@@ -18,7 +18,7 @@ record RowGroup(long rows, List<ColumnChunk> chunks) {
     static RowGroup read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
         long rows = -1;
         List<ColumnChunk> chunks = new ArrayList<>();
-        int outer = in.beginStruct();
+        in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
                 case 1 -> {
@@ -30,7 +30,6 @@ record RowGroup(long rows, List<ColumnChunk> chunks) {
                 default -> in.skip();
             }
         }
-        in.endStruct(outer);
         if (rows < 0 || rows > MAX_ROWS) {
             throw in.malformed("a row group of " + rows + " rows", "0 to " + MAX_ROWS);
         }

@@ -9,20 +9,20 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Reads structs in Thrift's compact protocol, as Parquet's footer and page headers are written, one value after another
  * and within bounds. A struct is read as
  *
  * <pre>{@code
- * int outer = in.beginStruct();
+ * in.beginStruct();
  * while (in.nextField()) {
  *     switch (in.fieldId()) {
  *         case 1 -> version = in.i32();
  *         default -> in.skip();
  *     }
  * }
- * in.endStruct(outer);
  * }</pre>
  *
  * <p>Source: {@code doc/specs/thrift-compact-protocol.md} of apache/thrift.
@@ -54,6 +54,8 @@ final class ThriftReader {
     private long at;
     private int type = STRUCT;
     private int fieldId;
+    /** For each struct or container that is being read, the id of the field that it is. */
+    private final int[] outerIds = new int[MAX_NESTING];
     private int nesting;
 
     /**
@@ -76,28 +78,26 @@ final class ThriftReader {
         return at;
     }
 
-    /** Enters a struct; gives what {@link #endStruct} takes. */
-    int beginStruct() throws MalformedStoreException {
+    /** Enters a struct. */
+    void beginStruct() throws MalformedStoreException {
         expect(STRUCT, "a struct");
-        if (++nesting > MAX_NESTING) {
-            throw malformed("structs nested more than " + MAX_NESTING + " deep", "fewer");
-        }
-        int outer = fieldId;
+        enter();
         fieldId = 0;
-        return outer;
     }
 
-    /** Leaves a struct. */
-    void endStruct(int outer) {
-        nesting--;
-        fieldId = outer;
-        type = STRUCT;
+    private void enter() throws MalformedStoreException {
+        if (nesting == MAX_NESTING) {
+            throw malformed("values nested more than " + MAX_NESTING + " deep", "fewer");
+        }
+        outerIds[nesting++] = fieldId;
     }
 
-    /** Goes to the next field of a struct; false at its end. */
+    /** Goes to the next field of a struct; if there is none, leaves the struct and returns false. */
     boolean nextField() throws MalformedStoreException {
         int head = u8();
         if (head == 0) {
+            fieldId = outerIds[--nesting];
+            type = STRUCT;
             return false;
         }
         type = head & 0xF;
@@ -109,6 +109,32 @@ final class ThriftReader {
     /** The id of the field that {@link #nextField} went to. */
     int fieldId() {
         return fieldId;
+    }
+
+    /**
+     * Reads a struct's integers and truth values.
+     *
+     * @param ids how many ids may occur, from 0 on; fields with other ids or types are passed over
+     * @return each field's value at its id, -1 where the struct lacks it; true is 1
+     */
+    int[] integers(int ids) throws MalformedStoreException {
+        int[] values = new int[ids];
+        Arrays.fill(values, -1);
+        beginStruct();
+        while (nextField()) {
+            int id = fieldId;
+            if (id < 0 || id >= ids) {
+                skip();
+                continue;
+            }
+            switch (type) {
+                case TRUE, FALSE -> values[id] = bool() ? 1 : 0;
+                case I8 -> values[id] = i8();
+                case I32 -> values[id] = i32();
+                default -> skip();
+            }
+        }
+        return values;
     }
 
     boolean bool() throws MalformedStoreException {
@@ -169,40 +195,32 @@ final class ThriftReader {
             case I16, I32, I64 -> varint();
             case DOUBLE -> pass(Double.BYTES);
             case BINARY -> pass(length());
-            case LIST, SET -> skipElements();
-            case MAP -> skipMap();
+            case LIST, SET -> {
+                int count = listHead();
+                skipElements(count, type);
+            }
+            case MAP -> {
+                int count = count(varint());
+                int types = count == 0 ? 0 : u8();
+                skipElements(count, types >>> 4, types & 0xF);
+            }
             case STRUCT -> {
-                int outer = beginStruct();
+                beginStruct();
                 while (nextField()) {
                     skip();
                 }
-                endStruct(outer);
             }
             default -> throw malformed("field " + fieldId + " of Thrift type " + type, "a type from 1 to 12");
         }
     }
 
-    private void skipElements() throws MalformedStoreException {
-        int count = listHead();
-        int elementType = type;
-        if (++nesting > MAX_NESTING) {
-            throw malformed("lists nested more than " + MAX_NESTING + " deep", "fewer");
-        }
+    /** Passes over the elements of a list or set, or the keys and values of a map. */
+    private void skipElements(int count, int... types) throws MalformedStoreException {
+        enter();
         for (int i = 0; i < count; i++) {
-            skipElement(elementType);
-        }
-        nesting--;
-    }
-
-    private void skipMap() throws MalformedStoreException {
-        int count = count(varint());
-        int types = count == 0 ? 0 : u8();
-        if (++nesting > MAX_NESTING) {
-            throw malformed("maps nested more than " + MAX_NESTING + " deep", "fewer");
-        }
-        for (int i = 0; i < count; i++) {
-            skipElement(types >>> 4);
-            skipElement(types & 0xF);
+            for (int elementType : types) {
+                skipElement(elementType);
+            }
         }
         nesting--;
     }

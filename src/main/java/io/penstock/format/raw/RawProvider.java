@@ -1,7 +1,7 @@
 package io.penstock.format.raw;
 
 import io.penstock.format.Mapping;
-import io.penstock.format.OneTensorStore;
+import io.penstock.format.TensorFiles;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -11,15 +11,17 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoreProvider;
-import io.penstock.store.StoredArray;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Rows of numbers without a header, with dtype and shape from the options; never detected. */
 public final class RawProvider implements StoreProvider {
+
+    private static final String NAME = "raw";
 
     /** For the service loader. */
     public RawProvider() {
@@ -27,7 +29,7 @@ public final class RawProvider implements StoreProvider {
 
     @Override
     public String name() {
-        return "raw";
+        return NAME;
     }
 
     @Override
@@ -44,56 +46,53 @@ public final class RawProvider implements StoreProvider {
      * Opens a file of elements behind a header that is skipped.
      *
      * @param path the file
-     * @param dtype the elements' dtype
-     * @param shape the tensor's shape; a first dimension of -1 stands for as many rows as the file has; null for one
-     *     dimension of that kind
-     * @param headerBytes where the first element is
+     * @param dtype the elements' type
+     * @param shape the tensor's shape; a first dimension of -1 is inferred from the file's size; null for one dimension
+     *     of that size
+     * @param headerBytes the offset of the first element
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the file's size is not that of header and tensor
-     * @throws IOException if there is no such file, or it cannot be read
-     * @throws IllegalArgumentException if the dtype is null, there is no such shape, or the header is of fewer than no
-     *     bytes
+     * @throws IOException if the file is missing or cannot be read
+     * @throws IllegalArgumentException if dtype, shape or header size is missing or invalid
      */
-    public static TensorStore open(Location path, DType dtype, List<Long> shape, long headerBytes) throws IOException {
+    public static TensorStore open(Location path, @Nullable DType dtype, @Nullable List<Long> shape, long headerBytes)
+            throws IOException {
         if (dtype == null) {
             throw new IllegalArgumentException("raw data need a dtype: nothing in the file says it");
         }
         if (headerBytes < 0) {
             throw new IllegalArgumentException("a header of " + headerBytes + " bytes, expected 0 or more");
         }
-        long[] told = shape == null ? new long[] {TensorSpec.VARIABLE}
-                : shape.stream().mapToLong(Long::longValue).toArray();
-        TensorSpec spec = new TensorSpec("", dtype, told);
+        TensorSpec spec = new TensorSpec("", dtype, shape == null ? new long[] {TensorSpec.VARIABLE}
+                : shape.stream().mapToLong(Long::longValue).toArray());
         if (spec.isVariable() && spec.rowBytes() <= 0) {
-            throw new IllegalArgumentException("shape " + Arrays.toString(told) + ", of which any number of rows has no"
-                    + " bytes");
+            throw new IllegalArgumentException("shape " + Arrays.toString(spec.shape()) + ", of which any number of"
+                    + " rows has no bytes");
         }
         return Mapping.open(path, file -> store(file, sized(file, spec, headerBytes), headerBytes));
     }
 
     private static TensorStore store(MappedFile file, TensorSpec spec, long headerBytes) {
-        return new OneTensorStore("raw", file, headerBytes, spec, null, tensor -> new StoreInfo("raw",
-                List.of(file.location()), Map.of(), List.of(new StoredArray("", tensor))), ":header=" + headerBytes);
+        StoreInfo info = new StoreInfo(NAME, List.of(file.location()), Map.of(), List.of());
+        return TensorFiles.of(NAME, ":header=" + headerBytes, file,
+                new TensorFiles.Entry(spec, false, TensorFiles.Bytes.in(file, headerBytes)), _ -> info, () -> { });
     }
 
-    private static TensorSpec sized(MappedFile file, TensorSpec told, long headerBytes)
+    private static TensorSpec sized(MappedFile file, TensorSpec given, long headerBytes)
             throws MalformedStoreException {
         long bytes = file.byteSize() - headerBytes;
         if (bytes < 0) {
             throw new MalformedStoreException(file.location(), file.byteSize(), "the file ends", "a header of "
                     + headerBytes + " bytes");
         }
-        if (told.isVariable()) {
-            if (bytes % told.rowBytes() != 0) {
-                throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
-                        "a whole number of rows of " + told.rowBytes());
-            }
-            return told.withLength(bytes / told.rowBytes());
-        }
-        if (bytes != told.byteSize()) {
+        if (given.isVariable() && bytes % given.rowBytes() != 0) {
             throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
-                    told.byteSize() + ", as " + told.dtype() + Arrays.toString(told.shape()).replace(" ", "") + " has");
+                    "a whole number of rows of " + given.rowBytes());
         }
-        return told;
+        if (!given.isVariable() && bytes != given.byteSize()) {
+            throw new MalformedStoreException(file.location(), file.byteSize(), bytes + " bytes",
+                    given.byteSize() + ", as" + given.toString().substring(1) + " has");
+        }
+        return given.isVariable() ? given.withLength(bytes / given.rowBytes()) : given;
     }
 }

@@ -1,2 +1,5 @@
-/** Rows of numbers without a header: what they are has to be told. */
+/** Rows of numbers without a header; dtype and shape are given. */
+@NullMarked
 package io.penstock.format.raw;
+
+import org.jspecify.annotations.NullMarked;

@@ -10,11 +10,13 @@ import io.penstock.json.JsonFields;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The header of a safetensors file:
@@ -28,47 +30,44 @@ import java.util.stream.LongStream;
  * </pre>
  *
  * @param headerBytes N
- * @param metadata what the file says of itself; null if it has no {@code __metadata__}
- * @param entries its tensors, in the order of their offsets
+ * @param metadata the fields of {@code __metadata__}; null if it is missing
+ * @param entries the tensors, in the order of their offsets
  */
-record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<Entry> entries) {
+record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadata, List<Entry> entries) {
 
     static final String METADATA = "__metadata__";
     static final int LENGTH_BYTES = Long.BYTES;
     /** The format's own limit. */
     static final int MAX_HEADER_BYTES = 100_000_000;
 
-    /** The limit of numpy and torch, where the tensors come from and go to. */
+    /** The limit of numpy and PyTorch. */
     private static final int MAX_RANK = 64;
 
     /**
      * A tensor.
      *
      * @param name its name
-     * @param type of its elements, as the file has them
+     * @param type the element type in the file
      * @param shape its dimensions
-     * @param spec what it is as a tensor of ours; null if we have no type for its elements
-     * @param begin its first byte, behind the header
-     * @param end the byte behind its last one
+     * @param spec its name, type and shape; null if the element type is unsupported
+     * @param begin its first byte, counted from the end of the header
+     * @param end the byte after its last
      */
-    record Entry(String name, SafetensorsType type, List<Long> shape, TensorSpec spec, long begin, long end) {
+    record Entry(String name, SafetensorsType type, List<Long> shape, @Nullable TensorSpec spec, long begin, long end) {
     }
 
-    /** Whether a file starts with the length of a header and the start of a JSON object that is empty or has a key. */
+    /** Tells whether a file starts with a header's length and the start of a JSON object. */
     static boolean isStart(byte[] head) {
         if (head.length < LENGTH_BYTES + 2) {
             return false;
         }
-        long headerBytes = 0;
-        for (int i = LENGTH_BYTES - 1; i >= 0; i--) {
-            headerBytes = headerBytes << 8 | head[i] & 0xFF;
-        }
+        long headerBytes = MemorySegment.ofArray(head).get(LittleEndian.I64, 0);
         byte second = head[LENGTH_BYTES + 1];
         return headerBytes >= 2 && headerBytes <= MAX_HEADER_BYTES
                 && head[LENGTH_BYTES] == '{' && (second == '"' || second == '}');
     }
 
-    /** Reads and checks the header of a file, and that its tensors are all that is behind it. */
+    /** Reads a file's header, and checks that its tensors are all that follows. */
     static SafetensorsHeader read(MappedFile file) throws IOException {
         long fileBytes = file.byteSize();
         if (fileBytes < LENGTH_BYTES) {
@@ -93,7 +92,11 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
         }
     }
 
-    /** The text, and the bytes behind it. */
+    /** Returns the offset of the first tensor. */
+    long dataOffset() {
+        return LENGTH_BYTES + headerBytes;
+    }
+
     private record Parser(MappedFile file, long dataBytes, byte[] text) {
 
         SafetensorsHeader header() throws MalformedStoreException {
@@ -144,7 +147,7 @@ record SafetensorsHeader(long headerBytes, Map<String, String> metadata, List<En
                     type.dtype() == null ? null : new TensorSpec(name, type.dtype(), shape), offsets[0], offsets[1]);
         }
 
-        /** Bytes of all elements. Dimensions beside one of 0 may not overflow either: rows are counted by them. */
+        /** Returns the size of all elements. Dimensions next to a 0 must not overflow either: rows are counted. */
         private long byteSize(String name, SafetensorsType type, long[] shape) throws MalformedStoreException {
             boolean isPacked = type.bits() < Byte.SIZE;
             long size = isPacked ? type.bits() : type.bits() / Byte.SIZE;

@@ -1,13 +1,13 @@
 package io.penstock.format.safetensors;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
+import io.penstock.io.index.JsonFile;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
 /**
- * A {@code *.safetensors.index.json}, which says which tensor is in which file beside it:
+ * A {@code *.safetensors.index.json}. It maps each tensor to a file in or below its folder:
  *
  * <pre>{@code {"metadata": {...}, "weight_map": {"embed": "model-00001-of-00002.safetensors", ...}} }</pre>
  *
@@ -26,13 +26,13 @@ record SafetensorsIndex(Location path, Map<String, String> weightMap) {
         });
     }
 
-    /** The names of the files, each once, sorted. */
+    /** Returns the names of the files, sorted. */
     List<String> shards() {
         return weightMap.values().stream().distinct().sorted().toList();
     }
 
-    /** Where a file is: in the index's folder or below it. */
-    Location resolve(String shard) {
-        return path.resolveSibling(shard);
+    /** Returns the names of the tensors in a file. */
+    List<String> tensorsIn(String shard) {
+        return weightMap.keySet().stream().filter(name -> shard.equals(weightMap.get(name))).toList();
     }
 }

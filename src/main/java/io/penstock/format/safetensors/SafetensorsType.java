@@ -4,10 +4,11 @@ import io.penstock.memory.DType;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The element types of safetensors, under its own names and in its own order, that of growing alignment: its writer
- * puts tensors of the last types first.
+ * The element types of safetensors, by its own names and in its own order of ascending alignment: its writer puts
+ * tensors of the last types first.
  */
 enum SafetensorsType {
     BOOL(DType.BOOL),
@@ -36,7 +37,7 @@ enum SafetensorsType {
     private static final Map<String, SafetensorsType> BY_NAME =
             Arrays.stream(values()).collect(Collectors.toUnmodifiableMap(Enum::name, type -> type));
 
-    private final DType dtype;
+    private final @Nullable DType dtype;
     private final int bits;
     private final String what;
 
@@ -46,15 +47,15 @@ enum SafetensorsType {
         this.what = dtype.toString();
     }
 
-    /** A type that the format has and we have not. */
+    /** An unsupported type. */
     SafetensorsType(int bits, String what) {
         this.dtype = null;
         this.bits = bits;
         this.what = what;
     }
 
-    /** The type of that name; null if the format has none. */
-    static SafetensorsType of(String name) {
+    /** Returns the type of a name; null if the format has none. */
+    static @Nullable SafetensorsType of(String name) {
         return BY_NAME.get(name);
     }
 
@@ -62,17 +63,17 @@ enum SafetensorsType {
         return Arrays.stream(values()).filter(type -> type.dtype == dtype).findAny().orElseThrow();
     }
 
-    /** Ours; null if we have none for it. */
-    DType dtype() {
+    /** Returns our type; null if it is unsupported. */
+    @Nullable DType dtype() {
         return dtype;
     }
 
-    /** Bits of an element; a tensor has whole bytes. */
+    /** Returns the bits of an element; a tensor has whole bytes. */
     int bits() {
         return bits;
     }
 
-    /** What its elements are, in words. */
+    /** Describes the elements. */
     String what() {
         return what;
     }

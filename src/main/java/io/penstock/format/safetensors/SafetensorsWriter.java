@@ -1,11 +1,10 @@
 package io.penstock.format.safetensors;
 
-import io.penstock.io.publish.SpoolFile;
-import io.penstock.io.publish.StagingFolder;
+import io.penstock.format.TensorFileWriter;
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.store.StreamedTensor;
-import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -22,14 +21,13 @@ import java.util.Set;
 import java.util.stream.LongStream;
 
 /**
- * Writes tensors as one safetensors file, byte for byte as the format's own library does: types of the widest alignment
- * first, those of a type by name, and the header padded with spaces to a multiple of 8 bytes, so that every element is
- * aligned to its size.
+ * Writes tensors as one safetensors file, byte for byte as the format's own library does: tensors by descending
+ * alignment, then by name; the header padded with spaces to a multiple of 8 bytes, so that every element is aligned to
+ * its size.
  */
 public final class SafetensorsWriter {
 
     private static final int ALIGNMENT_BYTES = 8;
-    private static final int BUFFER_BYTES = 1 << 20;
 
     private record Typed(StreamedTensor tensor, SafetensorsType type) {
 
@@ -46,58 +44,48 @@ public final class SafetensorsWriter {
     }
 
     /**
-     * Writes a file that appears whole, or not at all.
+     * Writes a file and its checksum sidecar, atomically.
      *
      * @param path the file
-     * @param tensors its tensors by name, in any order; they are read once, front to back, and may be larger than
-     *     memory if they are views of mappings
-     * @param metadata what the file is to say of itself; may be empty
-     * @param overwrite whether a file of that name may be replaced
-     * @throws FileAlreadyExistsException if there is one and it may not
-     * @throws IOException if the file cannot be written, or is being written already
-     * @throws IllegalArgumentException if a tensor is named {@code __metadata__}, or there are so many that the header
-     *     exceeds the format's 100,000,000 bytes
+     * @param tensors the tensors by name, in any order; each is read once, front to back, and may be larger than memory
+     *     if it is a view of a mapping
+     * @param metadata the file's {@code __metadata__}; may be empty
+     * @param ifExists whether to replace an existing file
+     * @throws FileAlreadyExistsException if the file exists and is not to be replaced
+     * @throws IOException if the file cannot be written, or another writer is active
+     * @throws IllegalArgumentException if a tensor is named {@code __metadata__}, or the header exceeds the format's
+     *     100,000,000 bytes
      */
-    public static void write(Path path, Map<String, Tensor> tensors, Map<String, String> metadata, boolean overwrite)
+    public static void write(Path path, Map<String, Tensor> tensors, Map<String, String> metadata, IfExists ifExists)
             throws IOException {
         write(path, tensors.entrySet().stream().map(e -> StreamedTensor.of(e.getKey(), e.getValue())).toList(),
-                metadata, overwrite);
+                metadata, ifExists);
     }
 
     /**
-     * Writes a file, and the checksums of its blocks beside it, that appear whole, or not at all, of tensors that are
-     * given piece by piece.
+     * Writes a file of streamed tensors and its checksum sidecar, atomically.
      *
      * @param path the file
-     * @param tensors its tensors, in any order, no two of one name; each is read once, front to back
-     * @param metadata what the file is to say of itself; may be empty
-     * @param overwrite whether a file of that name may be replaced
-     * @throws FileAlreadyExistsException if there is one and it may not
-     * @throws IOException if a tensor cannot be read, or the file not be written, or it is being written already
-     * @throws IllegalArgumentException if a tensor is named {@code __metadata__}, two have one name, or there are so
-     *     many that the header exceeds the format's 100,000,000 bytes
-     * @throws IllegalStateException if a tensor gives more or fewer bytes than its shape has
+     * @param tensors the tensors, in any order, with unique names; each is read once, front to back
+     * @param metadata the file's {@code __metadata__}; may be empty
+     * @param ifExists whether to replace an existing file
+     * @throws FileAlreadyExistsException if the file exists and is not to be replaced
+     * @throws IOException if a tensor cannot be read, the file cannot be written, or another writer is active
+     * @throws IllegalArgumentException if a tensor is named {@code __metadata__}, two have the same name, or the header
+     *     exceeds the format's 100,000,000 bytes
+     * @throws IllegalStateException if a tensor writes more or fewer bytes than its shape has
      */
-    public static void write(Path path, List<StreamedTensor> tensors, Map<String, String> metadata, boolean overwrite)
+    public static void write(Path path, List<StreamedTensor> tensors, Map<String, String> metadata, IfExists ifExists)
             throws IOException {
         List<Typed> sorted = sorted(tensors);
         byte[] header = header(sorted, metadata);
-        try (StagingFolder staging = StagingFolder.open(path)) {
-            if (!overwrite) {
-                StagingFolder.requireAbsent(path);
-                StagingFolder.requireAbsent(BlockChecksums.pathFor(path));
+        TensorFileWriter.write(path, ifExists, file -> {
+            file.putLong(header.length);
+            file.put(MemorySegment.ofArray(header), 0, header.length);
+            for (Typed each : sorted) {
+                each.tensor.writeTo(file::put);
             }
-            String name = path.getFileName().toString();
-            try (SpoolFile file = new SpoolFile(staging.create(name), path, BUFFER_BYTES)) {
-                file.putLong(header.length);
-                file.put(MemorySegment.ofArray(header), 0, header.length);
-                for (Typed each : sorted) {
-                    each.tensor.writeTo(file::put);
-                }
-                file.force();
-            }
-            staging.publish(List.of(BlockChecksums.stage(staging, name), name));
-        }
+        });
     }
 
     private static List<Typed> sorted(List<StreamedTensor> tensors) {
@@ -106,7 +94,7 @@ public final class SafetensorsWriter {
         for (StreamedTensor tensor : tensors) {
             String name = tensor.spec().name();
             if (name.equals(SafetensorsHeader.METADATA)) {
-                throw new IllegalArgumentException("a tensor named " + name + ", which the format keeps for itself");
+                throw new IllegalArgumentException("a tensor named " + name + ", which the format reserves");
             }
             if (!names.add(name)) {
                 throw new IllegalArgumentException("two tensors named '" + name + "'");
@@ -126,11 +114,11 @@ public final class SafetensorsWriter {
         long begin = 0;
         for (Typed each : tensors) {
             long end = Math.addExact(begin, each.tensor.spec().byteSize());
-            Map<String, Object> fieldsOfOne = new LinkedHashMap<>();
-            fieldsOfOne.put("dtype", each.type.toString());
-            fieldsOfOne.put("shape", LongStream.of(each.tensor.spec().shape()).boxed().toList());
-            fieldsOfOne.put("data_offsets", List.of(begin, end));
-            fields.put(each.name(), fieldsOfOne);
+            Map<String, Object> entry = new LinkedHashMap<>();
+            entry.put("dtype", each.type.toString());
+            entry.put("shape", LongStream.of(each.tensor.spec().shape()).boxed().toList());
+            entry.put("data_offsets", List.of(begin, end));
+            fields.put(each.name(), entry);
             begin = end;
         }
         byte[] text = Json.write(fields).getBytes(StandardCharsets.UTF_8);

@@ -2,14 +2,16 @@ package io.penstock.format.webdataset;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Lists of names as the shell writes them, {@code train-{000000..000099}.tar}, expanded as the library
- * {@code braceexpand} does it, which WebDataset uses: sequences {@code {a,b}}, ranges of numbers (padded if one begins
- * with a zero) and of letters, steps, nesting, a backslash before what is meant literally. Braces with neither comma
- * nor range stay.
+ * Expands shell braces, such as {@code train-{000000..000099}.tar}, as the library {@code braceexpand} does, which
+ * WebDataset uses: sequences {@code {a,b}}, ranges of numbers (padded if one begins with a zero) and of letters, steps,
+ * nesting, and a backslash before a literal character. Braces with neither comma nor range stay.
  */
 final class BraceExpansion {
 
@@ -18,6 +20,7 @@ final class BraceExpansion {
     private static final long MAX_CHARS = 1L << 28;
 
     private static final int MAX_DIGITS = 18;
+    private static final Pattern ESCAPE = Pattern.compile("(?s)\\\\(.)");
     private static final Pattern NUMBERS = Pattern.compile("(-?[0-9]+)\\.\\.(-?[0-9]+)(?:\\.\\.-?([0-9]+))?");
     private static final Pattern LETTERS = Pattern.compile("([A-Za-z])\\.\\.([A-Za-z])(?:\\.\\.-?([0-9]+))?");
     private static final String ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -35,7 +38,8 @@ final class BraceExpansion {
      * @throws IllegalArgumentException if braces are not balanced, or it is more than {@value #MAX_NAMES} names
      */
     static List<String> expand(String pattern) {
-        return new BraceExpansion(pattern).pattern(pattern, 0).stream().map(BraceExpansion::unescape).toList();
+        return new BraceExpansion(pattern).pattern(pattern, 0).stream()
+                .map(name -> ESCAPE.matcher(name).replaceAll("$1")).toList();
     }
 
     private List<String> pattern(String text, int depth) {
@@ -85,7 +89,7 @@ final class BraceExpansion {
         return names != null ? names : times(times(List.of("{"), pattern(text, depth + 1)), List.of("}"));
     }
 
-    private List<String> sequence(String text, int depth) {
+    private @Nullable List<String> sequence(String text, int depth) {
         List<String> names = new ArrayList<>();
         int start = 0;
         int open = 0;
@@ -112,7 +116,7 @@ final class BraceExpansion {
         return names;
     }
 
-    private long step(String text) {
+    private long step(@Nullable String text) {
         return text == null ? 1 : Math.max(1, number(text));
     }
 
@@ -130,11 +134,7 @@ final class BraceExpansion {
             throw tooMany();
         }
         int width = isPadded(left) || isPadded(right) ? Math.max(left.length(), right.length()) : 1;
-        List<String> names = new ArrayList<>();
-        for (long i = start; start < end ? i <= end : i >= end; i += start < end ? step : -step) {
-            names.add(String.format("%0" + width + "d", i));
-        }
-        return names;
+        return range(start, end, step, i -> String.format("%0" + width + "d", i));
     }
 
     private static boolean isPadded(String number) {
@@ -144,14 +144,15 @@ final class BraceExpansion {
     private static List<String> letters(char left, char right, long step) {
         int start = ALPHABET.indexOf(left);
         int end = ALPHABET.indexOf(right);
-        List<String> names = new ArrayList<>();
-        for (long i = start; start < end ? i <= end : i >= end; i += start < end ? step : -step) {
-            names.add(ALPHABET.substring((int) i, (int) i + 1));
-        }
-        return names;
+        return range(start, end, step, i -> ALPHABET.substring((int) i, (int) i + 1));
     }
 
-    /** Each of the ones before each of the others. */
+    private static List<String> range(long start, long end, long step, LongFunction<String> name) {
+        return LongStream.rangeClosed(0, Math.abs(end - start) / step)
+                .mapToObj(i -> name.apply(start < end ? start + i * step : start - i * step)).toList();
+    }
+
+    /** Returns all concatenations of a left and a right name. */
     private List<String> times(List<String> left, List<String> right) {
         if (right.size() == 1 && right.getFirst().isEmpty()) {
             return left;
@@ -169,20 +170,6 @@ final class BraceExpansion {
             }
         }
         return names;
-    }
-
-    private static String unescape(String name) {
-        if (name.indexOf('\\') < 0) {
-            return name;
-        }
-        StringBuilder plain = new StringBuilder(name.length());
-        for (int i = 0; i < name.length(); i++) {
-            if (name.charAt(i) == '\\' && i + 1 < name.length()) {
-                i++;
-            }
-            plain.append(name.charAt(i));
-        }
-        return plain.toString();
     }
 
     private IllegalArgumentException unbalanced() {

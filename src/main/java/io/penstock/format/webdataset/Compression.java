@@ -1,17 +1,21 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.Gzip;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.Zstd;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Zstd;
+import io.penstock.io.Advice;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
-/** How a shard is compressed, which its first bytes say. */
+/** The compression of a shard, detected by its first bytes. */
 enum Compression {
     NONE,
     GZIP,
@@ -20,44 +24,40 @@ enum Compression {
     private static final int MAGIC_BYTES = 6;
 
     static Compression of(Location shard) throws IOException {
-        byte[] head;
+        String head;
         try (InputStream in = shard.newInputStream()) {
-            head = in.readNBytes(MAGIC_BYTES);
+            head = new String(in.readNBytes(MAGIC_BYTES), StandardCharsets.ISO_8859_1);
         }
-        if (startsWith(head, 0x1f, 0x8b)) {
+        if (head.startsWith("\u001f\u008b")) {
             return GZIP;
         }
-        // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), with which some writers begin.
-        if (startsWith(head, 0x28, 0xb5, 0x2f, 0xfd)
-                || head.length > 3 && (head[0] & 0xF0) == 0x50 && head[1] == 0x2a && head[2] == 0x4d
-                && head[3] == 0x18) {
+        // A frame, or a skippable one (0x184D2A50 to 0x184D2A5F), which some writers put first.
+        if (head.startsWith("\u0028\u00b5\u002f\u00fd") || head.startsWith("*M\u0018", 1) && head.charAt(0) >> 4 == 5) {
             return ZSTD;
         }
-        if (startsWith(head, 'B', 'Z', 'h') || startsWith(head, 0xfd, '7', 'z', 'X', 'Z', 0)) {
-            throw new MalformedStoreException(shard, 0, "a tar compressed by " + (head[0] == 'B' ? "bzip2" : "xz"),
-                    "a plain tar, gzip or zstd");
+        if (head.startsWith("BZh") || head.startsWith("\u00fd7zXZ\0")) {
+            throw new MalformedStoreException(shard, 0, "a tar compressed by "
+                    + (head.startsWith("B") ? "bzip2" : "xz"), "a plain tar, gzip or zstd");
         }
         return NONE;
     }
 
-    private static boolean startsWith(byte[] head, int... bytes) {
-        if (head.length < bytes.length) {
-            return false;
-        }
-        for (int i = 0; i < bytes.length; i++) {
-            if ((head[i] & 0xFF) != bytes[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** The tar's bytes. */
+    /** Opens a tar for a scan of its headers. */
     TarSource open(Location shard, DecodeLimit limit) throws IOException {
         return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard, limit));
     }
 
-    /** The tar's bytes, decoded, within a limit; what is malformed is said with the shard's name. */
+    /** Opens a tar to read all of it; a plain one is mapped already. */
+    TarSource open(Location shard, DecodeLimit limit, @Nullable SharedTar plain) throws IOException {
+        if (plain == null) {
+            return open(shard, limit);
+        }
+        // Headers and data are in the same pages, which are read ahead.
+        plain.file().advise(Advice.SEQUENTIAL, 0, plain.file().byteSize());
+        return new TarSource.OfMapping(plain.file(), 0);
+    }
+
+    /** Opens the decoded bytes of a tar, within a limit. Errors name the shard. */
     InputStream decode(Location shard, DecodeLimit limit) throws IOException {
         SeekableByteChannel channel = shard.openChannel();
         try {
@@ -77,14 +77,13 @@ enum Compression {
     }
 
     /** Names the shard in errors. */
-    private static final class Decoded extends InputStream {
+    private static final class Decoded extends FilterInputStream {
 
         private final Location shard;
-        private final InputStream in;
 
         Decoded(Location shard, InputStream in) {
+            super(in);
             this.shard = shard;
-            this.in = in;
         }
 
         @Override
@@ -100,11 +99,6 @@ enum Compression {
             } catch (IOException e) {
                 throw named(shard, e);
             }
-        }
-
-        @Override
-        public void close() throws IOException {
-            in.close();
         }
     }
 }

@@ -4,18 +4,15 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.spill.DecodedBlocks;
+import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The decoded copy of a compressed shard, made when something in it is located for the first time: a file that has no
- * name and is gone with the process, in the folder that {@value DecodedBlocks#FOLDER_PROPERTY} names. The shard is
- * decoded from its start to its end in pieces, so its size is bounded by the disk alone.
+ * The decoded copy of a compressed shard, in an {@link UnnamedFile}. It is made when a sample of the shard is first
+ * located, from start to end in pieces, so only the disk bounds its size. Thread-safe.
  */
 final class DecodedShard implements AutoCloseable {
 
@@ -25,14 +22,15 @@ final class DecodedShard implements AutoCloseable {
     private final Compression compression;
     private final DecodeLimit limit;
     private final long byteSize;
-    private volatile MappedFile file;
+
+    private volatile @Nullable UnnamedFile copy;
     private boolean closed;
 
     /**
      * A shard that is not decoded yet.
      *
-     * @param limit what it may decode to
-     * @param byteSize what it decodes to
+     * @param limit the most that it may decode to
+     * @param byteSize its decoded size, as its index says
      */
     DecodedShard(Location shard, Compression compression, DecodeLimit limit, long byteSize) {
         this.shard = shard;
@@ -42,60 +40,51 @@ final class DecodedShard implements AutoCloseable {
     }
 
     MappedFile file() {
-        MappedFile there = file;
-        return there != null ? there : decodeOnce();
+        UnnamedFile there = copy;
+        return there != null ? there.mapped() : decodeOnce();
     }
 
     private synchronized MappedFile decodeOnce() {
         if (closed) {
             throw new IllegalStateException(shard + ": the store is closed");
         }
-        if (file == null) {
+        UnnamedFile decoded = copy;
+        if (decoded == null) {
             try {
-                file = decode();
+                decoded = UnnamedFile.create(shard, byteSize);
+                decode(decoded);
             } catch (IOException e) {
+                if (decoded != null) {
+                    decoded.close();
+                }
                 throw new UncheckedIOException(e);
             }
+            copy = decoded;
         }
-        return file;
+        return decoded.mapped();
     }
 
-    private MappedFile decode() throws IOException {
-        String folder = System.getProperty(DecodedBlocks.FOLDER_PROPERTY);
-        Path copy = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
-                : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
-        try {
-            long bytes = 0;
-            try (InputStream in = compression.decode(shard, limit); OutputStream out = Files.newOutputStream(copy)) {
-                byte[] chunk = new byte[COPY_BYTES];
-                for (int read = in.read(chunk); read > 0 && bytes <= byteSize; read = in.read(chunk)) {
-                    write(out, chunk, read);
-                    bytes += read;
-                }
+    private void decode(UnnamedFile target) throws IOException {
+        long bytes = 0;
+        try (InputStream in = compression.decode(shard, limit)) {
+            byte[] chunk = new byte[COPY_BYTES];
+            for (int read = in.read(chunk); read > 0 && bytes <= byteSize; read = in.read(chunk)) {
+                target.write(bytes, chunk, 0, read);
+                bytes += read;
             }
-            if (bytes != byteSize) {
-                throw new MalformedStoreException(shard, "decodes to " + (bytes > byteSize ? "more than " + byteSize
-                        : bytes) + " bytes", byteSize + ", as its index says (was it written while it was open?)");
-            }
-            return MappedFile.openWritten(copy);
-        } finally {
-            Files.deleteIfExists(copy);
         }
-    }
-
-    private void write(OutputStream out, byte[] chunk, int length) throws IOException {
-        try {
-            out.write(chunk, 0, length);
-        } catch (IOException e) {
-            throw new IOException(shard + ": its decoded copy cannot be written: " + e.getMessage(), e);
+        if (bytes != byteSize) {
+            throw new MalformedStoreException(shard, "decodes to " + (bytes > byteSize ? "more than " + byteSize
+                    : bytes) + " bytes", byteSize + ", as its index says (was it written while it was open?)");
         }
     }
 
     @Override
     public synchronized void close() {
         closed = true;
-        if (file != null) {
-            file.close();
+        UnnamedFile decoded = copy;
+        if (decoded != null) {
+            decoded.close();
         }
     }
 }

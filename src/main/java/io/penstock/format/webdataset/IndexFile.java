@@ -9,7 +9,6 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.SeekableByteChannel;
@@ -22,10 +21,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The index beside a shard, {@code X.tar.penstock-index}: it saves the pass over the shard. It is only ever a copy of
- * what the shard says: one that is missing, of another shard or version, damaged or out of bounds is made again.
+ * The index file beside a shard, {@code X.tar.penstock-index}, which saves the pass over the shard. It is a cache: an
+ * index that is missing, damaged, out of bounds, or of another shard or version is built again.
  */
 final class IndexFile {
 
@@ -44,38 +44,40 @@ final class IndexFile {
     /**
      * Reads the index of a shard.
      *
-     * @return the index, in memory of the arena; null if there is none that holds
+     * @return the index, in memory of the arena; null if there is no valid one
      */
-    static ShardIndex read(Location shard, ShardState state, long maxTarBytes, Arena arena) {
+    static @Nullable ShardIndex read(Location shard, ShardState state, long maxTarBytes, Arena arena) {
         Location file = of(shard);
         try {
             return file.isFile() ? readFile(file, state, maxTarBytes, arena) : null;
         } catch (IOException e) {
-            LOG.log(Level.INFO, () -> file + " cannot be read, the index is made again: " + e);
+            LOG.log(Level.INFO, () -> file + " cannot be read, the index is built again: " + e);
             return null;
         }
     }
 
-    private static ShardIndex readFile(Location file, ShardState state, long maxTarBytes, Arena arena)
+    private static @Nullable ShardIndex readFile(Location file, ShardState state, long maxTarBytes, Arena arena)
             throws IOException {
         try (SeekableByteChannel channel = file.openChannel()) {
             long size = channel.size();
-            ByteBuffer header = ByteBuffer.allocateDirect((int) ShardIndex.HEADER_BYTES);
-            if (size < ShardIndex.HEADER_BYTES || !readFully(channel, header, 0)
-                    || !isOf(MemorySegment.ofBuffer(header.flip()), size, state, maxTarBytes)) {
+            MemorySegment header = arena.allocate(ShardIndex.HEADER_BYTES, Long.BYTES);
+            if (size < ShardIndex.HEADER_BYTES || !readFully(channel, header)
+                    || !isOf(header, size, state, maxTarBytes)) {
                 return null;
             }
             MemorySegment bytes = arena.allocate(size, Long.BYTES);
             if (!readFully(channel, bytes) || bytes.get(LittleEndian.I32, ShardIndex.CRC_AT) != crc(bytes)
-                    || !isOf(bytes, size, state, maxTarBytes) || !hasWholeSuffixes(bytes)) {
+                    || !isOf(bytes, size, state, maxTarBytes)) {
                 return null;
             }
             ShardIndex index = new ShardIndex(bytes);
             return index.isConsistent() ? index : null;
+        } catch (IndexOutOfBoundsException _) {
+            return null; // the suffixes exceed their part
         }
     }
 
-    /** Whether an index that begins so is that shard's, and its sizes agree: with one another, the file and the tar. */
+    /** Whether a header is of that shard's index, and its sizes agree with each other, the file and the tar. */
     private static boolean isOf(MemorySegment header, long fileBytes, ShardState state, long maxTarBytes) {
         long tarBytes = header.get(LittleEndian.I64, ShardIndex.TAR_BYTES_AT);
         long samples = header.get(LittleEndian.I64, ShardIndex.SAMPLES_AT);
@@ -92,7 +94,7 @@ final class IndexFile {
                         || state.mtimeNanos() == ShardState.UNKNOWN)
                 && Arrays.equals(content, state.content())
                 && tarBytes >= 0 && tarBytes <= maxTarBytes
-                // Each member has a header of its own; so the counts are bounded by the tar, and nothing overflows.
+                // Each member has a header in the tar, which bounds the counts, so nothing overflows.
                 && members >= 0 && members <= tarBytes / TarReader.BLOCK_BYTES && members <= 0xFFFF_FFFFL
                 && samples >= 0 && samples <= members
                 && header.get(LittleEndian.I64, ShardIndex.REGULAR_AT) >= members
@@ -101,29 +103,13 @@ final class IndexFile {
                 && ShardIndex.byteSize(suffixBytes, samples, members) == fileBytes;
     }
 
-    private static boolean hasWholeSuffixes(MemorySegment bytes) {
-        long at = ShardIndex.HEADER_BYTES;
-        long end = at + bytes.get(LittleEndian.I64, ShardIndex.SUFFIX_BYTES_AT);
-        for (int i = bytes.get(LittleEndian.I32, ShardIndex.SUFFIX_COUNT_AT); i > 0; i--) {
-            if (end - at < Integer.BYTES) {
-                return false;
-            }
-            int length = bytes.get(LittleEndian.I32, at);
-            if (length < 0 || length > end - at - Integer.BYTES) {
-                return false;
-            }
-            at += Integer.BYTES + length;
-        }
-        return true;
-    }
-
     /**
-     * Writes the index of a shard, whole or not at all. Where that is not possible, for example because nobody may
-     * write beside the shard, it is made again the next time.
+     * Writes the index of a shard atomically. If that fails, for example because the folder is read-only, the index is
+     * built again at the next open.
      */
     static void write(Location shard, ShardIndex index) {
         Path tar = shard.local().orElse(null);
-        // In a committed folder nobody but its writer makes files.
+        // Only a store's writer creates files in its committed folder.
         if (tar == null || !tar.toString().equals(shard.path())) {
             return;
         }
@@ -137,25 +123,32 @@ final class IndexFile {
             if (channel == null) {
                 return; // another process writes the same index
             }
-            try {
-                write(channel, file, index);
-                Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-            } catch (IOException e) {
-                Files.deleteIfExists(temporary);
-                throw e;
+            try (SpoolFile spool = new SpoolFile(channel, file, COPY_BYTES)) {
+                write(spool, sealed(index), temporary, file);
             }
         } catch (IOException e) {
             LOG.log(Level.INFO, () -> file + " cannot be written, the index stays in memory: " + e);
         }
     }
 
+    private static void write(SpoolFile spool, MemorySegment bytes, Path temporary, Path file) throws IOException {
+        try {
+            spool.put(bytes, 0, bytes.byteSize());
+            spool.force();
+            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            Files.deleteIfExists(temporary);
+            throw e;
+        }
+    }
+
     /**
-     * Creates a file, and locks it. One that is there is in use, if it is locked; otherwise its writer is dead, and it
-     * is replaced.
+     * Creates and locks a file. An existing file is in use if it is locked; otherwise its writer is dead, and it is
+     * replaced.
      *
      * @return the file; null if it is in use
      */
-    private static FileChannel create(Path temporary) throws IOException {
+    private static @Nullable FileChannel create(Path temporary) throws IOException {
         for (boolean again = false; ; again = true) {
             try {
                 FileChannel created = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
@@ -182,7 +175,7 @@ final class IndexFile {
         }
     }
 
-    /** False if another has it. Without locks, two may write at a time: the checksum tells what came of it. */
+    /** Returns false if another process holds the lock. Without locks, two may write: the checksum shows a mixture. */
     private static boolean lock(FileChannel file) {
         try {
             return file.tryLock() != null;
@@ -193,22 +186,11 @@ final class IndexFile {
         }
     }
 
-    /** Writes an index to an empty file, and makes it last. An error names what it will be. */
-    static void write(FileChannel channel, Path file, ShardIndex index) throws IOException {
+    /** Returns the bytes of the sidecar. */
+    static MemorySegment sealed(ShardIndex index) {
         MemorySegment bytes = index.bytes();
         bytes.set(LittleEndian.I32, ShardIndex.CRC_AT, crc(bytes));
-        long at = 0;
-        try {
-            for (; at < bytes.byteSize(); at += COPY_BYTES) {
-                ByteBuffer piece = bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer();
-                while (piece.hasRemaining()) {
-                    channel.write(piece);
-                }
-            }
-            channel.force(true);
-        } catch (IOException e) {
-            throw SpoolFile.failed(file, at, e);
-        }
+        return bytes;
     }
 
     private static int crc(MemorySegment bytes) {
@@ -224,22 +206,15 @@ final class IndexFile {
         }
     }
 
+    /** Reads a file from its start; returns false if it is too short. */
     private static boolean readFully(SeekableByteChannel channel, MemorySegment bytes) throws IOException {
-        for (long at = 0; at < bytes.byteSize(); at += COPY_BYTES) {
-            if (!readFully(channel, bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer(),
-                    at)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean readFully(SeekableByteChannel channel, ByteBuffer target, long at) throws IOException {
-        while (target.hasRemaining()) {
-            int read = channel.position(at + target.position()).read(target);
+        channel.position(0);
+        for (long at = 0; at < bytes.byteSize(); ) {
+            int read = channel.read(bytes.asSlice(at, Math.min(COPY_BYTES, bytes.byteSize() - at)).asByteBuffer());
             if (read <= 0) {
                 return false;
             }
+            at += read;
         }
         return true;
     }

@@ -1,14 +1,14 @@
 package io.penstock.format.webdataset;
 
-/** Where shard indices come from, and whether they are saved. */
+/** The source of shard indices, and whether they are saved. */
 public enum IndexUse {
     /**
-     * The sidecar file beside the shard is read. If there is none that holds, the index is made and written there,
-     * where that is allowed, and worth it: not beside shards that are read in no time.
+     * Read the sidecar file beside the shard. If there is no valid one, build the index, and write the file unless the
+     * folder is read-only or the shard is small.
      */
     SIDECAR,
-    /** The sidecar file is read if there is one that holds; nothing is ever written. */
+    /** Read the sidecar file if there is a valid one; write nothing. */
     READ_ONLY,
-    /** Indices are made each time, and kept in memory; sidecar files are neither read nor written. */
+    /** Build indices at each open and keep them in memory; neither read nor write sidecar files. */
     MEMORY
 }

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * How a member's name says to which sample it belongs, as {@code webdataset/tariterators.py} has it: the key is folder
- * and name up to the name's first dot, what follows the dot is the suffix.
+ * Splits a member's name into key and suffix, as {@code webdataset/tariterators.py} does: the key is the folder and the
+ * name up to its first dot, the suffix is the rest.
  */
 final class MemberName {
 
@@ -13,14 +13,14 @@ final class MemberName {
     }
 
     /**
-     * The length of the key, behind which stand a dot and the suffix: what group 1 of
-     * {@code ^((?:.*}{@code /|)[^.]+)[.]([^/]*)$} matches.
+     * Returns the length of the key, before a dot and the suffix: that of group 1 in
+     * {@code ^((?:.*}{@code /|)[^.]+)[.]([^/]*)$}.
      *
-     * <p>The dot is the first one behind the last slash, for the suffix has no slash, and between the key's last
-     * part and the dot there is none. That last part is not empty, but may end in a slash: the key of {@code a/.b} is
-     * {@code a/}. Line ends are in it, and not before it.
+     * <p>The dot is the first one after the last slash: the suffix has no slash, and the key's last part no dot. That
+     * part is not empty, but may end in a slash: the key of {@code a/.b} is {@code a/}. It may have line ends, the part
+     * before it may not.
      *
-     * @return -1 if the name has no key
+     * @return the length; -1 if the name has no key
      */
     static int keyBytes(byte[] name, int length) {
         int slash = lastIndexOf(name, length, '/');
@@ -55,7 +55,7 @@ final class MemberName {
         return i;
     }
 
-    /** Whether the name, or its first folder, is {@code __of this form__}: such members are about the tar. */
+    /** Whether the name, or its first folder, has the form {@code __x__}: such members are metadata of the tar. */
     static boolean isMetadata(byte[] name, int length) {
         int end = 0;
         while (end < length && name[end] != '/') {
@@ -67,7 +67,7 @@ final class MemberName {
         return end >= 4 && name[0] == '_' && name[1] == '_' && name[end - 2] == '_' && name[end - 1] == '_';
     }
 
-    /** The suffix behind a key of that length, in lower case. */
+    /** Returns the suffix after a key of a given length, in lower case. */
     static String suffix(byte[] name, int length, int keyBytes) {
         return new String(name, keyBytes + 1, length - keyBytes - 1, StandardCharsets.UTF_8).toLowerCase(Locale.ROOT);
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Opens shards by several threads, which end with it. */
+/** Opens shards on several threads. */
 final class ParallelOpening {
 
     private static final int MAX_THREADS = 16;
@@ -38,10 +38,10 @@ final class ParallelOpening {
     /**
      * Opens shards.
      *
-     * @param limit what each may decode to
-     * @param arena where indices are put
+     * @param limit the most that each may decode to
+     * @param arena holds the indices
      * @return the shards, in order
-     * @throws IOException if one cannot be opened: what is wrong with the first one of those that were found so
+     * @throws IOException if one cannot be opened; of several failures, that of the first shard
      */
     static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena)
             throws IOException {
@@ -61,7 +61,7 @@ final class ParallelOpening {
         return opening.shards;
     }
 
-    /** Where there are no more threads, those that there are do the work. */
+    /** If the system refuses a thread, the others do its work. */
     private static void startIfPossible(Thread helper) {
         try {
             helper.start();

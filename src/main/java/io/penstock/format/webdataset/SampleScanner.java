@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The members of a tar that belong to samples, by the rule of {@code webdataset/tariterators.py}: members that follow
- * one another under the same key are a sample. What is no file, has no key, or is {@linkplain MemberName#isMetadata
- * about the tar}, is left out as if it were not there.
+ * Finds the samples in a tar by the rule of {@code webdataset/tariterators.py}: consecutive members with the same key
+ * are a sample. Members that are no files, have no key, or are {@linkplain MemberName#isMetadata metadata of the tar}
+ * are skipped.
  */
 final class SampleScanner {
 
@@ -21,7 +21,9 @@ final class SampleScanner {
     private boolean belongs;
     private boolean beginsSample;
     private int suffix;
-    private final SuffixSet inSample = new SuffixSet();
+    /** By suffix: the last sample that has it, counted from 1. */
+    private int[] lastSample = new int[16];
+    private int samples;
     private long regularMembers;
 
     SampleScanner(Location file, TarReader tar, Suffixes suffixes) {
@@ -40,7 +42,7 @@ final class SampleScanner {
         return false;
     }
 
-    /** Goes to the next file, whether it {@link #belongs} to a sample or not; false at the tar's end. */
+    /** Goes to the next file, whether or not it {@link #belongs} to a sample; false at the tar's end. */
     boolean nextFile() throws IOException {
         while (tar.next()) {
             if (tar.isRegular()) {
@@ -65,18 +67,27 @@ final class SampleScanner {
             }
             System.arraycopy(tar.name(), 0, key, 0, length);
             keyBytes = length;
-            inSample.clear();
+            samples++;
         }
         suffix = suffixes.idOf(file, tar, length);
-        // The library keeps key and address of a sample under these names, and takes a member for a duplicate.
+        // The library stores a sample's key and address under these names, so it rejects such a member as a duplicate.
         String text = suffixes.text(suffix);
-        if (!inSample.add(suffix) || text.equals("__key__") || text.equals("__url__")) {
+        if (!isFirstInSample(suffix) || text.equals("__key__") || text.equals("__url__")) {
             throw new MalformedStoreException(file, tar.entryOffset(), "a second '" + text + "' of the sample '"
                     + key() + "'", "suffixes that differ within a sample");
         }
     }
 
-    /** Whether the member is in a sample; if not, what follows says nothing of it. */
+    private boolean isFirstInSample(int id) {
+        if (id >= lastSample.length) {
+            lastSample = Arrays.copyOf(lastSample, Math.max(id + 1, 2 * lastSample.length));
+        }
+        boolean isFirst = lastSample[id] != samples;
+        lastSample[id] = samples;
+        return isFirst;
+    }
+
+    /** Whether the member is in a sample; only then the following methods describe it. */
     boolean belongs() {
         return belongs;
     }
@@ -96,12 +107,12 @@ final class SampleScanner {
         return new String(key, 0, keyBytes, StandardCharsets.UTF_8);
     }
 
-    /** Whether the sample is to be dropped: a member {@code __bad__} that is not empty says so. */
+    /** Whether this member marks its sample as bad: {@code __bad__}, not empty. Readers drop such samples. */
     boolean saysBad() {
         return tar.dataBytes() > 0 && suffixes.text(suffix).equals("__bad__");
     }
 
-    /** Files so far, those that belong to no sample included. */
+    /** Files so far, including those in no sample. */
     long regularMembers() {
         return regularMembers;
     }

@@ -9,22 +9,26 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/** One tar: its index, and its bytes where they are mapped. */
+/** One tar: its index and its bytes. */
 final class Shard implements AutoCloseable {
 
-    /** Below that, the pass over a plain shard's headers takes less than reading it from elsewhere. */
+    /** Below this size, a pass over the headers of a plain shard takes less time than reading an index file. */
     private static final long WORTH_A_SIDECAR_BYTES = 4 << 20;
     private static final long WORTH_A_SIDECAR_BYTES_COMPRESSED = 64 << 10;
 
-    private final Location path;
-    private final Compression compression;
+    final Location path;
+    final Compression compression;
     private final DecodeLimit limit;
-    private final ShardIndex index;
-    private final MappedFile plain;
-    private final DecodedShard decoded;
+    final ShardIndex index;
+    /** The mapping of a plain shard. */
+    private final @Nullable MappedFile plain;
+    /** The copy of a compressed one. */
+    private final @Nullable DecodedShard decoded;
 
-    private Shard(Location path, Compression compression, DecodeLimit limit, ShardIndex index, MappedFile plain) {
+    private Shard(Location path, Compression compression, DecodeLimit limit, ShardIndex index,
+            @Nullable MappedFile plain) {
         this.path = path;
         this.compression = compression;
         this.limit = limit;
@@ -58,28 +62,16 @@ final class Shard implements AutoCloseable {
         return new Shard(path, compression, limit, index, file);
     }
 
-    Location path() {
-        return path;
-    }
-
-    Compression compression() {
-        return compression;
-    }
-
-    ShardIndex index() {
-        return index;
-    }
-
     /**
-     * The tar's bytes; a compressed shard is decoded by the first call.
+     * Returns the tar's bytes; the first call decodes a compressed shard.
      *
-     * @throws UncheckedIOException if it cannot be
+     * @throws UncheckedIOException if it cannot be decoded
      */
     MappedFile tar() {
-        return plain != null ? plain : decoded.file();
+        return decoded != null ? decoded.file() : Objects.requireNonNull(plain);
     }
 
-    /** The tar's bytes from their start: of a plain shard those that are mapped, whatever is at its path now. */
+    /** Opens the tar's bytes: of a plain shard the mapped ones, even if its path leads to another file now. */
     TarSource source() throws IOException {
         if (plain == null) {
             return compression.open(path, limit);
@@ -89,7 +81,7 @@ final class Shard implements AutoCloseable {
     }
 
     /**
-     * The key of a sample, as its first member's name has it.
+     * Returns the key of a sample, from its first member's name.
      *
      * @throws UncheckedIOException if the shard shrank, or cannot be decoded
      */
@@ -111,7 +103,8 @@ final class Shard implements AutoCloseable {
     public void close() {
         if (plain != null) {
             plain.close();
-        } else {
+        }
+        if (decoded != null) {
             decoded.close();
         }
     }

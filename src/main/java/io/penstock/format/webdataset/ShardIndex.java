@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the samples of a shard and their members are, in native memory: 8 bytes a sample and 12 a member, without an
- * object for either. The same bytes are the sidecar file ({@link IndexFile}); all numbers are little-endian.
+ * The positions of a shard's samples and their members, in native memory: 8 bytes per sample and 12 per member, without
+ * objects. The sidecar file ({@link IndexFile}) has the same bytes; all numbers are little-endian.
  *
  * <pre>{@code
  *  0 "PNSTKWDX" | 8 i32 version | 12 i32 suffixes S | 16 i64 shard's bytes | 24 i64 shard's mtime, nanoseconds
@@ -20,8 +20,7 @@ import java.util.List;
  *  … members: M times u32 block of the data, i64 bytes << 16 | suffix
  * }</pre>
  *
- * <p>A block is 512 bytes of the tar. The members of sample {@code i} are those from its first one to that of
- * {@code i + 1}.
+ * <p>A block is 512 bytes of the tar. The members of sample {@code i} end before the first one of {@code i + 1}.
  */
 final class ShardIndex {
 
@@ -44,7 +43,7 @@ final class ShardIndex {
     static final long MEMBER_BYTES = 12;
     static final int SUFFIX_BITS = 16;
 
-    /** What 32-bit numbers of blocks reach. */
+    /** The range of 32-bit block numbers. */
     static final long MAX_TAR_BYTES = (1L << 32) * TarReader.BLOCK_BYTES;
 
     private static final long U32 = 0xFFFF_FFFFL;
@@ -57,9 +56,10 @@ final class ShardIndex {
     private final List<String> suffixes;
 
     /**
-     * A view of an index.
+     * Creates a view of an index.
      *
-     * @param bytes the index; its sizes agree with one another
+     * @param bytes the index; its sizes agree with each other
+     * @throws IndexOutOfBoundsException if the suffixes exceed their part
      */
     ShardIndex(MemorySegment bytes) {
         this.bytes = bytes;
@@ -72,10 +72,11 @@ final class ShardIndex {
 
     private static List<String> suffixes(MemorySegment bytes) {
         List<String> texts = new ArrayList<>();
-        long at = HEADER_BYTES;
+        MemorySegment all = bytes.asSlice(HEADER_BYTES, bytes.get(LittleEndian.I64, SUFFIX_BYTES_AT));
+        long at = 0;
         for (int i = bytes.get(LittleEndian.I32, SUFFIX_COUNT_AT); i > 0; i--) {
-            int length = bytes.get(LittleEndian.I32, at);
-            byte[] text = bytes.asSlice(at + Integer.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
+            int length = all.get(LittleEndian.I32, at);
+            byte[] text = all.asSlice(at + Integer.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
             texts.add(new String(text, StandardCharsets.UTF_8));
             at += Integer.BYTES + length;
         }
@@ -86,7 +87,7 @@ final class ShardIndex {
         return bytes + 7 & -8;
     }
 
-    /** What it takes up. */
+    /** Returns the size of an index in bytes. */
     static long byteSize(long suffixBytes, long samples, long members) {
         return HEADER_BYTES + suffixBytes + (samples + 1) * SAMPLE_BYTES + members * MEMBER_BYTES;
     }
@@ -103,7 +104,7 @@ final class ShardIndex {
         return members;
     }
 
-    /** Files in the tar, those that belong to no sample included. */
+    /** The files in the tar, including those in no sample. */
     long regularMembers() {
         return bytes.get(LittleEndian.I64, REGULAR_AT);
     }
@@ -123,23 +124,23 @@ final class ShardIndex {
         return bytes.asSlice(CONTENT_AT, CONTENT_BYTES);
     }
 
-    /** Suffixes, by the number that members have. */
+    /** The suffixes by number. */
     List<String> suffixes() {
         return suffixes;
     }
 
-    /** The first member of a sample; of the sample behind the last one, the count of members. */
+    /** The first member of a sample; for the sample after the last one, the number of members. */
     long firstMember(long sample) {
         return bytes.get(LittleEndian.I32, samplesAt + sample * SAMPLE_BYTES) & U32;
     }
 
-    /** Where the first header of a sample is. */
+    /** The offset of a sample's first header. */
     long entryOffset(long sample) {
         return (bytes.get(LittleEndian.I32, samplesAt + sample * SAMPLE_BYTES + Integer.BYTES) & U32)
                 * TarReader.BLOCK_BYTES;
     }
 
-    /** Where the data of a member is. */
+    /** The offset of a member's data. */
     long dataOffset(long member) {
         return (bytes.get(LittleEndian.I32, membersAt + member * MEMBER_BYTES) & U32) * TarReader.BLOCK_BYTES;
     }
@@ -152,10 +153,7 @@ final class ShardIndex {
         return bytes.get(LittleEndian.I16, membersAt + member * MEMBER_BYTES + Integer.BYTES) & 0xFFFF;
     }
 
-    /**
-     * Whether everything is in its bounds: suffixes are among those that there are, members within the tar, samples
-     * one behind the other.
-     */
+    /** Whether all suffixes exist, all members are within the tar, and samples are in order. */
     boolean isConsistent() {
         long tarBytes = tarBytes();
         long last = 0;

@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Makes a shard's index by one pass over its headers, or over all of it if it is compressed. */
+/** Builds a shard's index in one pass over its headers, or over all of it if it is compressed. */
 final class ShardIndexBuilder implements AutoCloseable {
 
     private static final long MAX_MEMBERS = 0xFFFF_FFFFL;
@@ -32,11 +32,9 @@ final class ShardIndexBuilder implements AutoCloseable {
     /**
      * Reads a shard.
      *
-     * @param shard the file
-     * @param compression how it is compressed
-     * @param limit what it may decode to
-     * @param state what it was before it was read
-     * @param arena where the index is put
+     * @param limit the most that it may decode to
+     * @param state its state before this pass
+     * @param arena holds the index
      */
     static ShardIndex build(Location shard, Compression compression, DecodeLimit limit, ShardState state, Arena arena)
             throws IOException {
@@ -61,7 +59,7 @@ final class ShardIndexBuilder implements AutoCloseable {
             }
             dropIfBad();
             regularMembers = scanner.regularMembers();
-            // What is behind the tar's end is decoded too: a cut or damage shows, and the size is the decoded one.
+            // Decode what follows the tar's end too: this finds truncation and damage, and gives the decoded size.
             source.skip(Long.MAX_VALUE);
             tarBytes = source.position();
         }
@@ -78,7 +76,7 @@ final class ShardIndexBuilder implements AutoCloseable {
         sampleCount++;
     }
 
-    /** The library takes a sample that says it is bad for none. */
+    /** The library skips samples that are marked as bad. */
     private void dropIfBad() {
         if (bad) {
             sampleCount--;

@@ -1,13 +1,14 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.Generation;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,13 +22,12 @@ public final class ShardList {
     }
 
     /**
-     * The shards that a path stands for.
+     * {@return the shards that a path stands for, in order; at least one}
      *
-     * @param path a file; or a folder, whose tars are taken, compressed or not, in the order of their names' bytes; or
-     *     else a pattern such as {@code train-{000000..000099}.tar}, each of whose names must be a file or a folder
-     * @return the shards, in order; at least one
-     * @throws MalformedStoreException if the folder has no tar, or lacks one that a record in it names
-     * @throws IOException if there is no such file, or the folder cannot be read
+     * @param path a file; or a folder, for its tars, compressed or not, sorted by the bytes of their names; or a
+     *     pattern such as {@code train-{000000..000099}.tar}, each of whose names must be a file or a folder
+     * @throws MalformedStoreException if the folder has no tar, or lacks one that a record in it lists
+     * @throws IOException if a file is missing or the folder cannot be read
      */
     public static List<Location> of(Location path) throws IOException {
         List<Location> shards = new ArrayList<>();
@@ -44,7 +44,7 @@ public final class ShardList {
         return List.copyOf(shards);
     }
 
-    /** By which writing of its sets the shards of a path are. */
+    /** Returns the generation of the shards of a path. */
     static Generation generation(Location path) throws IOException {
         List<Location> shards = new ArrayList<>();
         for (Location part : parts(path)) {
@@ -57,7 +57,7 @@ public final class ShardList {
         return ShardSets.of(shards).generation();
     }
 
-    /** The files and folders that a path names. */
+    /** Returns the files and folders that a path names. */
     private static List<Location> parts(Location path) throws IOException {
         if (path.exists()) {
             return List.of(path);
@@ -80,7 +80,7 @@ public final class ShardList {
         }
     }
 
-    /** Adds the shards of a folder, which must be all that the records in it name. */
+    /** Adds the shards of a folder, which must include all that the records in it list. */
     private static void addFolder(Location folder, List<Location> shards) throws IOException {
         Set<Location> found = new HashSet<>();
         for (Location file : folder.files(ShardList::isShardOrRecord)) {
@@ -99,9 +99,8 @@ public final class ShardList {
             throw new MalformedStoreException(folder, "a folder without tars", "files ending in "
                     + Arrays.toString(ENDINGS));
         }
-        List<Location> sorted = new ArrayList<>(found);
-        sorted.sort((a, b) -> Arrays.compareUnsigned(bytes(a), bytes(b)));
-        shards.addAll(sorted);
+        found.stream().sorted(Comparator.comparing(file -> file.name().getBytes(StandardCharsets.UTF_8),
+                Arrays::compareUnsigned)).forEach(shards::add);
     }
 
     private static List<Location> recorded(Location folder, ShardRecord record) throws IOException {
@@ -125,7 +124,7 @@ public final class ShardList {
         return named;
     }
 
-    /** Whether there are tars in a folder, or the record of some. */
+    /** Whether a folder has tars, or a record of some. */
     static boolean isFolderOfTars(Location folder) throws IOException {
         return !folder.files(ShardList::isShardOrRecord).isEmpty();
     }
@@ -134,11 +133,7 @@ public final class ShardList {
         return hasShardName(name) || ShardRecord.isName(name);
     }
 
-    private static byte[] bytes(Location file) {
-        return file.name().getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** Whether a path ends as tars do, or names several by braces or {@code ::}. */
+    /** Whether a path has the ending of a tar, or names several by braces or {@code ::}. */
     static boolean isShardOrPattern(Location path) throws IOException {
         return hasShardName(path) || !path.exists()
                 && Arrays.stream(path.path().split("::")).anyMatch(part -> hasShardName(part)

@@ -2,17 +2,18 @@ package io.penstock.format.webdataset;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the shards of a dataset are called: a file's name, with {@code %d} or {@code %06d} where their number stands,
- * from 0. Without a number there is one shard.
+ * The names of a dataset's shards: a file name with {@code %d} or {@code %06d} for the number, from 0. Without a number
+ * there is one shard.
  *
- * @param pattern the name as it was told
- * @param before what comes before the number; without one, the whole name
+ * @param pattern the name as given
+ * @param before the part before the number; without one, the whole name
  * @param number the {@code %d}; null if there is none
- * @param after what follows the number
+ * @param after the part after the number
  */
-record ShardNames(String pattern, String before, String number, String after) {
+record ShardNames(String pattern, String before, @Nullable String number, String after) {
 
     private static final Pattern NUMBER = Pattern.compile("%(0[1-9])?d");
 

@@ -1,8 +1,8 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.JsonFile;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
@@ -15,21 +15,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What shards a dataset has: a file {@code PATTERN.penstock-shards} beside them, for example
- * {@code train-%06d.tar.penstock-shards}. Without it, nobody could tell a dataset that is whole from one of which some
- * shards were not copied, or were written by another run:
+ * The list of a dataset's shards, in the file {@code PATTERN.penstock-shards} beside them, for example
+ * {@code train-%06d.tar.penstock-shards}. It shows whether shards are missing, or were written by another run:
  *
  * <pre>{@code
  * {"penstock_shards": 1, "pattern": "train-%06d.tar", "shards": [
  *   {"name": "train-000000.tar", "bytes": 10240, "samples": 20, "content": "163fe17225a2e475c8a56a2d834f55d4"}]}
  * }</pre>
  *
- * <p>{@code content} is the sample of the shard's content that its index has too ({@link ShardState}), in hexadecimal
- * digits.
+ * <p>{@code content} is the sample of the content that the shard's index has too ({@link ShardState}).
  *
- * @param file the record, where it was read
- * @param names what the shards are called
- * @param shards the shards, by their number
+ * @param file the record's location
+ * @param names the shards' names
+ * @param shards the shards, by number
  */
 record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
 
@@ -49,7 +47,7 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         }
     }
 
-    /** What the record of shards with a pattern is called. */
+    /** Returns the name of the record of a pattern's shards. */
     static String nameFor(String pattern) {
         return pattern + ENDING;
     }
@@ -78,7 +76,7 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
     /**
      * Reads a record.
      *
-     * @throws MalformedStoreException if it is none of this version, or says what cannot be
+     * @throws MalformedStoreException if it is malformed or of another version
      */
     static ShardRecord read(Location file) throws IOException {
         return JsonFile.read(file, "a record of shards", MAX_BYTES, fields -> {
@@ -110,7 +108,7 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         return entry;
     }
 
-    /** What it means that a folder lacks shards. */
+    /** Returns the error for missing shards. */
     MalformedStoreException missing(Location folder, List<String> missing) {
         String found = "no " + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
                 + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " shards more" : "");
@@ -118,7 +116,7 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
                 + " names (a list of shards reads those that are there)");
     }
 
-    /** What it means that a shard is another one than the record says. */
+    /** Returns the error for a shard that differs from the record. */
     MalformedStoreException other(Location shard, String found, String expected) {
         return new MalformedStoreException(shard, found, expected + ", as " + file.name()
                 + " says (a shard of another dataset? if it was changed on purpose, remove that file)");

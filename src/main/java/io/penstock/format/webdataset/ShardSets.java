@@ -1,9 +1,9 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.StoreNames;
+import io.penstock.io.file.StoreNames;
+import io.penstock.io.index.Generation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,15 +11,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The datasets that some shards may belong to, by their names: for each, a record may be beside them. A few patterns
- * stand for any number of shards, so few files are looked for.
+ * The datasets that some shards may belong to, judging by their names. Each may have a record beside the shards. A few
+ * patterns cover any number of shards, so few files are looked up.
  */
 final class ShardSets {
 
     private final List<Location> shards;
-    /** The paths that writers of such shards are given, with a {@code %d}. */
+    /** The patterns with a {@code %d} that may have named such shards. */
     private final List<Location> patterns;
 
     private ShardSets(List<Location> shards, Set<Location> patterns) {
@@ -27,7 +28,7 @@ final class ShardSets {
         this.patterns = List.copyOf(patterns);
     }
 
-    /** The sets of shards, which need not exist. */
+    /** Returns the datasets of shards, which need not exist. */
     static ShardSets of(List<Location> shards) {
         Set<Location> patterns = new LinkedHashSet<>();
         for (Location shard : shards) {
@@ -38,31 +39,31 @@ final class ShardSets {
         return new ShardSets(shards, patterns);
     }
 
-    /** By which writing of the sets the shards are: their records mark it, and a single shard marks itself. */
+    /** Returns the generation of the shards. The records are its markers; a single shard is its own marker. */
     Generation generation() throws IOException {
-        List<Location> marks = new ArrayList<>();
-        patterns.forEach(pattern -> marks.add(recordOf(pattern)));
+        List<Location> markers = new ArrayList<>();
+        patterns.forEach(pattern -> markers.add(recordOf(pattern)));
         if (shards.size() == 1) {
-            marks.add(shards.getFirst());
+            markers.add(shards.getFirst());
         }
-        return Generation.of(marks);
+        return Generation.of(markers);
     }
 
     private static Location recordOf(Location pattern) {
         return pattern.resolveSibling(ShardRecord.nameFor(pattern.name()));
     }
 
-    /** The record of a pattern; null if there is none. */
-    static ShardRecord record(Location pattern) throws IOException {
+    /** Returns the record of a pattern; null if there is none. */
+    static @Nullable ShardRecord record(Location pattern) throws IOException {
         Location record = recordOf(pattern);
         return record.isFile() ? ShardRecord.read(record) : null;
     }
 
-    /** What a record says of a shard. */
+    /** A shard's entry in a record. */
     private record Recorded(ShardRecord record, ShardRecord.Entry entry) {
     }
 
-    /** What the records of the sets say, by shard: of one that several name, the last. */
+    /** Returns the entries by shard; if several records name a shard, the last one's. */
     private Map<Location, Recorded> recorded() throws IOException {
         Map<Location, Recorded> recorded = new HashMap<>();
         for (Location pattern : patterns) {
@@ -76,19 +77,19 @@ final class ShardSets {
     }
 
     /**
-     * Holds shards that are open against the records beside them.
+     * Checks open shards against the records beside them.
      *
-     * @throws MalformedStoreException if one is another than its record says
+     * @throws MalformedStoreException if one differs from its record
      */
     void check(Shard[] opened) throws IOException {
         if (opened.length == 1) {
-            return; // read alone, it is no part of anything
+            return; // a single shard is read on its own
         }
         Map<Location, Recorded> recorded = recorded();
         for (int i = 0; i < opened.length; i++) {
             Recorded expected = recorded.get(shards.get(i));
             if (expected != null) {
-                check(expected.record, expected.entry, shards.get(i), opened[i].index());
+                check(expected.record, expected.entry, shards.get(i), opened[i].index);
             }
         }
     }

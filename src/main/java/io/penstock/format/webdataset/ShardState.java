@@ -1,7 +1,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
@@ -17,17 +17,16 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /**
- * By what a shard is known again.
+ * Identifies a shard's content.
  *
  * @param byteSize the file's size
- * @param mtimeNanos when it was last written, in nanoseconds since 1970; {@link #UNKNOWN} if it is not a local file: a
- *     copy does not keep its time
+ * @param mtimeNanos the time of the last write, in nanoseconds since 1970; {@link #UNKNOWN} if the file is not local
  * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
  *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them
  */
 record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
-    /** A time that says nothing. */
+    /** An unknown time. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int BLOCK_BYTES = 4096;

@@ -4,7 +4,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 
-/** A mapped shard, unmapped when neither its reader nor a sample of it is left; used by one thread. */
+/** A mapped shard, unmapped when its reader and all its samples have released it. For one thread. */
 final class SharedTar {
 
     private final MappedFile file;

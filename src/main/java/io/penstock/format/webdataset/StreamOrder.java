@@ -1,5 +1,7 @@
 package io.penstock.format.webdataset;
 
+import java.util.stream.IntStream;
+
 /**
  * How a {@link WebDatasetStream} shuffles, like WebDataset: first the shards, then samples in a buffer. Each draw from
  * the buffer follows one or two reads into it.
@@ -11,7 +13,7 @@ package io.penstock.format.webdataset;
  */
 public record StreamOrder(long seed, boolean shuffleShards, int bufferSamples, int initialSamples) {
 
-    /** The order in which things are written. */
+    /** The order of the shards and of the samples in them. */
     public static final StreamOrder AS_WRITTEN = new StreamOrder(0, false, 1, 1);
 
     /**
@@ -27,22 +29,19 @@ public record StreamOrder(long seed, boolean shuffleShards, int bufferSamples, i
     }
 
     /**
-     * Shuffles shards, and samples in a buffer of which a tenth is filled to begin with.
+     * Shuffles shards, and samples in a buffer; the first draw needs a tenth of the buffer.
      *
      * @param seed determines, with the epoch, all draws
-     * @param bufferSamples how many samples the buffer holds
+     * @param bufferSamples the buffer's capacity in samples
      * @return the order
      */
     public static StreamOrder shuffled(long seed, int bufferSamples) {
         return new StreamOrder(seed, true, bufferSamples, Math.max(1, bufferSamples / 10));
     }
 
-    /** The shards of an epoch in their order: a Fisher-Yates shuffle of their positions in the list. */
+    /** Returns the order of the shards in an epoch: a Fisher-Yates shuffle of their positions in the list. */
     int[] shards(int count, StreamRandom random) {
-        int[] order = new int[count];
-        for (int i = 0; i < count; i++) {
-            order[i] = i;
-        }
+        int[] order = IntStream.range(0, count).toArray();
         for (int i = count - 1; shuffleShards && i > 0; i--) {
             int other = random.nextInt(i + 1);
             int swapped = order[i];

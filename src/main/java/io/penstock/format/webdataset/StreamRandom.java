@@ -19,7 +19,7 @@ final class StreamRandom {
         return state;
     }
 
-    /** A number from 0 to below the bound; the bias of the multiplication is below 2^-32 for each. */
+    /** Returns a number from 0 to below the bound, each with a bias below 2^-32. */
     int nextInt(int bound) {
         state += GAMMA;
         return (int) ((mix(state) >>> 32) * bound >>> 32);

@@ -2,55 +2,61 @@ package io.penstock.format.webdataset;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A sample in the buffer of a stream: where its members are in the mapped shard, or, of a compressed one, a copy of
- * their bytes. It is used for one sample after another.
+ * A sample in the buffer of a stream: the places of its members in the mapped shard, or a copy of their bytes if the
+ * shard is compressed. Reused for one sample after another.
  */
 final class StreamSample implements AutoCloseable {
 
-    /** What a sample of a compressed shard may have: it is kept in memory. */
+    /** The most bytes of a sample of a compressed shard, which is in memory. */
     static final long MAX_COPY_BYTES = 1L << 30;
     private static final int CHUNK_BYTES = 1 << 16;
 
-    private int position;
-    private long entryOffset;
-    private String key;
-    private Location path;
-    private SharedTar tar;
+    /**
+     * The origin of a sample.
+     *
+     * @param position the shard's position in the epoch's order
+     * @param offset the sample's start in the tar
+     */
+    record Origin(Location shard, int position, long offset, String key) {
+    }
+
+    private @Nullable Origin origin;
+    private @Nullable SharedTar tar;
     private int members;
     private int[] suffixes = new int[4];
     private long[] offsets = new long[4];
     private long[] sizes = new long[4];
     private boolean bad;
-
-    private Arena arena;
+    private @Nullable Arena arena;
     private MemorySegment copy = MemorySegment.NULL;
     private long copied;
-    private byte[] chunk;
+    private byte @Nullable [] chunk;
 
-    void begin(int shardPosition, long offset, String sampleKey, Location shard, SharedTar sharedTar) {
+    /** Begins a sample without members. */
+    void begin(Origin of, @Nullable SharedTar sharedTar) {
         release();
-        position = shardPosition;
-        entryOffset = offset;
-        key = sampleKey;
-        path = shard;
+        origin = of;
         tar = sharedTar;
-        if (tar != null) {
-            tar.retain();
+        if (sharedTar != null) {
+            sharedTar.retain();
         }
         members = 0;
         copied = 0;
         bad = false;
     }
 
-    /** Takes in the member that a scanner is at. */
+    /** Adds the current member of a scanner. */
     void add(SampleScanner scanner, TarReader reader, TarSource source) throws IOException {
         if (members == suffixes.length) {
             suffixes = Arrays.copyOf(suffixes, members * 2);
@@ -59,14 +65,14 @@ final class StreamSample implements AutoCloseable {
         }
         suffixes[members] = scanner.suffix();
         sizes[members] = reader.dataBytes();
-        offsets[members] = tar != null ? checked(reader) : copy(reader, source);
+        offsets[members] = tar != null ? checked(tar.file(), reader) : copy(reader, source);
         members++;
         bad |= scanner.saysBad();
     }
 
-    private long checked(TarReader reader) throws MalformedStoreException {
-        if (reader.dataBytes() > tar.file().byteSize() - reader.dataOffset()) {
-            throw new MalformedStoreException(path, tar.file().byteSize(), "the tar ends inside the member '"
+    private long checked(MappedFile file, TarReader reader) throws MalformedStoreException {
+        if (reader.dataBytes() > file.byteSize() - reader.dataOffset()) {
+            throw new MalformedStoreException(file.location(), file.byteSize(), "the tar ends inside the member '"
                     + reader.nameText() + "'", "whole members");
         }
         return reader.dataOffset();
@@ -75,8 +81,8 @@ final class StreamSample implements AutoCloseable {
     private long copy(TarReader reader, TarSource source) throws IOException {
         long bytes = reader.dataBytes();
         if (bytes > MAX_COPY_BYTES - copied) {
-            throw new MalformedStoreException(path, reader.entryOffset(), "a sample of more than " + MAX_COPY_BYTES
-                    + " bytes in a compressed shard", "less, or plain shards");
+            throw new MalformedStoreException(origin().shard, reader.entryOffset(), "a sample of more than "
+                    + MAX_COPY_BYTES + " bytes in a compressed shard", "less, or plain shards");
         }
         if (chunk == null) {
             chunk = new byte[CHUNK_BYTES];
@@ -85,7 +91,7 @@ final class StreamSample implements AutoCloseable {
         for (long left = bytes; left > 0;) {
             int read = source.read(chunk, 0, (int) Math.min(left, CHUNK_BYTES));
             if (read <= 0) {
-                break; // the reader says what is missing when it goes on
+                break; // the reader reports what is missing
             }
             reserve(copied + read);
             MemorySegment.copy(chunk, 0, copy, ValueLayout.JAVA_BYTE, copied, read);
@@ -109,22 +115,8 @@ final class StreamSample implements AutoCloseable {
         }
     }
 
-    /** The shard's position in the epoch's order. */
-    int position() {
-        return position;
-    }
-
-    /** Where the sample begins in the tar. */
-    long entryOffset() {
-        return entryOffset;
-    }
-
-    String key() {
-        return key;
-    }
-
-    Location path() {
-        return path;
+    Origin origin() {
+        return Objects.requireNonNull(origin);
     }
 
     int members() {
@@ -147,7 +139,7 @@ final class StreamSample implements AutoCloseable {
         }
     }
 
-    /** Gives up the shard. */
+    /** Releases the shard. */
     void release() {
         if (tar != null) {
             tar.release();

@@ -48,11 +48,7 @@ public record StreamState(String shards, StreamOrder order, long epoch, long giv
         }
     }
 
-    /**
-     * The text form, one line of JSON.
-     *
-     * @return JSON
-     */
+    /** {@return the state in its text form, one line of JSON} */
     public String toJson() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put(VERSION_KEY, FORMAT_VERSION);

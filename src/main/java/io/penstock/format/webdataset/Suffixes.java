@@ -8,23 +8,23 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The suffixes of a shard's members, numbered as they come; those that differ in case alone are one. */
+/** The suffixes of a shard's members, numbered in order of appearance, without regard to case. */
 final class Suffixes {
 
     /** Numbers are stored in 16 bits. */
     static final int MAX_COUNT = 1 << 16;
-    /** What all of them may have: names come compressed, and each is kept. */
+    /** The most bytes of all suffixes: a small compressed shard may have many long names. */
     private static final long MAX_BYTES = 16 << 20;
     private static final int CACHE_SIZE = 64;
 
     private final List<String> texts = new ArrayList<>();
     private final Map<String, Integer> ids = new HashMap<>();
     private long bytes;
-    /** The last suffixes as names have them, by a hash of their bytes: names are decoded only when they are new. */
+    /** The last suffixes by a hash of their bytes, so that only new ones are decoded. */
     private final byte[][] cachedBytes = new byte[CACHE_SIZE][];
     private final int[] cachedIds = new int[CACHE_SIZE];
 
-    /** The number of the suffix of a member's name, behind a key of that length. */
+    /** Returns the number of the suffix after a key of a given length. */
     int idOf(Location file, TarReader tar, int keyBytes) throws MalformedStoreException {
         byte[] name = tar.name();
         int length = tar.nameBytes();

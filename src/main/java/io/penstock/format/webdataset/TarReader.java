@@ -5,28 +5,28 @@ import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The members of a tar one after another: POSIX ustar, pax and GNU tar's format, and version 7's, which are told apart
- * by header.
+ * Reads the members of a tar one after another: POSIX ustar, pax, GNU and version 7. Each header tells its format.
  *
  * <pre>{@code
  *   0 name 100 | 100 mode 8 | 108 uid 8 | 116 gid 8 | 124 size 12 | 136 mtime 12 | 148 checksum 8 | 156 type 1
  * 157 link name 100 | 257 "ustar" NUL "00" 8 | 265 user 32 | 297 group 32 | 329 device 16 | 345 prefix 155 | 12 unused
  * }</pre>
  *
- * <p>A member's data follows its header, padded to blocks of 512 bytes. Before the header there may be others that
- * speak of it: pax records (type {@code x}), or GNU's long name ({@code L}). Of several that say the same, the first
- * one counts, as for Python's {@code tarfile}. Like there, the tar ends at the first block of zeros, or where its
- * bytes do between two members.
+ * <p>A member's data follows its header, padded to blocks of 512 bytes. Extended headers may precede the header: pax
+ * records (type {@code x}), or GNU's long name ({@code L}). If several set the same property, the first one counts, as
+ * in Python's {@code tarfile}. As there, the tar ends at the first block of zeros, or at the end of the file between
+ * two members.
  *
- * <p>Names are bytes, and no paths: they are never opened.
+ * <p>Names are bytes, not paths: they are never opened.
  */
 final class TarReader {
 
     static final int BLOCK_BYTES = 512;
 
-    /** What the headers before a header may hold: names and attributes of one member. */
+    /** The most bytes of an extended header: names and attributes of one member. */
     private static final int MAX_EXTENDED_BYTES = 1 << 20;
     private static final int NAME_BYTES = 100;
     private static final int SIZE_AT = 124;
@@ -35,6 +35,7 @@ final class TarReader {
     private static final int CHECKSUM_BYTES = 8;
     private static final int TYPE_AT = 156;
     private static final int MAGIC_AT = 257;
+    private static final byte[] ZEROS = new byte[BLOCK_BYTES];
     private static final byte[] USTAR = {'u', 's', 't', 'a', 'r', 0};
     private static final int PREFIX_AT = 345;
     private static final int PREFIX_BYTES = 155;
@@ -51,15 +52,15 @@ final class TarReader {
     private long dataBytes;
     private long nextHeader;
 
-    /** What the headers before the next member's say of it. */
-    private byte[] extendedName;
+    /** What the extended headers say of the next member. */
+    private byte @Nullable [] extendedName;
     private long extendedSize;
 
     /**
-     * A reader of what follows in a source: a member's header, or one that speaks of it.
+     * Creates a reader.
      *
      * @param file the file, for messages
-     * @param source its bytes, decoded
+     * @param source its decoded bytes, at a member's header or its first extended header
      */
     TarReader(Location file, TarSource source) {
         this.file = file;
@@ -67,7 +68,7 @@ final class TarReader {
         this.nextHeader = source.position();
     }
 
-    /** The name of the member, of which {@link #nameBytes} count; overwritten by {@link #next}. */
+    /** The member's name: the first {@link #nameBytes} bytes; overwritten by {@link #next}. */
     byte[] name() {
         return name;
     }
@@ -80,7 +81,7 @@ final class TarReader {
         return new String(name, 0, nameBytes, StandardCharsets.UTF_8);
     }
 
-    /** Whether the member is a file: no folder, link, device or other thing. */
+    /** Whether the member is a file, not a folder, link or device. */
     boolean isRegular() {
         return regular;
     }
@@ -110,11 +111,11 @@ final class TarReader {
             long size = size(headerAt);
             switch (header[TYPE_AT]) {
                 case 'L' -> keepName(longName(size));
-                case 'K' -> skipBlocks(size, "the long link name");
+                case 'K' -> extended(size, "the long link name");
                 case 'x', 'X' -> readRecords(size, headerAt, false);
                 case 'g' -> {
                     readRecords(size, headerAt, true);
-                    // It speaks of all members that follow, and belongs to none: the member begins behind it.
+                    // It is about all following members and belongs to none: the member begins after it.
                     if (extendedName == null && extendedSize < 0) {
                         entryOffset = source.position();
                     }
@@ -156,7 +157,7 @@ final class TarReader {
             keep(extendedName, extendedName.length, 0);
             return;
         }
-        // Only POSIX headers have a prefix there: GNU's have times, and version 7's nothing.
+        // Only POSIX headers have a prefix there: GNU has times, version 7 nothing.
         int prefix = isUstar() ? zeroTerminated(header, PREFIX_AT, PREFIX_BYTES) : 0;
         if (prefix > 0) {
             System.arraycopy(header, PREFIX_AT, name, 0, prefix);
@@ -178,13 +179,10 @@ final class TarReader {
         return Arrays.equals(header, MAGIC_AT, MAGIC_AT + USTAR.length, USTAR, 0, USTAR.length);
     }
 
-    private static int zeroTerminated(byte[] header, int at, int length) {
-        for (int i = 0; i < length; i++) {
-            if (header[at + i] == 0) {
-                return i;
-            }
-        }
-        return length;
+    /** Returns the number of bytes before the first zero. */
+    private static int zeroTerminated(byte[] bytes, int at, int length) {
+        int end = indexOf(bytes, at, at + length, '\0');
+        return end < 0 ? length : end - at;
     }
 
     /** Reads a header's block and checks it; false at the tar's end. */
@@ -194,7 +192,7 @@ final class TarReader {
         if (read == 0 && at == 0) {
             throw new MalformedStoreException(file, 0, "an empty file", "a tar");
         }
-        if (isZero(read)) {
+        if (Arrays.equals(header, 0, read, ZEROS, 0, read)) {
             return false;
         }
         if (read < BLOCK_BYTES) {
@@ -202,7 +200,7 @@ final class TarReader {
                     "a header of " + BLOCK_BYTES + " bytes");
         }
         long stored = number(header, CHECKSUM_AT, CHECKSUM_BYTES);
-        if (stored < 0 || stored != checksum(header, 0xFF) && stored != checksum(header, -1)) {
+        if (stored < 0 || !isChecksum(stored, header)) {
             throw new MalformedStoreException(file, at + CHECKSUM_AT, "a header with "
                     + (stored < 0 ? "no checksum" : "the checksum " + stored), checksum(header, 0xFF)
                     + " (is this a tar?)");
@@ -210,7 +208,7 @@ final class TarReader {
         return true;
     }
 
-    /** The sum of a header's bytes, its checksum taken for blanks; old writers took bytes as signed. */
+    /** The sum of a header's bytes, with blanks in place of the checksum; old writers added signed bytes. */
     private static long checksum(byte[] header, int mask) {
         long sum = 0;
         for (int i = 0; i < BLOCK_BYTES; i++) {
@@ -225,16 +223,11 @@ final class TarReader {
             return false;
         }
         long stored = number(bytes, CHECKSUM_AT, CHECKSUM_BYTES);
-        return stored > 0 && (stored == checksum(bytes, 0xFF) || stored == checksum(bytes, -1));
+        return stored > 0 && isChecksum(stored, bytes);
     }
 
-    private boolean isZero(int length) {
-        for (int i = 0; i < length; i++) {
-            if (header[i] != 0) {
-                return false;
-            }
-        }
-        return true;
+    private static boolean isChecksum(long stored, byte[] header) {
+        return stored == checksum(header, 0xFF) || stored == checksum(header, -1);
     }
 
     private long size(long headerAt) throws IOException {
@@ -247,10 +240,10 @@ final class TarReader {
     }
 
     /**
-     * A header's number: octal digits, among blanks, up to a zero byte; or, as GNU tar writes what is too large for
-     * that, base 256 behind the byte 0x80.
+     * Reads a number: octal digits among blanks up to a zero byte, or GNU tar's form for larger numbers, base 256 after
+     * the byte 0x80.
      *
-     * @return -1 if it is none, or negative, or exceeds a long
+     * @return the number; -1 if there is none, or it is negative or exceeds a long
      */
     private static long number(byte[] header, int at, int length) {
         if (header[at] < 0) {
@@ -295,11 +288,7 @@ final class TarReader {
 
     private byte[] longName(long size) throws IOException {
         byte[] bytes = extended(size, "the long name");
-        int length = 0;
-        while (length < bytes.length && bytes[length] != 0) {
-            length++;
-        }
-        return Arrays.copyOf(bytes, length);
+        return Arrays.copyOf(bytes, zeroTerminated(bytes, 0, bytes.length));
     }
 
     private void keepName(byte[] bytes) {
@@ -322,11 +311,7 @@ final class TarReader {
         return bytes;
     }
 
-    private void skipBlocks(long size, String what) throws IOException {
-        extended(size, what);
-    }
-
-    /** Reads pax records: {@code "<length> <key>=<value>\n"}, of which the length counts itself and the line's end. */
+    /** Reads pax records: {@code "<length> <key>=<value>\n"}; the length includes itself and the line end. */
     private void readRecords(long size, long headerAt, boolean global) throws IOException {
         byte[] bytes = extended(size, "the pax header");
         byte[] recordName = null;
@@ -379,7 +364,7 @@ final class TarReader {
         return -1;
     }
 
-    /** A number of decimal digits; -1 if it is none, or exceeds a long. */
+    /** Reads a number of decimal digits; returns -1 if there is none, or it exceeds a long. */
     private static long decimal(byte[] bytes, int from, int to) {
         if (to <= from) {
             return -1;
@@ -410,7 +395,8 @@ final class TarReader {
         return new MalformedStoreException(file, headerAt, "a sparse member", "members that are stored whole");
     }
 
-    private static long padded(long bytes) {
+    /** Returns the size of data with its padding. */
+    static long padded(long bytes) {
         return bytes + BLOCK_BYTES - 1 & -BLOCK_BYTES;
     }
 }

@@ -10,23 +10,23 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 
-/** The bytes of a tar, read from its start to its end by one thread. */
+/** The bytes of a tar, read sequentially by one thread. */
 abstract class TarSource implements AutoCloseable {
 
-    /** Where the next byte is. */
+    /** Returns the position of the next byte. */
     abstract long position();
 
     /**
      * Reads bytes.
      *
-     * @return how many: fewer than asked for only at the end
+     * @return their number; less than {@code length} only at the end
      */
     abstract int read(byte[] target, int offset, int length) throws IOException;
 
     /**
-     * Leaves bytes out.
+     * Skips bytes.
      *
-     * @return whether there were so many
+     * @return whether there were that many
      */
     abstract boolean skip(long bytes) throws IOException;
 
@@ -34,8 +34,8 @@ abstract class TarSource implements AutoCloseable {
     public abstract void close() throws IOException;
 
     /**
-     * A plain file. Only what is asked for is read, in pieces of a page, so that a scan of headers does not read the
-     * data; by {@code pread}, so that a cold page holds up no other thread of the JVM.
+     * A plain file, read in pieces of a page, so a scan of headers does not read the data; and by {@code pread}, so a
+     * cold page never delays a safepoint.
      */
     static final class OfFile extends TarSource {
 
@@ -53,11 +53,6 @@ abstract class TarSource implements AutoCloseable {
             this.file = file;
             channel = file.openChannel();
             byteSize = channel.size();
-        }
-
-        /** Goes to any place. */
-        void seek(long offset) {
-            position = offset;
         }
 
         @Override
@@ -123,7 +118,7 @@ abstract class TarSource implements AutoCloseable {
         }
     }
 
-    /** A mapped tar, from any place in it. */
+    /** A mapped tar, from any position. */
     static final class OfMapping extends TarSource {
 
         private final MappedFile file;
@@ -157,11 +152,11 @@ abstract class TarSource implements AutoCloseable {
 
         @Override
         public void close() {
-            // whoever has the file closes it
+            // its owner closes the file
         }
     }
 
-    /** What a compressed file decodes to: all of it is decoded, whatever is read. */
+    /** A compressed tar; skipped bytes are decoded too. */
     static final class OfStream extends TarSource {
 
         private final InputStream in;

@@ -8,10 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes a tar: POSIX ustar, with a pax header before what that cannot say (names over 100 bytes or beyond ASCII, data
- * of 8 GiB and more). What is written depends on names and data alone: owner, group and times are zero.
+ * Writes a tar in the POSIX ustar format, with pax headers where ustar does not suffice: for names over 100 bytes or
+ * beyond ASCII, and data of 8 GiB or more. Equal names and data give equal bytes: owner, group and times are zero.
  */
-final class TarWriter {
+final class TarWriter implements AutoCloseable {
 
     private static final int NAME_BYTES = 100;
     private static final long MAX_OCTAL_SIZE = (1L << 33) - 1;
@@ -23,11 +23,6 @@ final class TarWriter {
 
     TarWriter(SpoolFile file) {
         this.file = file;
-    }
-
-    /** What a member takes up. */
-    static long padded(long bytes) {
-        return bytes + TarReader.BLOCK_BYTES - 1 & -TarReader.BLOCK_BYTES;
     }
 
     void write(String name, MemorySegment data) throws IOException {
@@ -46,16 +41,27 @@ final class TarWriter {
             header(PAX_NAME.getBytes(StandardCharsets.US_ASCII), pax.length, 'x');
             padded(MemorySegment.ofArray(pax));
         }
-        // Readers that know no pax see as much of name and size as fits.
+        // Readers without pax support see as much of name and size as fits.
         header(Arrays.copyOf(nameBytes, Math.min(nameBytes.length, NAME_BYTES)),
                 Math.min(data.byteSize(), MAX_OCTAL_SIZE), '0');
         padded(data);
     }
 
-    /** Ends the tar: two blocks of zeros. */
+    /** Ends the tar with two blocks of zeros, flushes and closes the file. */
     void end() throws IOException {
         file.put(zeros, 0, TarReader.BLOCK_BYTES);
         file.put(zeros, 0, TarReader.BLOCK_BYTES);
+        file.force();
+        file.close();
+    }
+
+    long byteSize() {
+        return file.byteSize();
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
     }
 
     /** {@code "<length> <key>=<value>\n"}, where the length counts its own digits. */
@@ -72,7 +78,7 @@ final class TarWriter {
 
     private void padded(MemorySegment data) throws IOException {
         file.put(data, 0, data.byteSize());
-        file.put(zeros, 0, padded(data.byteSize()) - data.byteSize());
+        file.put(zeros, 0, TarReader.padded(data.byteSize()) - data.byteSize());
     }
 
     private void header(byte[] name, long size, char type) throws IOException {

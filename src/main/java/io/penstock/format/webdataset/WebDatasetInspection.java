@@ -1,6 +1,6 @@
 package io.penstock.format.webdataset;
 
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
@@ -12,21 +12,21 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** What there is to say of a WebDataset, and the digests of its files, which take a pass over the shards. */
+/** Describes a WebDataset and, on demand, digests its files in a pass over the shards. */
 final class WebDatasetInspection {
 
-    /** Samples that are described one by one: first ones, with digests and without. */
+    /** The most samples that are described one by one, with digests and without. */
     private static final int MAX_DIGESTED_SAMPLES = 10_000;
     private static final int MAX_LISTED_SAMPLES = 16;
-    private static final int HEX_DIGITS = 32;
 
     private final WebDatasetStore store;
     private final Shard[] shards;
     private final MessageDigest whole = Sha256.digest();
     private final byte[] chunk = new byte[1 << 20];
     private final List<Object> samples = new ArrayList<>();
-    private Map<String, Object> members;
+    private Map<String, Object> members = new LinkedHashMap<>();
     private boolean bad;
     private long doneBytes;
 
@@ -37,19 +37,19 @@ final class WebDatasetInspection {
 
     Map<String, Object> details(boolean digest, Progress progress) throws IOException {
         Map<String, Object> details = new LinkedHashMap<>();
-        long regular = Arrays.stream(shards).mapToLong(shard -> shard.index().regularMembers()).sum();
+        long regular = Arrays.stream(shards).mapToLong(shard -> shard.index.regularMembers()).sum();
         details.put("columns", store.columns().stream().map(Column::name).toList());
         if (shards.length > 1) {
             details.put("shards", shards.length);
         }
         details.put("regular_members", regular);
         if (digest) {
-            long total = Arrays.stream(shards).mapToLong(shard -> shard.index().tarBytes()).sum();
+            long total = Arrays.stream(shards).mapToLong(shard -> shard.index.tarBytes()).sum();
             long before = 0;
             for (Shard shard : shards) {
                 doneBytes = before;
                 digest(shard, total, progress);
-                before += shard.index().tarBytes();
+                before += shard.index.tarBytes();
             }
             details.put("member_digest", Sha256.hex(whole));
         } else {
@@ -64,10 +64,10 @@ final class WebDatasetInspection {
         for (int i = 0; i < Math.min(store.size(), MAX_LISTED_SAMPLES); i++) {
             Shard shard = shards[store.shardOf(i)];
             long sample = i - store.firstRecord(store.shardOf(i));
-            if (shard.compression() != Compression.NONE) {
-                return; // its keys are in what is compressed
+            if (shard.compression != Compression.NONE) {
+                return; // its keys are compressed
             }
-            ShardIndex index = shard.index();
+            ShardIndex index = shard.index;
             beginSample(shard.key(sample));
             for (long m = index.firstMember(sample); m < index.firstMember(sample + 1); m++) {
                 member(index.suffixes().get(index.suffix(m)), index.dataBytes(m), null);
@@ -83,7 +83,7 @@ final class WebDatasetInspection {
         samples.add(sample);
     }
 
-    private void member(String suffix, long bytes, String sha256) {
+    private void member(String suffix, long bytes, @Nullable String sha256) {
         Map<String, Object> member = new LinkedHashMap<>();
         member.put("bytes", bytes);
         if (sha256 != null) {
@@ -100,14 +100,14 @@ final class WebDatasetInspection {
     }
 
     /**
-     * Digests all files of a shard, as records of name and bytes, those that belong to no sample included; and each
-     * file of the first samples.
+     * Digests all files of a shard, including those in no sample, as records of name and bytes; and each file of the
+     * first samples.
      */
     private void digest(Shard shard, long total, Progress progress) throws IOException {
         try (TarSource source = shard.source()) {
-            TarReader tar = new TarReader(shard.path(), source);
+            TarReader tar = new TarReader(shard.path, source);
             Suffixes suffixes = new Suffixes();
-            SampleScanner scanner = new SampleScanner(shard.path(), tar, suffixes);
+            SampleScanner scanner = new SampleScanner(shard.path, tar, suffixes);
             boolean described = false;
             while (scanner.nextFile()) {
                 if (scanner.belongs() && scanner.beginsSample()) {
@@ -121,8 +121,7 @@ final class WebDatasetInspection {
                 digest(tar, source, own, total, progress);
                 if (own != null) {
                     bad |= scanner.saysBad();
-                    member(suffixes.text(scanner.suffix()), tar.dataBytes(),
-                            Sha256.hex(own).substring(0, HEX_DIGITS));
+                    member(suffixes.text(scanner.suffix()), tar.dataBytes(), Sha256.shortHex(own));
                 }
             }
             dropIfBad();
@@ -130,7 +129,7 @@ final class WebDatasetInspection {
         }
     }
 
-    private void digest(TarReader tar, TarSource source, MessageDigest own, long total, Progress progress)
+    private void digest(TarReader tar, TarSource source, @Nullable MessageDigest own, long total, Progress progress)
             throws IOException {
         whole.update(u32(tar.nameBytes()));
         whole.update(tar.name(), 0, tar.nameBytes());
@@ -138,7 +137,7 @@ final class WebDatasetInspection {
         for (long left = tar.dataBytes(); left > 0;) {
             int read = source.read(chunk, 0, (int) Math.min(left, chunk.length));
             if (read <= 0) {
-                return; // the reader says what is missing when it goes on
+                return; // the reader reports what is missing
             }
             whole.update(chunk, 0, read);
             if (own != null) {

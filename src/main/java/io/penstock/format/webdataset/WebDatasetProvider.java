@@ -10,7 +10,7 @@ import java.io.IOException;
 /** WebDataset: samples as files in plain or compressed tars. */
 public final class WebDatasetProvider implements StoreProvider {
 
-    /** For the service loader. */
+    /** Called by the service loader. */
     public WebDatasetProvider() {
     }
 

@@ -2,13 +2,13 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
-import io.penstock.io.Generation;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.memory.PrefixSums;
+import io.penstock.io.file.Sha256;
+import io.penstock.io.index.Generation;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -37,7 +37,6 @@ import java.util.stream.IntStream;
  */
 public final class WebDatasetStore implements RecordStore {
 
-    private static final int HEX_DIGITS = 32;
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029]");
 
     private final List<Location> paths;
@@ -53,10 +52,10 @@ public final class WebDatasetStore implements RecordStore {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
-        this.records = PrefixSums.ofLengths(shards.length, shard -> shards[shard].index().samples());
+        this.records = PrefixSums.ofLengths(shards.length, shard -> shards[shard].index.samples());
         TreeSet<String> suffixes = new TreeSet<>();
         for (int i = 0; i < shards.length; i++) {
-            suffixes.addAll(shards[i].index().suffixes());
+            suffixes.addAll(shards[i].index.suffixes());
             if (suffixes.size() > Suffixes.MAX_COUNT) {
                 throw new MalformedStoreException(paths.get(i), "more than " + Suffixes.MAX_COUNT
                         + " different suffixes up to this shard", "names whose first dot ends the key");
@@ -65,10 +64,10 @@ public final class WebDatasetStore implements RecordStore {
         List<String> names = List.copyOf(suffixes);
         this.columns = names.stream().map(suffix -> Column.bytes(suffix, suffix)).toList();
         this.columnOfSuffix = new int[shards.length][];
-        List<String> before = null;
+        List<String> before = List.of();
         for (int i = 0; i < shards.length; i++) {
-            List<String> texts = shards[i].index().suffixes();
-            columnOfSuffix[i] = texts.equals(before) ? columnOfSuffix[i - 1]
+            List<String> texts = shards[i].index.suffixes();
+            columnOfSuffix[i] = i > 0 && texts.equals(before) ? columnOfSuffix[i - 1]
                     : texts.stream().mapToInt(text -> Collections.binarySearch(names, text)).toArray();
             before = texts;
         }
@@ -83,22 +82,22 @@ public final class WebDatasetStore implements RecordStore {
      *
      * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if a shard is malformed, or shards are missing
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(Location path) throws IOException {
         return open(path, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens a dataset with a limit of its own.
+     * Opens a dataset with a decode limit.
      *
      * @param path a tar, a folder of tars, or a pattern, as for {@link ShardList#of}
-     * @param limit what each compressed shard may decode to
+     * @param limit the most that each compressed shard may decode to
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be, or shards are missing
+     * @throws MalformedStoreException if a shard is malformed, or shards are missing
      * @throws DecodeLimitException if a shard decodes to more than the limit
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(Location path, DecodeLimit limit) throws IOException {
         return Generation.open(path, () -> ShardList.generation(path), () -> {
@@ -108,13 +107,13 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * Opens a dataset of which the shards are known.
+     * Opens a dataset of given shards.
      *
-     * @param shards the tars, in the order in which their samples are counted; at least one
-     * @param use where their indices come from
+     * @param shards the tars, at least one; samples are numbered in their order
+     * @param use the source of their indices
      * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if a shard is not as it should be
-     * @throws IOException if there is no such file, or it cannot be read
+     * @throws MalformedStoreException if a shard is malformed
+     * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(List<Location> shards, IndexUse use) throws IOException {
         if (shards.isEmpty()) {
@@ -147,49 +146,40 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * The suffixes that samples have, in the order of their characters.
-     *
-     * @return a column each; none if there is no sample
+     * {@return a column for each suffix that samples have, in the order of their characters; none if there is no
+     * sample}
      */
     @Override
     public List<Column> columns() {
         return columns;
     }
 
-    /**
-     * The shards, in the order in which their samples are counted.
-     *
-     * @return their files
-     */
+    /** {@return the shards, in the order in which their samples are counted} */
     public List<Location> shards() {
         return paths;
     }
 
     /**
-     * Where the samples of a shard begin, for orders that go by shard.
+     * {@return the first record of a shard, for orders that go by shard; equal to the next one's if the shard has none}
      *
      * @param shard the shard's position in {@link #shards}; their number stands for the end
-     * @return the first record of it; equal to the next one's if it has none
      */
     public long firstRecord(int shard) {
         return records.start(shard);
     }
 
     /**
-     * Where shards begin, as block-wise shuffles take it: first records, ascending, and the count of records at the
-     * end. Shards without samples are not there.
-     *
-     * @return the boundaries; at least one, which is 0 if there is no sample
+     * {@return the first record of each shard that has samples, ascending, and the count of records at the end: the
+     * boundaries for block-wise shuffles} Shards without samples are not there.
      */
     public long[] shardStarts() {
         return IntStream.rangeClosed(0, shards.length).mapToLong(records::start).distinct().toArray();
     }
 
     /**
-     * The shard that a record is in.
+     * {@return the position in {@link #shards} of the shard that a record is in}
      *
      * @param record the record's index
-     * @return the shard's position in {@link #shards}
      * @throws IndexOutOfBoundsException if there is no such record
      */
     public int shardOf(long record) {
@@ -212,12 +202,12 @@ public final class WebDatasetStore implements RecordStore {
             throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
                     + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read"));
         }
-        ShardIndex index = shards[shard].index();
+        ShardIndex index = shards[shard].index;
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));
     }
 
     private long member(int shard, long sample, int column) {
-        ShardIndex index = shards[shard].index();
+        ShardIndex index = shards[shard].index;
         int[] columnOf = columnOfSuffix[shard];
         long end = index.firstMember(sample + 1);
         for (long member = index.firstMember(sample); member < end; member++) {
@@ -229,10 +219,9 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     /**
-     * The key of a sample.
+     * {@return the key of a sample: folder and name up to the first dot, as in the tar}
      *
      * @param record the record's index
-     * @return folder and name up to the first dot, as in the tar
      * @throws IndexOutOfBoundsException if there is no such record
      * @throws UncheckedIOException if its shard cannot be read
      */
@@ -241,18 +230,18 @@ public final class WebDatasetStore implements RecordStore {
         return shards[shard].key(record - records.start(shard));
     }
 
-    /** The key of a sample, and the shard that it is in; one line, whatever the key holds. */
+    /** {@return the key of a sample and its shard, in one line} */
     @Override
     public String name(long record) {
         return CONTROL.matcher(key(record)).replaceAll("\uFFFD") + " of " + paths.get(shardOf(record));
     }
 
-    /** Whether the column has values in a shard that is compressed. */
+    /** {@return whether the column has values in a compressed shard} */
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
         for (int i = 0; i < shards.length; i++) {
-            if (shards[i].compression() != Compression.NONE
+            if (shards[i].compression != Compression.NONE
                     && Arrays.stream(columnOfSuffix[i]).anyMatch(c -> c == column)) {
                 return true;
             }
@@ -260,14 +249,14 @@ public final class WebDatasetStore implements RecordStore {
         return false;
     }
 
-    /** The greatest size of a suffix's files: looked up in the index by the first call. */
+    /** {@return the greatest size of a suffix's files} The first call reads all indices. */
     @Override
     public long maxLength(int column) {
         long known = maxLengths.get(column);
         if (known < 0) {
             known = 0;
             for (int i = 0; i < shards.length; i++) {
-                ShardIndex index = shards[i].index();
+                ShardIndex index = shards[i].index;
                 for (long member = 0; member < index.members(); member++) {
                     if (columnOfSuffix[i][index.suffix(member)] == column) {
                         known = Math.max(known, index.dataBytes(member));
@@ -280,27 +269,27 @@ public final class WebDatasetStore implements RecordStore {
     }
 
     @Override
-    public Inspection inspect(boolean digest, Progress progress) throws IOException {
+    public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
         return new Inspection(paths.getFirst(), "webdataset",
-                Arrays.stream(shards).map(Shard::path).toList(),
-                new WebDatasetInspection(this, shards).details(digest, progress));
+                Arrays.stream(shards).map(shard -> shard.path).toList(),
+                new WebDatasetInspection(this, shards).details(depth.digests(), progress));
     }
 
-    /** Of the shards' sizes, samples of their content, and the count of records. */
+    /** {@return a fingerprint of the shards' sizes, samples of their content, and the number of records} */
     @Override
     public String fingerprint() {
         MessageDigest sha256 = Sha256.digest();
         for (Shard shard : shards) {
-            sha256.update(shard.index().content().asByteBuffer());
+            sha256.update(shard.index.content().asByteBuffer());
         }
         for (Column column : columns) {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
-                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
+                + Sha256.shortHex(sha256);
     }
 
-    /** A mapped shard, for tests of what is shared. */
+    /** Returns a mapped shard, for tests. */
     MappedFile tar(int shard) {
         return shards[shard].tar();
     }

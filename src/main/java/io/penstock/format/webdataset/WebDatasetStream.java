@@ -1,10 +1,10 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
+import io.penstock.io.index.Generation;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -12,8 +12,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the samples of a WebDataset sequentially, shard by shard: for compressed shards and for shards without an
@@ -39,8 +43,6 @@ import java.util.Objects;
  */
 public final class WebDatasetStream implements AutoCloseable {
 
-    private static final int HEX_DIGITS = 32;
-
     private final List<Location> paths;
     private final ShardSets sets;
     private final Generation generation;
@@ -54,88 +56,89 @@ public final class WebDatasetStream implements AutoCloseable {
     private long epoch;
     private StreamRandom random;
     private int[] shards;
-    /** The shard that is read, as a position in {@link #shards}; their count when all are. */
+    /** The current shard, as a position in {@link #shards}; their count after the last one. */
     private int shard;
-    private ShardCursor cursor;
-    private StreamSample current;
+    private @Nullable ShardCursor cursor;
+    private @Nullable StreamSample current;
     private long given;
     private boolean closed;
 
-    private WebDatasetStream(List<Location> paths, StreamOrder order, DecodeLimit limit) throws IOException {
+    private WebDatasetStream(List<Location> paths, StreamOrder order, long epoch, DecodeLimit limit)
+            throws IOException {
+        if (paths.isEmpty() || epoch < 0) {
+            throw new IllegalArgumentException(paths.size() + " shards, epoch " + epoch
+                    + ", expected at least 1 and 0");
+        }
         this.paths = List.copyOf(paths);
         this.order = order;
         this.limit = limit;
         this.sets = ShardSets.of(this.paths);
         this.generation = sets.generation();
         this.fingerprint = fingerprint(this.paths);
+        this.epoch = epoch;
+        this.random = StreamRandom.of(order.seed(), epoch);
+        this.shards = order.shards(paths.size(), random);
     }
 
     /**
      * Opens a stream at the start of an epoch.
      *
-     * @param shards the tars, at least one; {@link ShardList} makes such lists
+     * @param shards the tars, at least one; see {@link ShardList}
      * @param order how to shuffle
      * @param epoch the epoch, from 0
      * @return the stream, to be closed by the caller
-     * @throws IOException if a shard is not there
+     * @throws IOException if a shard is missing
      */
     public static WebDatasetStream open(List<Location> shards, StreamOrder order, long epoch) throws IOException {
         return open(shards, order, epoch, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens a stream at the start of an epoch, with a limit of its own.
+     * Opens a stream at the start of an epoch, with a decode limit.
      *
      * @param shards the tars, at least one
      * @param order how to shuffle
      * @param epoch the epoch, from 0
-     * @param limit what each compressed shard may decode to
+     * @param limit the most that each compressed shard may decode to
      * @return the stream, to be closed by the caller
-     * @throws IOException if a shard is not there
+     * @throws IOException if a shard is missing
      */
     public static WebDatasetStream open(List<Location> shards, StreamOrder order, long epoch, DecodeLimit limit)
             throws IOException {
-        if (shards.isEmpty() || epoch < 0) {
-            throw new IllegalArgumentException(shards.size() + " shards, epoch " + epoch
-                    + ", expected at least 1 and 0");
-        }
-        WebDatasetStream stream = new WebDatasetStream(shards, order, limit);
-        stream.begin(epoch);
-        return stream;
+        return new WebDatasetStream(shards, order, epoch, limit);
     }
 
     /**
-     * Opens a stream where another one stood: what it gives next, the other would have.
+     * Resumes a stream: it returns the samples that would have followed.
      *
      * @param shards the same tars
-     * @param state what {@link #state} said
+     * @param state the result of {@link #state}
      * @return the stream, to be closed by the caller
-     * @throws IOException if a shard is not there, or has no such samples as the state says
-     * @throws IllegalArgumentException if the state is one of other shards
+     * @throws IOException if a shard is missing, or lacks a sample of the state
+     * @throws IllegalArgumentException if the state is of other shards
      */
     public static WebDatasetStream resume(List<Location> shards, StreamState state) throws IOException {
         return resume(shards, state, DecodeLimit.DEFAULT);
     }
 
     /**
-     * Opens a stream where another one stood, with a limit of its own.
+     * Resumes a stream, with a decode limit.
      *
      * @param shards the same tars
-     * @param state what {@link #state} said
-     * @param limit what each compressed shard may decode to
+     * @param state the result of {@link #state}
+     * @param limit the most that each compressed shard may decode to
      * @return the stream, to be closed by the caller
-     * @throws IOException if a shard is not there, or has no such samples as the state says
-     * @throws IllegalArgumentException if the state is one of other shards
+     * @throws IOException if a shard is missing, or lacks a sample of the state
+     * @throws IllegalArgumentException if the state is of other shards
      */
     public static WebDatasetStream resume(List<Location> shards, StreamState state, DecodeLimit limit)
             throws IOException {
-        WebDatasetStream stream = new WebDatasetStream(shards, state.order(), limit);
+        WebDatasetStream stream = new WebDatasetStream(shards, state.order(), state.epoch(), limit);
         if (!stream.fingerprint.equals(state.shards())) {
             throw new IllegalArgumentException("the state is of the shards " + state.shards() + ", not of "
                     + stream.fingerprint);
         }
         try {
-            stream.begin(state.epoch());
             stream.restore(state);
             return stream;
         } catch (Throwable t) {
@@ -152,16 +155,7 @@ public final class WebDatasetStream implements AutoCloseable {
             sha256.update(size);
             sha256.update((path.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
-        return "webdataset:shards=" + shards.size() + ":sha256="
-                + Sha256.hex(sha256).substring(0, HEX_DIGITS);
-    }
-
-    private void begin(long newEpoch) {
-        epoch = newEpoch;
-        random = StreamRandom.of(order.seed(), newEpoch);
-        shards = order.shards(paths.size(), random);
-        shard = 0;
-        given = 0;
+        return "webdataset:shards=" + shards.size() + ":sha256=" + Sha256.shortHex(sha256);
     }
 
     private void restore(StreamState state) throws IOException {
@@ -178,16 +172,13 @@ public final class WebDatasetStream implements AutoCloseable {
         }
     }
 
-    /** Reads samples again: shard by shard, in the order in which they stand there. */
+    /** Reads the samples of the buffer again, shard by shard in the order of the tar. */
     private void restoreBuffer(List<Long> buffered) throws IOException {
         int count = buffered.size() / 2;
-        StreamSample[] samples = new StreamSample[count];
-        Integer[] byPlace = new Integer[count];
-        Arrays.setAll(byPlace, i -> i);
-        Arrays.sort(byPlace, (a, b) -> {
-            int byShard = Long.compare(buffered.get(2 * a), buffered.get(2 * b));
-            return byShard != 0 ? byShard : Long.compare(buffered.get(2 * a + 1), buffered.get(2 * b + 1));
-        });
+        StreamSample[] samples = Stream.generate(this::unusedSample).limit(count).toArray(StreamSample[]::new);
+        buffer.addAll(Arrays.asList(samples));
+        List<Integer> byPlace = IntStream.range(0, count).boxed().sorted(Comparator.<Integer>comparingLong(
+                i -> buffered.get(2 * i)).thenComparingLong(i -> buffered.get(2 * i + 1))).toList();
         ShardCursor reader = null;
         long at = -1;
         try {
@@ -204,15 +195,11 @@ public final class WebDatasetStream implements AutoCloseable {
                     reader = open((int) position, offset);
                     at = position;
                 }
-                samples[i] = unusedSample();
-                buffer.add(samples[i]);
-                do {
-                    if (!reader.read(samples[i])) {
-                        throw new IllegalArgumentException("the state has a sample at byte " + offset + " of "
-                                + paths.get(shards[(int) position]) + " in its buffer, where none begins");
-                    }
-                } while (samples[i].entryOffset() < offset);
-                if (samples[i].entryOffset() != offset) {
+                boolean read = reader.read(samples[i]);
+                while (read && samples[i].origin().offset() < offset) {
+                    read = reader.read(samples[i]);
+                }
+                if (!read || samples[i].origin().offset() != offset) {
                     throw new IllegalArgumentException("the state has a sample at byte " + offset + " of "
                             + paths.get(shards[(int) position]) + " in its buffer, where none begins");
                 }
@@ -220,11 +207,9 @@ public final class WebDatasetStream implements AutoCloseable {
         } finally {
             close(reader);
         }
-        buffer.clear();
-        buffer.addAll(Arrays.asList(samples));
     }
 
-    /** Opens the shard of a position in the epoch's order, which must be one of those that were there at first. */
+    /** Opens the shard at a position in the epoch's order; fails if the shards were replaced since open. */
     private ShardCursor open(int position, long offset) throws IOException {
         Location path = paths.get(shards[position]);
         ShardCursor opened = ShardCursor.open(position, path, offset, suffixes, limit);
@@ -235,17 +220,17 @@ public final class WebDatasetStream implements AutoCloseable {
         return opened;
     }
 
-    private static void close(ShardCursor cursor) throws IOException {
+    private static void close(@Nullable ShardCursor cursor) throws IOException {
         if (cursor != null) {
             cursor.close();
         }
     }
 
     /**
-     * Goes to the next sample. What was located of the one before is no longer valid.
+     * Goes to the next sample. Spans of the sample before become invalid.
      *
      * @return false at the end of the epoch
-     * @throws IOException if a shard cannot be read, or is not as it should be; names it
+     * @throws IOException if a shard cannot be read or is malformed; names it
      */
     public boolean next() throws IOException {
         if (closed) {
@@ -309,9 +294,9 @@ public final class WebDatasetStream implements AutoCloseable {
     }
 
     /**
-     * Begins the next epoch; to be called at the end of one, or before it to leave the rest out.
+     * Begins the next epoch. Called before the end of one, it skips the rest.
      *
-     * @throws IOException if the shard that is open cannot be closed
+     * @throws IOException if the current shard cannot be closed
      */
     public void nextEpoch() throws IOException {
         recycle();
@@ -320,48 +305,36 @@ public final class WebDatasetStream implements AutoCloseable {
         buffer.forEach(StreamSample::release);
         unused.addAll(buffer);
         buffer.clear();
-        begin(epoch + 1);
+        epoch++;
+        random = StreamRandom.of(order.seed(), epoch);
+        shards = order.shards(paths.size(), random);
+        shard = 0;
+        given = 0;
     }
 
-    /**
-     * The epoch.
-     *
-     * @return from 0
-     */
+    /** {@return the epoch, from 0} */
     public long epoch() {
         return epoch;
     }
 
     private StreamSample sample() {
         if (current == null) {
-            throw new IllegalStateException("the stream is at no sample: next() was not called, or gave false");
+            throw new IllegalStateException("the stream is at no sample: next() was not called, or returned false");
         }
         return current;
     }
 
-    /**
-     * The key of the sample.
-     *
-     * @return folder and name up to the first dot, as in the tar
-     */
+    /** {@return the key of the sample: folder and name up to the first dot, as in the tar} */
     public String key() {
-        return sample().key();
+        return sample().origin().key();
     }
 
-    /**
-     * The shard that the sample is in.
-     *
-     * @return its file
-     */
+    /** {@return the shard that the sample is in} */
     public Location shard() {
-        return sample().path();
+        return sample().origin().shard();
     }
 
-    /**
-     * The suffixes of the sample's members, in the order of the tar.
-     *
-     * @return at least one
-     */
+    /** {@return the suffixes of the sample's members, at least one, in the order of the tar} */
     public List<String> suffixes() {
         StreamSample sample = sample();
         List<String> texts = new ArrayList<>();
@@ -372,10 +345,10 @@ public final class WebDatasetStream implements AutoCloseable {
     }
 
     /**
-     * Points at a member of the sample.
+     * Locates a member of the sample.
      *
      * @param suffix its suffix, in lower case
-     * @param into set to its bytes, which are valid until {@link #next} is called
+     * @param into receives its bytes, valid until the next call of {@link #next}
      * @return false if the sample has no such member
      */
     public boolean locate(String suffix, Span into) {
@@ -390,16 +363,12 @@ public final class WebDatasetStream implements AutoCloseable {
         return false;
     }
 
-    /**
-     * Where the stream stands, after the samples that were given.
-     *
-     * @return what {@link #resume} takes
-     */
+    /** {@return the state of the stream after the samples that it returned, for {@link #resume}} */
     public StreamState state() {
         List<Long> buffered = new ArrayList<>(buffer.size() * 2);
         for (StreamSample sample : buffer) {
-            buffered.add((long) sample.position());
-            buffered.add(sample.entryOffset());
+            buffered.add((long) sample.origin().position());
+            buffered.add(sample.origin().offset());
         }
         boolean finished = cursor != null && cursor.offset() < 0;
         return new StreamState(fingerprint, order, epoch, given, random.state(), finished ? shard + 1 : shard,

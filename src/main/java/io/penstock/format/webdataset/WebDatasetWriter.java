@@ -1,6 +1,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.format.StagedChecksums;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
@@ -13,12 +14,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a WebDataset: tars of a bounded size, each with an index sidecar. A hidden folder holds everything until
@@ -45,10 +46,9 @@ public final class WebDatasetWriter implements AutoCloseable {
     private final StagingFolder staging;
     private final List<String> shards = new ArrayList<>();
     private final List<ShardRecord.Entry> written = new ArrayList<>();
-    private SpoolFile file;
-    private TarWriter tar;
+    private @Nullable TarWriter tar;
     private long samplesInShard;
-    private String lastKey;
+    private @Nullable String lastKey;
     private boolean committed;
 
     private WebDatasetWriter(Path pattern, long maxSamples, long maxBytes) throws IOException {
@@ -62,12 +62,12 @@ public final class WebDatasetWriter implements AutoCloseable {
     /**
      * Begins a dataset.
      *
-     * @param pattern the shards' path: with {@code %06d} or {@code %d} in its name where their numbers stand, from 0;
-     *     without it, it is one shard, whatever its size
-     * @param maxSamples how many samples a shard has at most
-     * @param maxBytes when a shard has so many, the next sample goes to the next one
+     * @param pattern the shards' path, with {@code %06d} or {@code %d} in the name for their numbers, from 0; without
+     *     it, there is one shard of any size
+     * @param maxSamples the most samples of a shard
+     * @param maxBytes a shard of at least this size gets no further sample
      * @return the writer, to be closed by the caller
-     * @throws IOException if the folder does not exist or cannot be written, or another writer is at it
+     * @throws IOException if the folder does not exist or cannot be written, or another writer is active
      * @throws IllegalArgumentException if a limit is not positive
      */
     public static WebDatasetWriter create(Path pattern, long maxSamples, long maxBytes) throws IOException {
@@ -79,10 +79,9 @@ public final class WebDatasetWriter implements AutoCloseable {
     }
 
     /**
-     * Where the record of numbered shards is, which names them all.
+     * {@return the path of the record that names all numbered shards, beside them}
      *
      * @param pattern the shards' path, as {@link #create} takes it
-     * @return the path beside them
      */
     public static Path recordFor(Path pattern) {
         return pattern.resolveSibling(ShardRecord.nameFor(String.valueOf(pattern.getFileName())));
@@ -91,7 +90,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     /**
      * Appends a sample. Its members are written in the order of their suffixes.
      *
-     * @param key what the sample is called: a path whose last part has no dot; another one than the sample before has
+     * @param key the sample's key: a path whose last part has no dot; not that of the sample before
      * @param members the files by suffix, in lower case; at least one; heap or native memory
      * @throws IOException if it cannot be written
      * @throws IllegalArgumentException if a reader would not find the same key and suffixes; says which
@@ -110,14 +109,16 @@ public final class WebDatasetWriter implements AutoCloseable {
         for (String suffix : sorted.keySet()) {
             checkName(key, suffix);
         }
-        if (tar != null && (samplesInShard >= maxSamples || file.byteSize() >= maxBytes)) {
-            finishShard();
+        TarWriter shard = tar;
+        if (shard != null && (samplesInShard >= maxSamples || shard.byteSize() >= maxBytes)) {
+            finishShard(shard);
+            shard = null;
         }
-        if (tar == null) {
-            beginShard();
+        if (shard == null) {
+            shard = beginShard();
         }
         for (Map.Entry<String, MemorySegment> member : sorted.entrySet()) {
-            tar.write(key + "." + member.getKey(), member.getValue());
+            shard.write(key + "." + member.getKey(), member.getValue());
         }
         samplesInShard++;
         lastKey = key;
@@ -126,8 +127,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     private static void checkName(String key, String suffix) {
         byte[] name = (key + "." + suffix).getBytes(StandardCharsets.UTF_8);
         int keyBytes = MemberName.keyBytes(name, name.length);
-        boolean same = keyBytes >= 0 && Arrays.equals(name, 0, keyBytes, key.getBytes(StandardCharsets.UTF_8), 0,
-                key.getBytes(StandardCharsets.UTF_8).length)
+        boolean same = keyBytes >= 0 && new String(name, 0, keyBytes, StandardCharsets.UTF_8).equals(key)
                 && MemberName.suffix(name, name.length, keyBytes).equals(suffix);
         if (!same || MemberName.isMetadata(name, name.length) || key.indexOf('\0') >= 0 || suffix.indexOf('\0') >= 0
                 || suffix.equals("__key__") || suffix.equals("__url__") || suffix.equals("__bad__")) {
@@ -136,53 +136,48 @@ public final class WebDatasetWriter implements AutoCloseable {
         }
     }
 
-    private void beginShard() throws IOException {
+    private TarWriter beginShard() throws IOException {
         String name = names.name(shards.size());
         shards.add(name);
-        file = new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES);
-        tar = new TarWriter(file);
+        TarWriter shard = new TarWriter(new SpoolFile(staging.create(name), staging.published(name), BUFFER_BYTES));
+        tar = shard;
         samplesInShard = 0;
+        return shard;
     }
 
-    private void finishShard() throws IOException {
-        tar.end();
-        file.force();
-        file.close();
-        file = null;
+    private void finishShard(TarWriter shard) throws IOException {
+        shard.end();
         tar = null;
         String name = shards.getLast();
         written.add(staging.naming(() -> stageIndex(name)));
-        BlockChecksums.stage(staging, name);
+        StagedChecksums.write(staging, name);
     }
 
     private ShardRecord.Entry stageIndex(String name) throws IOException {
         Location shard = Location.of(staging.resolve(name));
-        try (Arena arena = Arena.ofConfined(); var file = staging.create(name + IndexFile.ENDING)) {
+        try (Arena arena = Arena.ofConfined()) {
             ShardIndex index = ShardIndexBuilder.build(shard, Compression.NONE, DecodeLimit.DEFAULT,
                     ShardState.of(shard), arena);
-            IndexFile.write(file, staging.published(name + IndexFile.ENDING), index);
+            staging.write(name + IndexFile.ENDING, IndexFile.sealed(index));
             return ShardRecord.Entry.of(name, index);
         }
     }
 
     /**
-     * Ends the last shard and makes all visible at once; once it returns they last. Shards of the same names are
-     * replaced, and those of the dataset that was there and has more are deleted, as far as its record names them.
+     * Ends the last shard and publishes all shards at once, durably. Shards of the same names are replaced. Further
+     * shards of the old dataset are deleted if its record names them.
      *
      * @return the shards' files, in order
-     * @throws IOException if they cannot be written, or there is a shard of the pattern with the next number that the
-     *     record does not name, which would be read with them; then nothing has changed. Or they are written, and what
-     *     follows failed: then the message says so
+     * @throws IOException if they cannot be written, or a shard with the next number exists that the old record does
+     *     not name, and that readers would include. Nothing has changed unless the message says that they are written
      */
     public List<Path> commit() throws IOException {
         if (committed) {
             throw new IllegalStateException(pattern + ": the dataset is committed");
         }
-        if (tar == null && shards.isEmpty()) {
-            beginShard();
-        }
-        if (tar != null) {
-            finishShard();
+        TarWriter last = tar == null && shards.isEmpty() ? beginShard() : tar;
+        if (last != null) {
+            finishShard(last);
         }
         Path folder = Folder.of(pattern);
         Set<String> surplus = staging.naming(this::surplus);
@@ -218,22 +213,18 @@ public final class WebDatasetWriter implements AutoCloseable {
 
     private String writeRecord() throws IOException {
         String name = ShardRecord.nameFor(names.pattern());
-        Path target = staging.published(name);
-        byte[] bytes = new ShardRecord(Location.of(target), names, written).toBytes();
-        try (SpoolFile record = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
-            record.put(MemorySegment.ofArray(bytes), 0, bytes.length);
-            record.force();
-        }
+        Location file = Location.of(staging.published(name));
+        staging.write(name, MemorySegment.ofArray(new ShardRecord(file, names, written).toBytes()));
         return name;
     }
 
-    /** Ends the writer; what was not committed is gone. Calling it again does nothing. */
+    /** Ends the writer and deletes what was not committed. Calling it again does nothing. */
     @Override
     public void close() throws IOException {
         try (staging) {
-            if (file != null) {
-                file.close();
-                file = null;
+            if (tar != null) {
+                tar.close();
+                tar = null;
             }
         }
     }

@@ -47,7 +47,6 @@ public final class AtomicFile {
          * Writes all content.
          *
          * @param out the target; buffered; do not close it
-         * @throws IOException if the write fails
          */
         void writeTo(OutputStream out) throws IOException;
     }
@@ -58,8 +57,6 @@ public final class AtomicFile {
     /**
      * Writes a text atomically.
      *
-     * @param file the file; an existing one is replaced
-     * @param text its new content, as UTF-8
      * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
      *     is replaced
      */
@@ -70,8 +67,6 @@ public final class AtomicFile {
     /**
      * Writes a file atomically.
      *
-     * @param file the file; an existing one is replaced
-     * @param content its new content
      * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
      *     is replaced
      */
@@ -108,7 +103,7 @@ public final class AtomicFile {
                     + " temporary files as leftovers");
         }
         try {
-            flushFolder(folder);
+            Folder.flush(folder);
         } catch (IOException e) {
             throw failed(file, "is replaced, but a power cut may bring the old one back", e);
         }
@@ -141,12 +136,11 @@ public final class AtomicFile {
         }
     }
 
-    /** Closes a channel; the data is flushed already, so a failure is harmless. */
     private static void close(FileChannel channel) {
         try {
             channel.close();
         } catch (IOException _) {
-            // nothing depends on it
+            // the data is flushed
         }
     }
 
@@ -157,7 +151,7 @@ public final class AtomicFile {
                 removeIfUnlocked(path);
             }
         } catch (IOException | DirectoryIteratorException _) {
-            // the next writing tries again
+            // the next write tries again
         }
     }
 
@@ -201,53 +195,13 @@ public final class AtomicFile {
     private static IOException failed(Path file, String what, IOException e) {
         return switch (e) {
             case ClosedByInterruptException interrupted -> interrupted;
-            case NoSuchFileException _ ->
-                    caused(new NoSuchFileException(file.toString(), null, "no folder to write in"), e);
-            case AccessDeniedException _ ->
-                    caused(new AccessDeniedException(file.toString(), null, "permission denied"), e);
+            case NoSuchFileException _ -> (IOException)
+                    new NoSuchFileException(file.toString(), null, "no folder to write in").initCause(e);
+            case AccessDeniedException _ -> (IOException)
+                    new AccessDeniedException(file.toString(), null, "permission denied").initCause(e);
             case FileSystemException named when named.getReason() != null ->
                     new IOException(file + ": " + what + ": " + named.getReason(), e);
             default -> new IOException(file + ": " + what + ": " + e.getMessage(), e);
         };
-    }
-
-    private static IOException caused(IOException exception, IOException cause) {
-        exception.initCause(cause);
-        return exception;
-    }
-
-    /**
-     * Makes the renames and deletions in a folder durable, even if the thread is interrupted.
-     *
-     * @param folder the folder
-     * @throws IOException if it cannot be flushed; names it
-     */
-    public static void flushFolder(Path folder) throws IOException {
-        // Windows cannot open a folder as a file; its file system orders renames itself.
-        if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-            return;
-        }
-        boolean interrupted = false;
-        try {
-            while (!force(folder)) {
-                interrupted |= Thread.interrupted();
-            }
-        } catch (IOException e) {
-            throw new IOException(folder + ": the folder cannot be flushed: " + e.getMessage(), e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Returns false if the thread was interrupted meanwhile. */
-    private static boolean force(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-            return true;
-        } catch (ClosedByInterruptException _) {
-            return false;
-        }
     }
 }

@@ -1,7 +1,7 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.RegularFile;
+import io.penstock.io.file.Sha256;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -22,23 +22,12 @@ public final class ChecksumFile {
 
     private final StagingFolder staging;
 
-    /**
-     * Creates checksums of files in a staging folder.
-     *
-     * @param staging the folder
-     */
+    /** Creates checksums of files in a staging folder. */
     public ChecksumFile(StagingFolder staging) {
         this.staging = staging;
     }
 
-    /**
-     * Writes and flushes the checksum file.
-     *
-     * @param name its name
-     * @param files the files to digest
-     * @param progress receives the bytes digested
-     * @throws IOException if a file cannot be read or written
-     */
+    /** Writes and flushes the checksum file. */
     public void write(String name, List<String> files, LongConsumer progress) throws IOException {
         StringBuilder lines = new StringBuilder();
         long before = 0;
@@ -49,11 +38,7 @@ public final class ChecksumFile {
             lines.append(line(hex, file));
             before += path.toFile().length();
         }
-        byte[] text = lines.toString().getBytes(StandardCharsets.UTF_8);
-        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), 1 << 12)) {
-            target.put(MemorySegment.ofArray(text), 0, text.length);
-            target.force();
-        }
+        staging.write(name, MemorySegment.ofArray(lines.toString().getBytes(StandardCharsets.UTF_8)));
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.CommittedFolder;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -23,11 +24,7 @@ final class Commit {
         return Json.write(List.copyOf(names)).getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Returns the stores whose committed folders contain a file or its sidecar.
-     *
-     * @return the paths that they are written as
-     */
+    /** {@return the paths of the stores whose committed folders contain a file or its sidecar} */
     static List<Path> unfinishedWith(Path file, String description) throws IOException {
         List<Path> stores = new ArrayList<>();
         for (Path committed : CommittedFolder.list(Folder.of(file), CommittedFolder::isName)) {
@@ -48,7 +45,7 @@ final class Commit {
         if (!Files.isDirectory(committed)) {
             return;
         }
-        Path folder = committed.getParent();
+        Path folder = Folder.of(committed);
         Path list = CommittedFolder.surplusIn(committed);
         List<Path> files = new ArrayList<>(CommittedFolder.list(committed, file -> !file.equals(list)));
         files.sort(Comparator.comparingInt((Path file) -> -file.getFileName().toString().length())
@@ -61,8 +58,12 @@ final class Commit {
             length = file.getFileName().toString().length();
             Files.move(file, folder.resolve(file.getFileName()), StandardCopyOption.ATOMIC_MOVE);
         }
-        for (String name : CommittedFolder.surplusOf(committed)) {
-            Files.deleteIfExists(folder.resolve(name));
+        try {
+            for (String name : CommittedFolder.surplusOf(committed)) {
+                Files.deleteIfExists(folder.resolve(name));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(committed, e);
         }
         Folder.flush(folder);
         Files.deleteIfExists(list);

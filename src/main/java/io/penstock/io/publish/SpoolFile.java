@@ -26,7 +26,6 @@ public final class SpoolFile implements AutoCloseable {
      *
      * @param channel the file; owned
      * @param target the final file, for messages
-     * @param bufferBytes the size of the buffer
      */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
         this.channel = channel;
@@ -39,7 +38,6 @@ public final class SpoolFile implements AutoCloseable {
      * Makes room at {@link #position} of {@link #buffer}; call {@link #advance} after writing there.
      *
      * @param bytes the bytes needed; at most the size of the buffer
-     * @throws IOException if earlier bytes cannot be written
      */
     public void reserve(int bytes) throws IOException {
         if (bytes > buffer.byteSize() - used) {
@@ -47,74 +45,41 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the buffer.
-     *
-     * @return the buffer
-     */
+    /** Returns the buffer. */
     public MemorySegment buffer() {
         return buffer;
     }
 
-    /**
-     * Returns where in {@link #buffer} the next byte goes.
-     *
-     * @return its offset
-     */
+    /** Returns where in {@link #buffer} the next byte goes. */
     public int position() {
         return used;
     }
 
-    /**
-     * Returns the room left in {@link #buffer}.
-     *
-     * @return bytes
-     */
+    /** Returns the room left in {@link #buffer}. */
     public int room() {
         return (int) buffer.byteSize() - used;
     }
 
-    /**
-     * Advances past bytes written to the buffer.
-     *
-     * @param bytes the number of bytes
-     */
+    /** Advances past bytes written to the buffer. */
     public void advance(int bytes) {
         used += bytes;
     }
 
-    /**
-     * Appends a 32-bit number.
-     *
-     * @param value the number
-     * @throws IOException if the write fails
-     */
+    /** Appends a 32-bit number. */
     public void putInt(int value) throws IOException {
         reserve(Integer.BYTES);
         buffer.set(LittleEndian.I32, used, value);
         used += Integer.BYTES;
     }
 
-    /**
-     * Appends a 64-bit number.
-     *
-     * @param value the number
-     * @throws IOException if the write fails
-     */
+    /** Appends a 64-bit number. */
     public void putLong(long value) throws IOException {
         reserve(Long.BYTES);
         buffer.set(LittleEndian.I64, used, value);
         used += Long.BYTES;
     }
 
-    /**
-     * Appends memory.
-     *
-     * @param source the memory
-     * @param offset its first byte
-     * @param bytes the number of bytes
-     * @throws IOException if the write fails
-     */
+    /** Appends memory. */
     public void put(MemorySegment source, long offset, long bytes) throws IOException {
         for (long done = 0; done < bytes; ) {
             reserve(1);
@@ -125,11 +90,7 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the bytes appended so far.
-     *
-     * @return the file's size after a flush
-     */
+    /** Returns the bytes appended so far. */
     public long byteSize() {
         return flushedBytes + used;
     }
@@ -152,11 +113,7 @@ public final class SpoolFile implements AutoCloseable {
         used = 0;
     }
 
-    /**
-     * Writes the buffer and makes the file durable.
-     *
-     * @throws IOException if the write fails; names the file
-     */
+    /** Writes the buffer and makes the file durable. */
     public void force() throws IOException {
         flush();
         try {
@@ -166,30 +123,19 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds a file's name to an OS error.
-     *
-     * @param target the file that could not be written
-     * @param offset where in it
-     * @param cause the OS error
-     * @return the exception to throw
-     */
+    /** Returns an OS error with the name of a file that could not be written, and where. */
     public static IOException failed(Object target, long offset, IOException cause) {
-        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        return new IOException(target + ": cannot be written at byte " + offset + ": " + reason, cause);
+        return named(target, "written", offset, cause);
     }
 
-    /**
-     * Adds a file's name to an OS error.
-     *
-     * @param file the file that could not be read
-     * @param offset where in it
-     * @param cause the OS error
-     * @return the exception to throw
-     */
+    /** Returns an OS error with the name of a file that could not be read, and where. */
     public static IOException unreadable(Object file, long offset, IOException cause) {
+        return named(file, "read", offset, cause);
+    }
+
+    private static IOException named(Object file, String done, long offset, IOException cause) {
         String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        return new IOException(file + ": cannot be read at byte " + offset + ": " + reason, cause);
+        return new IOException(file + ": cannot be " + done + " at byte " + offset + ": " + reason, cause);
     }
 
     /** Closes the file without a last {@link #flush}. Calling it again does nothing. */

@@ -1,6 +1,6 @@
 package io.penstock.io.publish;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.file.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -36,7 +36,7 @@ import java.util.stream.Stream;
 public final class StagingFolder implements AutoCloseable {
 
     private static final String FILES_NAME = "new";
-    private static final int LIST_BUFFER_BYTES = 1 << 12;
+    private static final int WRITE_BUFFER_BYTES = 1 << 16;
 
     private final Path target;
     /** The store's parent folder. */
@@ -71,7 +71,7 @@ public final class StagingFolder implements AutoCloseable {
 
     private static StagingFolder take(Path target) throws IOException {
         Path parent = Folder.of(target);
-        if (parent == null || target.getFileName() == null) {
+        if (target.getFileName() == null) {
             throw new IOException(target + ": a folder, expected the name of a store to write");
         }
         if (!Files.isDirectory(parent)) {
@@ -85,10 +85,10 @@ public final class StagingFolder implements AutoCloseable {
             Runtime.getRuntime().addShutdownHook(staging.closeOnExit);
             return staging;
         } catch (IllegalStateException e) {
-            staging.deleteAfter(e);
+            WriteFailure.after(e, staging::delete);
             throw new IOException(target + ": the JVM is ending", e);
         } catch (IOException | RuntimeException e) {
-            staging.deleteAfter(e);
+            WriteFailure.after(e, staging::delete);
             throw e;
         }
     }
@@ -106,9 +106,7 @@ public final class StagingFolder implements AutoCloseable {
     /**
      * Completes committed stores that contain a file or its sidecar.
      *
-     * @param file the file's final path
      * @param description the name of its sidecar, such as its checksums
-     * @throws IOException if one cannot be completed, or another writer is active
      */
     public static void finish(Path file, String description) throws IOException {
         for (Path store : WriteFailure.naming(file, () -> Commit.unfinishedWith(file, description))) {
@@ -116,25 +114,14 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /**
-     * Rejects an existing file.
-     *
-     * @param file the file to write
-     * @throws FileAlreadyExistsException if it exists
-     */
+    /** Rejects an existing file. */
     public static void requireAbsent(Path file) throws FileAlreadyExistsException {
         if (Files.exists(file)) {
             throw new FileAlreadyExistsException(file.toString(), null, "exists already, and overwriting is off");
         }
     }
 
-    /**
-     * Creates a file in the folder.
-     *
-     * @param name its name there
-     * @return a channel to read and write it
-     * @throws IOException if it cannot be created, or the folder is closed
-     */
+    /** Creates a file in the folder. */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
         return naming(() -> FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW,
@@ -144,41 +131,31 @@ public final class StagingFolder implements AutoCloseable {
     /**
      * Runs a step on files of the folder.
      *
-     * @param <T> the result
-     * @param step the step
-     * @return the result
      * @throws IOException if it fails; names the store
      */
     public <T> T naming(WriteFailure.Step<T> step) throws IOException {
         return WriteFailure.naming(target, step);
     }
 
-    /**
-     * Returns the path of a file in the folder.
-     *
-     * @param name its name there
-     * @return the path
-     */
+    /** Returns the path of a file in the folder. */
     public Path resolve(String name) {
         return files.resolve(name);
     }
 
-    /**
-     * Returns the final path of a file, for messages.
-     *
-     * @param name its name
-     * @return the path then, for messages
-     */
+    /** Returns the final path of a file, for messages. */
     public Path published(String name) {
         return parent.resolve(name);
     }
 
-    /**
-     * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
-     *
-     * @param names the files, already flushed
-     * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
-     */
+    /** Creates a file in the folder, writes it and flushes it. */
+    public void write(String name, MemorySegment content) throws IOException {
+        try (SpoolFile file = new SpoolFile(create(name), published(name), WRITE_BUFFER_BYTES)) {
+            file.put(content, 0, content.byteSize());
+            file.force();
+        }
+    }
+
+    /** Publishes files of a store without surplus, as {@link #publish(List, Collection)} does. */
     public void publish(List<String> names) throws IOException {
         publish(names, List.of());
     }
@@ -186,7 +163,6 @@ public final class StagingFolder implements AutoCloseable {
     /**
      * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
      *
-     * @param names the files, already flushed
      * @param surplus names of old files of the store to delete; they need not exist
      * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
      */
@@ -194,7 +170,7 @@ public final class StagingFolder implements AutoCloseable {
         requireOpen();
         naming(() -> {
             replace(names, surplus);
-            return null;
+            return names;
         });
     }
 
@@ -246,11 +222,7 @@ public final class StagingFolder implements AutoCloseable {
 
     private void writeSurplus(Collection<String> surplus) throws IOException {
         String name = CommittedFolder.surplusIn(committed).getFileName().toString();
-        byte[] bytes = Commit.surplusBytes(surplus);
-        try (SpoolFile list = new SpoolFile(create(name), files.resolve(name), LIST_BUFFER_BYTES)) {
-            list.put(MemorySegment.ofArray(bytes), 0, bytes.length);
-            list.force();
-        }
+        write(name, MemorySegment.ofArray(Commit.surplusBytes(surplus)));
     }
 
     private void requireOpen() throws IOException {
@@ -267,14 +239,6 @@ public final class StagingFolder implements AutoCloseable {
             Runtime.getRuntime().removeShutdownHook(closeOnExit);
         } catch (IllegalStateException _) {
             // the JVM is ending: the hook has nothing to do
-        }
-    }
-
-    private void deleteAfter(Exception failure) {
-        try {
-            delete();
-        } catch (UncheckedIOException e) {
-            failure.addSuppressed(e);
         }
     }
 

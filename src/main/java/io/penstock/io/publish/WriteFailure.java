@@ -1,5 +1,6 @@
 package io.penstock.io.publish;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
@@ -8,6 +9,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns OS errors of a writer into errors that name the store. The OS names a hidden file, or none, which tells a user
@@ -18,30 +21,17 @@ public final class WriteFailure {
     private WriteFailure() {
     }
 
-    /**
-     * A step of a writer.
-     *
-     * @param <T> the result
-     */
+    /** A step of a writer. */
     @FunctionalInterface
     public interface Step<T> {
 
-        /**
-         * Runs the step.
-         *
-         * @return the result
-         * @throws IOException if it fails
-         */
+        /** Runs the step. */
         T run() throws IOException;
     }
 
     /**
      * Runs a step of a writer.
      *
-     * @param <T> the result
-     * @param target the store
-     * @param step the step
-     * @return the result
      * @throws IOException if it fails; an OS error on the store's files names the store
      */
     public static <T> T naming(Path target, Step<T> step) throws IOException {
@@ -50,7 +40,18 @@ public final class WriteFailure {
         } catch (IOException e) {
             throw named(target, e);
         } catch (UncheckedIOException e) {
-            throw named(target, e.getCause());
+            throw named(target, Objects.requireNonNull(e.getCause()));
+        }
+    }
+
+    /** Runs the cleanup after a failure; its own failure is suppressed. */
+    static void after(Exception failure, @Nullable Closeable cleanup) {
+        try {
+            if (cleanup != null) {
+                cleanup.close();
+            }
+        } catch (IOException | UncheckedIOException e) {
+            failure.addSuppressed(e);
         }
     }
 
@@ -67,7 +68,7 @@ public final class WriteFailure {
         return new IOException(target + ": cannot be written: " + reason, e);
     }
 
-    private static boolean isNamed(Path target, String message) {
+    private static boolean isNamed(Path target, @Nullable String message) {
         String beside = Folder.of(target).resolve("x").toString();
         String folder = beside.substring(0, beside.length() - 1);
         return message != null && (message.startsWith(target.toString())

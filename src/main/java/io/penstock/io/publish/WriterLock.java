@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The exclusive right, across processes, to write a store: a folder with a locked file. It ends with the process that
@@ -37,7 +38,6 @@ final class WriterLock {
     /**
      * Creates and locks a folder.
      *
-     * @param target the store, for messages
      * @param folder the folder; it may be a leftover
      * @throws IOException if another writer is active or locking fails; then a folder created here is deleted
      */
@@ -60,7 +60,7 @@ final class WriterLock {
     }
 
     /** Opens and locks the file; returns null if the previous writer removed the folder meanwhile. */
-    private static FileChannel tryLock(Path target, Path folder) throws IOException {
+    private static @Nullable FileChannel tryLock(Path target, Path folder) throws IOException {
         boolean made = make(folder);
         Path file = folder.resolve(LOCK_NAME);
         FileChannel channel = null;
@@ -73,13 +73,13 @@ final class WriterLock {
             }
             channel.close();
         } catch (NoSuchFileException e) {
-            close(channel, e);
+            WriteFailure.after(e, channel);
             return null;
         } catch (IOException | RuntimeException e) {
             if (made) {
-                removeAfter(folder, e);
+                WriteFailure.after(e, () -> remove(folder));
             }
-            close(channel, e);
+            WriteFailure.after(e, channel);
             throw new IOException(target + ": " + file + " cannot be locked: " + e.getMessage(), e);
         }
         if (!locked) {
@@ -99,25 +99,6 @@ final class WriterLock {
                 throw new FileAlreadyExistsException(folder.toString(), null, "no folder, expected one to write in");
             }
             return false;
-        }
-    }
-
-    /** Deletes the folder after a failed lock. */
-    private static void removeAfter(Path folder, Exception failure) {
-        try {
-            remove(folder);
-        } catch (IOException e) {
-            failure.addSuppressed(e);
-        }
-    }
-
-    private static void close(FileChannel channel, Exception failure) {
-        try {
-            if (channel != null) {
-                channel.close();
-            }
-        } catch (IOException e) {
-            failure.addSuppressed(e);
         }
     }
 

@@ -5,27 +5,21 @@ import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The decoded copy of a store's compressed blocks, in an unnamed mapped file. The first access to a block decodes it
- * into its place. The copy may be larger than memory and ends with the process. Blocks take disk space one by one, in
- * the folder of the system property {@value #FOLDER_PROPERTY}, by default the system's temporary folder.
+ * The decoded copy of a store's compressed blocks, in an {@link UnnamedFile}, which may be larger than memory. The
+ * first access to a block decodes it into its place.
  *
  * <p>Thread-safe: the first thread that needs a block decodes it, without blocking other blocks.
  */
 public final class DecodedBlocks implements AutoCloseable {
-
-    /** The system property for the folder of decoded copies. */
-    public static final String FOLDER_PROPERTY = "penstock.decoded.folder";
 
     /** The most that a block may decode to: one decoding keeps it in memory. */
     public static final long MAX_BLOCK_BYTES = 2L << 30;
@@ -40,7 +34,6 @@ public final class DecodedBlocks implements AutoCloseable {
         /**
          * Decodes a block. Several threads may call this at once, for different blocks.
          *
-         * @param block its number
          * @param target native memory of exactly the block's size, zeroed
          * @throws IOException if the block is malformed; names the file
          */
@@ -54,7 +47,6 @@ public final class DecodedBlocks implements AutoCloseable {
         /**
          * Decodes a block. Several threads may call this at once, for different blocks.
          *
-         * @param block its number
          * @param output receives the block's bytes in order
          * @throws IOException if the block is malformed; names the file
          */
@@ -65,46 +57,31 @@ public final class DecodedBlocks implements AutoCloseable {
     @FunctionalInterface
     public interface Output {
 
-        /**
-         * Appends bytes.
-         *
-         * @param bytes the array that holds them
-         * @param offset the offset of the first one
-         * @param length the number of bytes
-         * @throws IOException if they cannot be written
-         */
+        /** Appends bytes. */
         void put(byte[] bytes, int offset, int length) throws IOException;
     }
 
     private final Object store;
+    private final UnnamedFile copy;
     private final MappedFile file;
-    /** Not a channel: interrupting a writing thread would close it for all. */
-    private final RandomAccessFile writer;
     private final long[] starts;
     private final StreamDecoder decoder;
     private final AtomicIntegerArray done;
     private final Object[] locks = new Object[STRIPES];
 
-    private DecodedBlocks(Object store, MappedFile file, RandomAccessFile writer, long[] starts,
-            StreamDecoder decoder) {
+    private DecodedBlocks(Object store, UnnamedFile copy, long[] starts, StreamDecoder decoder) {
         this.store = store;
-        this.file = file;
-        this.writer = writer;
+        this.copy = copy;
+        this.file = copy.mapped();
         this.starts = starts;
         this.decoder = decoder;
         this.done = new AtomicIntegerArray(starts.length - 1);
-        for (int i = 0; i < STRIPES; i++) {
-            locks[i] = new Object();
-        }
+        Arrays.setAll(locks, _ -> new Object());
     }
 
     /**
      * Creates a copy without decoded blocks; takes address space, but no memory or disk space.
      *
-     * @param store the store's name for messages
-     * @param sizes the decoded size of each block in bytes
-     * @param decoder decodes blocks
-     * @return the copy
      * @throws IOException if a size is above {@link #MAX_BLOCK_BYTES} or the file cannot be created
      */
     public static DecodedBlocks create(Object store, long[] sizes, Decoder decoder) throws IOException {
@@ -126,51 +103,23 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * Creates a copy without decoded blocks, for blocks of any size.
      *
-     * @param store the store's name for messages
      * @param sizes the decoded size of each block in bytes: the store's declared sizes, already checked
      * @param decoder decodes blocks to these sizes
-     * @return the copy
-     * @throws IOException if the file cannot be created
      */
     public static DecodedBlocks createStreamed(Object store, long[] sizes, StreamDecoder decoder) throws IOException {
         long[] starts = new long[sizes.length + 1];
         for (int i = 0; i < sizes.length; i++) {
             starts[i + 1] = Math.addExact(starts[i], sizes[i]);
         }
-        String folder = System.getProperty(FOLDER_PROPERTY);
-        Path path = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
-                : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
-        RandomAccessFile writer = null;
-        try {
-            writer = new RandomAccessFile(path.toFile(), "rw");
-            writer.setLength(starts[sizes.length]);
-            return new DecodedBlocks(store, MappedFile.openWritten(path), writer, starts, decoder);
-        } catch (IOException e) {
-            if (writer != null) {
-                writer.close();
-            }
-            throw new IOException(store + ": cannot create a decoded copy of " + starts[sizes.length] + " bytes as "
-                    + path + ": " + e.getMessage(), e);
-        } finally {
-            Files.deleteIfExists(path);
-        }
+        return new DecodedBlocks(store, UnnamedFile.create(store, starts[sizes.length]), starts, decoder);
     }
 
-    /**
-     * Returns the number of blocks.
-     *
-     * @return the count
-     */
+    /** Returns the number of blocks. */
     public int blocks() {
         return starts.length - 1;
     }
 
-    /**
-     * Returns the decoded size of a block.
-     *
-     * @param block its number
-     * @return bytes
-     */
+    /** Returns the decoded size of a block. */
     public long byteSize(int block) {
         return starts[block + 1] - starts[block];
     }
@@ -178,11 +127,6 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * Locates a part of a block, decoding the block if needed.
      *
-     * @param block its number
-     * @param offset the first byte within the block
-     * @param bytes the number of bytes
-     * @param into receives the location
-     * @throws IndexOutOfBoundsException if the part is outside the block
      * @throws UncheckedIOException if the block is malformed or the copy cannot be written; later calls fail too
      */
     public void locate(int block, long offset, long bytes, Span into) {
@@ -194,11 +138,6 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * Locates bytes that start in a block and may continue in the following ones, decoding blocks if needed.
      *
-     * @param block the number of the block in which they start
-     * @param offset the first byte within that block
-     * @param bytes the number of bytes
-     * @param into receives the location
-     * @throws IndexOutOfBoundsException if the bytes are outside the copy
      * @throws UncheckedIOException if a block is malformed or the copy cannot be written; later calls fail too
      */
     public void locateRun(int block, long offset, long bytes, Span into) {
@@ -214,11 +153,7 @@ public final class DecodedBlocks implements AutoCloseable {
     /**
      * Reads a signed little-endian number in a block, decoding the block if needed.
      *
-     * @param block the block's number
-     * @param offset the number's first byte within the block
      * @param bytes its size: 1, 4 or 8
-     * @return the number
-     * @throws IndexOutOfBoundsException if the part is outside the block
      * @throws UncheckedIOException if the block is malformed or the copy cannot be written; later calls fail too
      */
     public long number(int block, long offset, int bytes) {
@@ -233,10 +168,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Returns a block's bytes, decoding it if needed.
+     * {@return a view of a block's bytes, valid until {@link #close}; decodes the block if needed}
      *
-     * @param block its number
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if the block is malformed or the copy cannot be written
      */
     public MemorySegment block(int block) {
@@ -245,9 +178,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Returns all blocks consecutively, decoding them if needed.
+     * {@return a view of all blocks consecutively, valid until {@link #close}; decodes them if needed}
      *
-     * @return a view, valid until {@link #close}
      * @throws UncheckedIOException if a block is malformed or the copy cannot be written
      */
     public MemorySegment all() {
@@ -284,13 +216,7 @@ public final class DecodedBlocks implements AutoCloseable {
         }
     }
 
-    /**
-     * Appends memory to an output.
-     *
-     * @param bytes the memory
-     * @param output receives it
-     * @throws IOException if they cannot be written
-     */
+    /** Appends memory to an output. */
     public static void put(MemorySegment bytes, Output output) throws IOException {
         byte[] chunk = new byte[(int) Math.min(WRITE_BYTES, bytes.byteSize())];
         for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
@@ -316,14 +242,7 @@ public final class DecodedBlocks implements AutoCloseable {
             if (length > end - at) {
                 throw new IllegalStateException("a block is decoded to more bytes than it has");
             }
-            synchronized (writer) {
-                try {
-                    writer.seek(at);
-                    writer.write(bytes, offset, length);
-                } catch (IOException e) {
-                    throw new IOException(store + ": its decoded copy cannot be written: " + e.getMessage(), e);
-                }
-            }
+            copy.write(at, bytes, offset, length);
             at += length;
         }
     }
@@ -331,11 +250,6 @@ public final class DecodedBlocks implements AutoCloseable {
     /** Frees the copy's memory and disk space. Calling it again does nothing. */
     @Override
     public void close() {
-        file.close();
-        try {
-            writer.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        copy.close();
     }
 }

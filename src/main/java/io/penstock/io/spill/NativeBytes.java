@@ -14,109 +14,61 @@ public final class NativeBytes implements AutoCloseable {
     private MemorySegment bytes = arena.allocate(FIRST_BYTES, Long.BYTES);
     private long used;
 
-    /** Creates an empty buffer. */
-    public NativeBytes() {
-    }
-
-    /**
-     * Appends a 32-bit number.
-     *
-     * @param value the number
-     */
+    /** Appends a 32-bit number. */
     public void putInt(int value) {
         reserve(Integer.BYTES);
         bytes.set(LittleEndian.I32, used, value);
         used += Integer.BYTES;
     }
 
-    /**
-     * Appends a 64-bit number.
-     *
-     * @param value the number
-     */
+    /** Appends a 64-bit number. */
     public void putLong(long value) {
         reserve(Long.BYTES);
         bytes.set(LittleEndian.I64, used, value);
         used += Long.BYTES;
     }
 
-    /**
-     * Appends bytes.
-     *
-     * @param value the bytes
-     */
+    /** Appends bytes. */
     public void put(byte[] value) {
         reserve(value.length);
         MemorySegment.copy(value, 0, bytes, ValueLayout.JAVA_BYTE, used, value.length);
         used += value.length;
     }
 
-    /**
-     * Appends a byte.
-     *
-     * @param value the byte
-     */
+    /** Appends a byte. */
     public void put(byte value) {
         reserve(Byte.BYTES);
         bytes.set(ValueLayout.JAVA_BYTE, used++, value);
     }
 
-    /**
-     * Appends bytes.
-     *
-     * @param source the memory that holds them
-     * @param offset the offset of the first one
-     * @param length the number of bytes
-     */
+    /** Appends bytes. */
     public void put(MemorySegment source, long offset, long length) {
         reserve(length);
         MemorySegment.copy(source, offset, bytes, used, length);
         used += length;
     }
 
-    /**
-     * Returns the appended bytes, without copying.
-     *
-     * @return a view, valid until more is appended
-     */
+    /** {@return a view of the appended bytes, valid until more is appended} */
     public MemorySegment written() {
         return bytes.asSlice(0, used);
     }
 
-    /**
-     * Reads a 32-bit number back.
-     *
-     * @param offset where it is
-     * @return the number
-     */
+    /** Reads a 32-bit number back. */
     public int getInt(long offset) {
         return bytes.get(LittleEndian.I32, offset);
     }
 
-    /**
-     * Drops the bytes after a position; they stay readable until overwritten.
-     *
-     * @param byteSize the size to keep
-     */
+    /** Drops the bytes after a position; they stay readable until overwritten. */
     public void truncate(long byteSize) {
         used = byteSize;
     }
 
-    /**
-     * Returns the size of the buffer.
-     *
-     * @return bytes
-     */
+    /** Returns the size of the buffer. */
     public long byteSize() {
         return used;
     }
 
-    /**
-     * Copies all bytes.
-     *
-     * @param target the target memory
-     * @param offset the offset of the first byte there
-     */
+    /** Copies all bytes. */
     public void copyTo(MemorySegment target, long offset) {
         MemorySegment.copy(bytes, 0, target, offset, used);
     }

@@ -1,4 +1,5 @@
-/**
- * Disk space for data that is decoded once and read many times.
- */
+/** Disk space and memory for data that is decoded once and read many times. */
+@NullMarked
 package io.penstock.io.spill;
+
+import org.jspecify.annotations.NullMarked;

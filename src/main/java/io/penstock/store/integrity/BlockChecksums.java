@@ -2,10 +2,9 @@ package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.LittleEndian;
-import java.io.BufferedInputStream;
+import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The checksums of a file's blocks, in a sidecar file: those of {@code corpus.bin} are in {@code corpus.bin.crc32c}.
@@ -52,7 +52,6 @@ public final class BlockChecksums {
     private static final int HEADER_BYTES = 24;
     /** 16 TiB in blocks of 64 KiB, with 1 GiB of checksums. */
     private static final int MAX_BLOCKS = 1 << 28;
-    private static final int CHUNK_BYTES = 1 << 16;
 
     private final Location file;
     private final int blockBytes;
@@ -67,10 +66,9 @@ public final class BlockChecksums {
     }
 
     /**
-     * Returns the path of a file's checksums.
+     * {@return the path of the sidecar with a file's checksums; it need not exist}
      *
      * @param file the file
-     * @return the path of the sidecar; it need not exist
      */
     public static Path pathFor(Path file) {
         return file.resolveSibling(file.getFileName() + SUFFIX);
@@ -115,50 +113,29 @@ public final class BlockChecksums {
      * Computes the checksums of a file and writes the sidecar atomically.
      *
      * @param file the file
-     * @param overwrite whether to replace an existing sidecar
+     * @param ifExists what to do if there is a sidecar
      * @param progress receives the bytes read
      * @return the checksums
-     * @throws FileAlreadyExistsException if there is a sidecar and {@code overwrite} is false
+     * @throws FileAlreadyExistsException if there is a sidecar and {@code ifExists} says so
      * @throws IOException if the file cannot be read or the sidecar cannot be written
      */
-    public static BlockChecksums write(Path file, boolean overwrite, LongConsumer progress) throws IOException {
+    public static BlockChecksums write(Path file, IfExists ifExists, LongConsumer progress) throws IOException {
         Path path = pathFor(file);
-        StagingFolder.finish(file, path.getFileName().toString());
-        if (!overwrite) {
+        String name = path.getFileName().toString();
+        StagingFolder.finish(file, name);
+        if (ifExists == IfExists.FAIL) {
             StagingFolder.requireAbsent(path);
         }
         BlockChecksums checksums = compute(Location.of(file), DEFAULT_BLOCK_BYTES, progress);
         try (StagingFolder staging = StagingFolder.open(path)) {
-            String name = path.getFileName().toString();
-            checksums.put(staging, name);
+            staging.write(name, MemorySegment.ofArray(checksums.toBytes()));
             staging.publish(List.of(name));
         }
         return checksums;
     }
 
-    /**
-     * Computes the checksums of a file in a staging folder, and writes the sidecar there.
-     *
-     * @param staging the staging folder
-     * @param name the file's name there
-     * @return the sidecar's name there, to be published with the file
-     * @throws IOException if the file cannot be read or the sidecar cannot be written
-     */
-    public static String stage(StagingFolder staging, String name) throws IOException {
-        staging.naming(() -> compute(Location.of(staging.resolve(name)), DEFAULT_BLOCK_BYTES, _ -> { }))
-                .put(staging, name + SUFFIX);
-        return name + SUFFIX;
-    }
-
-    private void put(StagingFolder staging, String name) throws IOException {
-        byte[] bytes = toBytes();
-        try (SpoolFile target = new SpoolFile(staging.create(name), staging.published(name), CHUNK_BYTES)) {
-            target.put(MemorySegment.ofArray(bytes), 0, bytes.length);
-            target.force();
-        }
-    }
-
-    private byte[] toBytes() {
+    /** {@return the content of the sidecar} */
+    public byte[] toBytes() {
         byte[] bytes = new byte[Math.toIntExact(sizeFor(crcs.length))];
         MemorySegment segment = MemorySegment.ofArray(bytes);
         MemorySegment.copy(MemorySegment.ofArray(MAGIC), 0, segment, 0, MAGIC.length);
@@ -166,7 +143,9 @@ public final class BlockChecksums {
         segment.set(LittleEndian.I32, BLOCK_BYTES_OFFSET, blockBytes);
         segment.set(LittleEndian.I64, FILE_BYTES_OFFSET, fileBytes);
         MemorySegment.copy(crcs, 0, segment, LittleEndian.I32, HEADER_BYTES, crcs.length);
-        segment.set(LittleEndian.I32, bytes.length - Integer.BYTES, crcOf(bytes, bytes.length - Integer.BYTES));
+        CRC32C own = new CRC32C();
+        own.update(bytes, 0, bytes.length - Integer.BYTES);
+        segment.set(LittleEndian.I32, bytes.length - Integer.BYTES, (int) own.getValue());
         return bytes;
     }
 
@@ -178,7 +157,7 @@ public final class BlockChecksums {
      * @throws MalformedStoreException if the sidecar is malformed; names it
      * @throws IOException if they cannot be read
      */
-    public static BlockChecksums read(Location file) throws IOException {
+    public static @Nullable BlockChecksums read(Location file) throws IOException {
         Location path = locationFor(file);
         return path.isFile() ? read(file, path) : null;
     }
@@ -189,27 +168,35 @@ public final class BlockChecksums {
             throw new MalformedStoreException(path, size + " bytes", sizeFor(0) + " to " + sizeFor(MAX_BLOCKS)
                     + " bytes of block checksums");
         }
-        CRC32C own = new CRC32C();
-        try (InputStream in = new BufferedInputStream(path.newInputStream(), CHUNK_BYTES)) {
-            MemorySegment header = next(in, HEADER_BYTES, own, path);
+        try (InputStream in = path.newInputStream()) {
+            MemorySegment header = MemorySegment.ofArray(readFully(in, HEADER_BYTES, path));
             int blockBytes = header.get(LittleEndian.I32, BLOCK_BYTES_OFFSET);
             long fileBytes = header.get(LittleEndian.I64, FILE_BYTES_OFFSET);
             checkHeader(path, header, blockBytes, fileBytes, size);
             int[] crcs = new int[(int) Math.ceilDiv(fileBytes, (long) blockBytes)];
-            for (int done = 0; done < crcs.length; ) {
-                int count = Math.min(crcs.length - done, CHUNK_BYTES / Integer.BYTES);
-                MemorySegment chunk = next(in, count * Integer.BYTES, own, path);
-                MemorySegment.copy(chunk, LittleEndian.I32, 0, crcs, done, count);
-                done += count;
-            }
+            int crcBytes = Math.toIntExact(Integer.BYTES * (long) crcs.length);
+            byte[] rest = readFully(in, crcBytes + Integer.BYTES, path);
+            CRC32C own = new CRC32C();
+            own.update(header.asByteBuffer());
+            own.update(rest, 0, crcBytes);
+            MemorySegment segment = MemorySegment.ofArray(rest);
+            int found = segment.get(LittleEndian.I32, crcBytes);
             int expected = (int) own.getValue();
-            int found = next(in, Integer.BYTES, own, path).get(LittleEndian.I32, 0);
             if (found != expected) {
                 throw new MalformedStoreException(path, size - Integer.BYTES, "CRC-32C " + hex(found), hex(expected)
                         + " of the bytes before (the checksums themselves are damaged)");
             }
+            MemorySegment.copy(segment, LittleEndian.I32, 0, crcs, 0, crcs.length);
             return new BlockChecksums(file, blockBytes, fileBytes, crcs);
         }
+    }
+
+    private static byte[] readFully(InputStream in, int bytes, Location path) throws IOException {
+        byte[] read = in.readNBytes(bytes);
+        if (read.length < bytes) {
+            throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
+        }
+        return read;
     }
 
     private static void checkHeader(Location path, MemorySegment header, int blockBytes, long fileBytes, long size)
@@ -232,15 +219,6 @@ public final class BlockChecksums {
         }
     }
 
-    private static MemorySegment next(InputStream in, int bytes, CRC32C own, Location path) throws IOException {
-        byte[] read = in.readNBytes(bytes);
-        if (read.length < bytes) {
-            throw new MalformedStoreException(path, "a file that shrank while it was read", "block checksums");
-        }
-        own.update(read);
-        return MemorySegment.ofArray(read);
-    }
-
     private static boolean isBlockSize(int bytes) {
         return bytes >= MIN_BLOCK_BYTES && bytes <= MAX_BLOCK_BYTES && Integer.bitCount(bytes) == 1;
     }
@@ -249,67 +227,40 @@ public final class BlockChecksums {
         return HEADER_BYTES + Integer.BYTES * blocks + Integer.BYTES;
     }
 
-    private static int crcOf(byte[] bytes, int count) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, count);
-        return (int) crc.getValue();
-    }
-
     /** Formats a checksum for messages. */
     static String hex(int crc) {
         return String.format("%08x", crc);
     }
 
-    /**
-     * Returns the file that the checksums cover.
-     *
-     * @return its path
-     */
+    /** {@return the file that the checksums cover} */
     public Location file() {
         return file;
     }
 
-    /**
-     * Returns the sidecar's location.
-     *
-     * @return the location
-     */
+    /** {@return the sidecar's location} */
     public Location location() {
         return locationFor(file);
     }
 
-    /**
-     * Returns the bytes of a block; the last block may be shorter.
-     *
-     * @return a power of two
-     */
+    /** {@return the bytes of a block, a power of two; the last block may be shorter} */
     public int blockBytes() {
         return blockBytes;
     }
 
-    /**
-     * Returns the file's size when the checksums were computed.
-     *
-     * @return bytes
-     */
+    /** {@return the file's size when the checksums were computed, in bytes} */
     public long fileBytes() {
         return fileBytes;
     }
 
-    /**
-     * Returns the number of blocks.
-     *
-     * @return the count; 0 for an empty file
-     */
+    /** {@return the number of blocks; 0 for an empty file} */
     public int blocks() {
         return crcs.length;
     }
 
     /**
-     * Returns the checksum of a block.
+     * {@return the CRC-32C of a block}
      *
      * @param block its number
-     * @return its CRC-32C
      * @throws IndexOutOfBoundsException if there is no such block
      */
     public int crc(long block) {
@@ -317,20 +268,35 @@ public final class BlockChecksums {
         return crcs[(int) block];
     }
 
-    /** Returns the error for a file of another size. */
-    MalformedStoreException otherSize(long found) {
-        return new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
-                + " says (if the file was rewritten, rewrite its checksums)");
+    /**
+     * Checks the size of the file.
+     *
+     * @param found its size in bytes
+     * @throws MalformedStoreException if the checksums are for another size; names the file
+     */
+    public void checkSize(long found) throws MalformedStoreException {
+        if (found != fileBytes) {
+            throw new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
+                    + " says (if the file was rewritten, rewrite its checksums)");
+        }
     }
 
-    /** Returns the error for a block with another checksum. */
-    MalformedStoreException otherCrc(long block, int found) {
-        return new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
-                hex(crc(block)) + ", as " + locationFor(file).name() + " says");
+    /**
+     * Checks a block.
+     *
+     * @param block its number
+     * @param found the CRC-32C of its bytes
+     * @throws MalformedStoreException if its checksum is another; names the file and the block's first byte
+     */
+    public void check(long block, int found) throws MalformedStoreException {
+        if (found != crc(block)) {
+            throw new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
+                    hex(crc(block)) + ", as " + locationFor(file).name() + " says");
+        }
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof BlockChecksums that && file.equals(that.file) && blockBytes == that.blockBytes
                 && fileBytes == that.fileBytes && Arrays.equals(crcs, that.crcs);
     }

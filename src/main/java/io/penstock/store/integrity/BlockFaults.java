@@ -13,18 +13,18 @@ final class BlockFaults {
     private static final int MAX_BLOCKS_TOLD = 4096;
 
     private final BlockChecksums checksums;
-    /** The checksum found for each bad block. */
-    private final TreeMap<Long, Integer> bad = new TreeMap<>();
+    /** What is wrong with each bad block. */
+    private final TreeMap<Long, String> messages = new TreeMap<>();
     private long more;
 
     BlockFaults(BlockChecksums checksums) {
         this.checksums = checksums;
     }
 
-    synchronized void add(long block, int crc) {
-        bad.put(block, crc);
-        if (bad.size() > MAX_BLOCKS_TOLD) {
-            bad.pollLastEntry();
+    synchronized void add(long block, String message) {
+        messages.put(block, message);
+        if (messages.size() > MAX_BLOCKS_TOLD) {
+            messages.pollLastEntry();
             more++;
         }
     }
@@ -33,7 +33,7 @@ final class BlockFaults {
         List<Fault> faults = new ArrayList<>();
         long run = -1;
         long end = -1;
-        for (long block : bad.keySet()) {
+        for (long block : messages.keySet()) {
             if (block != end) {
                 addRun(faults, run, end);
                 run = block;
@@ -52,11 +52,9 @@ final class BlockFaults {
         if (first < 0) {
             return;
         }
-        String message = checksums.otherCrc(first, bad.get(first)).getMessage();
-        faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(),
-                Math.min(end * checksums.blockBytes(), checksums.fileBytes()),
-                end - first == 1 ? message : message + " (and the following blocks up to byte "
-                        + Math.min(end * checksums.blockBytes(),
-                        checksums.fileBytes()) + ")"));
+        long endByte = Math.min(end * checksums.blockBytes(), checksums.fileBytes());
+        String rest = end - first == 1 ? "" : " (and the following blocks up to byte " + endByte + ")";
+        faults.add(new Fault(checksums.file(), "crc32c", first, first * checksums.blockBytes(), endByte,
+                messages.get(first) + rest));
     }
 }

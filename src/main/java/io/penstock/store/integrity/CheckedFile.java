@@ -20,20 +20,12 @@ public record CheckedFile(Location file, long bytes, List<String> checks) {
         checks = List.copyOf(checks);
     }
 
-    /**
-     * Tells whether any checksum covers the content; a valid structure says little about it.
-     *
-     * @return true if something other than the structure was checked
-     */
+    /** {@return whether any checksum covers the content; a valid structure says little about it} */
     public boolean hasChecksum() {
         return checks.stream().anyMatch(check -> !check.equals("structure"));
     }
 
-    /**
-     * Returns the file in JSON form.
-     *
-     * @return the fields, in order
-     */
+    /** {@return the file in JSON form, fields in order} */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("file", file.toString());

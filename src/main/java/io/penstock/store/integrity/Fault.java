@@ -28,11 +28,7 @@ public record Fault(Location file, String check, long firstBlock, long firstByte
         this(file, check, -1, -1, -1, message);
     }
 
-    /**
-     * Returns the fault in JSON form.
-     *
-     * @return the known fields, in order
-     */
+    /** {@return the fault in JSON form: the known fields, in order} */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("file", file.toString());

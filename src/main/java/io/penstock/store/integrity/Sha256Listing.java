@@ -1,7 +1,7 @@
 package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
+import io.penstock.io.file.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file's digest in a {@code sha256sum} listing next to it: {@code X.sha256} for {@code X.bin}, as our writers name
@@ -28,6 +29,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
     private static final List<String> NAMES =
             List.of("SHA256SUMS", "SHA256SUMS.txt", "sha256sums.txt", "sha256sum.txt");
     private static final Pattern LINE = Pattern.compile("(\\\\?)([0-9a-fA-F]{64}) [ *](?:\\./)?(.+)");
+    private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
     private static final long MAX_LISTING_BYTES = 64 << 20;
     private static final int BUFFER_BYTES = 1 << 20;
 
@@ -36,7 +38,7 @@ record Sha256Listing(Location listing, Location file, String hex) {
      *
      * @param read the listings read so far, each as digests by name; a listing may have millions of files
      */
-    static Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
+    static @Nullable Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
         String name = file.name();
         List<String> listings = new ArrayList<>();
         int dot = name.lastIndexOf('.');
@@ -72,7 +74,8 @@ record Sha256Listing(Location listing, Location file, String hex) {
         for (String line : text.split("\n")) {
             Matcher matcher = LINE.matcher(line.endsWith("\r") ? line.substring(0, line.length() - 1) : line);
             if (matcher.matches()) {
-                digests.putIfAbsent(unescaped(matcher.group(3), !matcher.group(1).isEmpty()),
+                String name = matcher.group(3);
+                digests.putIfAbsent(matcher.group(1).isEmpty() ? name : unescaped(name),
                         matcher.group(2).toLowerCase(Locale.ROOT));
             }
         }
@@ -80,25 +83,16 @@ record Sha256Listing(Location listing, Location file, String hex) {
     }
 
     /** Unescapes the name in a line that begins with a backslash. */
-    private static String unescaped(String name, boolean escaped) {
-        if (!escaped) {
-            return name;
-        }
-        StringBuilder plain = new StringBuilder();
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            if (c == '\\' && i + 1 < name.length()) {
-                char next = name.charAt(++i);
-                plain.append(next == 'n' ? '\n' : next == 'r' ? '\r' : next);
-            } else {
-                plain.append(c);
-            }
-        }
-        return plain.toString();
+    private static String unescaped(String name) {
+        return ESCAPE.matcher(name).replaceAll(escape -> switch (escape.group(1)) {
+            case "n" -> "\n";
+            case "r" -> "\r";
+            default -> Matcher.quoteReplacement(escape.group(1));
+        });
     }
 
     /** Digests the file; returns null if the digest matches, otherwise the fault. */
-    Fault check(LongConsumer read) throws IOException {
+    @Nullable Fault check(LongConsumer read) throws IOException {
         MessageDigest sha256 = Sha256.digest();
         byte[] chunk = new byte[BUFFER_BYTES];
         try (InputStream in = file.newInputStream()) {

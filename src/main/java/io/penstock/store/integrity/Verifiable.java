@@ -3,16 +3,16 @@ package io.penstock.store.integrity;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A store whose format has its own checksums. */
 public interface Verifiable {
 
     /**
-     * Returns the format's name for its checksums, for reports.
-     *
-     * @return for example {@code index hashes}; null if this store was written without them
+     * {@return the format's name for its checksums, for reports, for example {@code index hashes}; null if this store
+     * was written without them}
      */
-    String checksum();
+    @Nullable String checksum();
 
     /**
      * Reads everything that the format's checksums cover, and reports mismatches.

@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of checking a store in every available way.
@@ -22,7 +23,7 @@ import java.util.Map;
  * @param files the files, each with its checks
  * @param faults the faults; a run of bad blocks is one fault
  */
-public record Verification(Location path, String kind, List<CheckedFile> files, List<Fault> faults) {
+public record Verification(Location path, @Nullable String kind, List<CheckedFile> files, List<Fault> faults) {
 
     /** Retries for a store that is replaced while it is checked. */
     private static final int REPLACEMENTS = 1000;
@@ -65,29 +66,17 @@ public record Verification(Location path, String kind, List<CheckedFile> files, 
         }
     }
 
-    /**
-     * Tells whether there is no fault.
-     *
-     * @return true if there is none
-     */
+    /** {@return whether there is no fault} */
     public boolean isGood() {
         return faults.isEmpty();
     }
 
-    /**
-     * Returns the total size of all files.
-     *
-     * @return bytes
-     */
+    /** {@return the total size of all files, in bytes} */
     public long bytes() {
         return files.stream().mapToLong(CheckedFile::bytes).sum();
     }
 
-    /**
-     * Returns the result in JSON form.
-     *
-     * @return the fields, in order
-     */
+    /** {@return the result in JSON form, fields in order} */
     public Map<String, Object> toMap() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("path", path.toString());

@@ -1,8 +1,8 @@
 package io.penstock.store.integrity;
 
-import io.penstock.io.Generation;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.index.Generation;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -30,6 +31,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** One {@link Verification} run. For one thread, which starts others. */
 final class Verifier {
@@ -46,14 +48,14 @@ final class Verifier {
     private final Map<Location, Map<String, String>> listings = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<BlockFaults> blockFaults = new ArrayList<>();
-    private final List<Callable<Fault>> tasks = new ArrayList<>();
+    private final List<Callable<@Nullable Fault>> tasks = new ArrayList<>();
     private final LongAdder readBytes = new LongAdder();
     private long bytesToRead;
-    private String kind;
+    private @Nullable String kind;
     private List<Location> opened = List.of();
-    private Generation generation;
+    private @Nullable Generation generation;
     /** Why the store failed to open; null if it opened. */
-    private IOException refusal;
+    private @Nullable IOException refusal;
 
     Verifier(Location path, OpenOptions options, int threads, Progress progress) {
         this.path = path;
@@ -84,11 +86,11 @@ final class Verifier {
     /**
      * Opens the store and lists its files. Returns null if it does not open, and lists the existing files of that name.
      */
-    private Store open() throws IOException {
+    private @Nullable Store open() throws IOException {
         Store store = null;
         try {
             store = Store.open(path, options);
-            Inspection inspection = Inspection.of(path, store, false, Progress.NONE);
+            Inspection inspection = Inspection.of(path, store, Inspection.Depth.STRUCTURE, Progress.NONE);
             kind = inspection.kind();
             opened = inspection.files();
             generation = Generation.of(opened);
@@ -142,7 +144,7 @@ final class Verifier {
     private void addRefusal() throws IOException {
         boolean isStore = isStore();
         if (isStore || checksOf.isEmpty()) {
-            faults.add(new Fault(path, "structure", refusal.getMessage()));
+            faults.add(new Fault(path, "structure", String.valueOf(Objects.requireNonNull(refusal).getMessage())));
         }
         if (isStore && path.isFile()) {
             checksOf.computeIfAbsent(path, _ -> new ArrayList<>()).addFirst("structure");
@@ -189,7 +191,7 @@ final class Verifier {
             checksums = BlockChecksums.read(file);
         } catch (MalformedStoreException e) {
             checks.add("crc32c");
-            faults.add(new Fault(BlockChecksums.locationFor(file), "crc32c", e.getMessage()));
+            faults.add(new Fault(BlockChecksums.locationFor(file), "crc32c", String.valueOf(e.getMessage())));
             return;
         }
         if (checksums == null) {
@@ -197,8 +199,10 @@ final class Verifier {
         }
         checks.add("crc32c");
         long size = file.byteSize();
-        if (size != checksums.fileBytes()) {
-            faults.add(new Fault(file, "crc32c", checksums.otherSize(size).getMessage()));
+        try {
+            checksums.checkSize(size);
+        } catch (MalformedStoreException e) {
+            faults.add(new Fault(file, "crc32c", String.valueOf(e.getMessage())));
         }
         var bad = new BlockFaults(checksums);
         blockFaults.add(bad);
@@ -212,12 +216,14 @@ final class Verifier {
         }
     }
 
-    private Fault checkBlocks(BlockChecksums checksums, long from, long to, BlockFaults bad) {
+    private @Nullable Fault checkBlocks(BlockChecksums checksums, long from, long to, BlockFaults bad) {
         try (BlockReader reader = BlockReader.open(checksums.file(), checksums.blockBytes())) {
             reader.forEach(from, to, (block, crc) -> {
                 readBytes.add(checksums.blockBytes());
-                if (crc != checksums.crc(block)) {
-                    bad.add(block, crc);
+                try {
+                    checksums.check(block, crc);
+                } catch (MalformedStoreException e) {
+                    bad.add(block, String.valueOf(e.getMessage()));
                 }
             });
             return null;
@@ -236,11 +242,11 @@ final class Verifier {
         ExecutorService pool = Executors.newFixedThreadPool(threads,
                 Thread.ofPlatform().name("penstock-verify-", 0).daemon().factory());
         try {
-            List<Future<Fault>> futures = new ArrayList<>();
-            for (Callable<Fault> task : tasks) {
+            List<Future<@Nullable Fault>> futures = new ArrayList<>();
+            for (Callable<@Nullable Fault> task : tasks) {
                 futures.add(pool.submit(task));
             }
-            for (Future<Fault> future : futures) {
+            for (Future<@Nullable Fault> future : futures) {
                 Fault fault = await(future);
                 if (fault != null) {
                     faults.add(fault);
@@ -253,7 +259,7 @@ final class Verifier {
         blockFaults.forEach(bad -> faults.addAll(bad.faults()));
     }
 
-    private Fault await(Future<Fault> future) throws IOException, InterruptedException {
+    private @Nullable Fault await(Future<@Nullable Fault> future) throws IOException, InterruptedException {
         while (true) {
             try {
                 return future.get(PROGRESS_MILLIS, TimeUnit.MILLISECONDS);
@@ -277,9 +283,9 @@ final class Verifier {
         if (decodes(store)) {
             checksOf.values().forEach(checks -> checks.add("content"));
             try {
-                Inspection.of(path, store, true, progress);
+                Inspection.of(path, store, Inspection.Depth.CONTENT, progress);
             } catch (IOException | UncheckedIOException e) {
-                faults.add(new Fault(path, "content", e.getMessage()));
+                faults.add(new Fault(path, "content", String.valueOf(e.getMessage())));
             }
         }
     }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.FieldSource;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;

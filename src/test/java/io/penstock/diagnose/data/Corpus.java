@@ -87,7 +87,7 @@ final class Corpus {
     /** Shows so many batches of an epoch. */
     void show(DataStatistics statistics, long epoch, int batches) {
         BatchSampler sampler = BatchSampler.of(Sampler.sequential((long) batches * BATCH), BATCH,
-                new Shard(0, 1, TailPolicy.PAD), false).startingAt(epoch, 0);
+                new Shard(0, 1, TailPolicy.PAD)).startingAt(epoch, 0);
         BatchPlan plan = new BatchPlan(BATCH);
         Slab slab = new Slab(LAYOUT, MemorySegment.ofArray(new long[(int) LAYOUT.capacityBytes() / 8]));
         for (int batch = 0; batch < batches; batch++) {
@@ -101,7 +101,7 @@ final class Corpus {
     long allocatedByLooking(DataStatistics statistics, int times, ThreadMXBean threads) {
         BatchPlan plan = new BatchPlan(BATCH);
         Slab slab = new Slab(LAYOUT, MemorySegment.ofArray(new long[(int) LAYOUT.capacityBytes() / 8]));
-        BatchSampler.of(Sampler.sequential(BATCH), BATCH, new Shard(0, 1, TailPolicy.PAD), false).plan(0, plan);
+        BatchSampler.of(Sampler.sequential(BATCH), BATCH, new Shard(0, 1, TailPolicy.PAD)).plan(0, plan);
         fill(slab);
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < times; i++) {

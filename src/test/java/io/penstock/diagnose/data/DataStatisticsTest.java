@@ -21,6 +21,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -46,7 +47,7 @@ class DataStatisticsTest {
     static void write() throws Exception {
         corpus = folder.resolve("tokens");
         SplittableRandom random = new SplittableRandom(4);
-        try (MegatronWriter writer = MegatronWriter.create(corpus, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(corpus, DType.U16, IfExists.FAIL)) {
             try (MegatronPart part = writer.part()) {
                 for (int document = 0; document < 101; document++) {
                     int[] tokens = random.ints(1 + random.nextInt(90), 0, 50_000).toArray();

@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +28,8 @@ class ArrowFixturesTest {
     }
 
     private static void assertReadsAs(Entry entry) throws IOException {
-        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(entry.path(), true).toMap())));
+        Map<String, Object> found =
+                Json.object(Json.parse(Json.write(Inspection.of(entry.path(), Depth.CONTENT).toMap())));
         for (String name : List.of("kind", "container", "batch_rows")) {
             if (entry.fields().containsKey(name)) {
                 assertEquals(entry.fields().get(name), found.get(name), name);
@@ -56,7 +58,7 @@ class ArrowFixturesTest {
         return Fixtures.entries("arrow").filter(entry -> entry.expect().equals("reject"))
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
                     String message = assertThrows(MalformedStoreException.class,
-                            () -> Inspection.of(entry.path(), true)).getMessage();
+                            () -> Inspection.of(entry.path(), Depth.CONTENT)).getMessage();
                     assertTrue(message.contains(entry.path().getFileName().toString()), message);
                     assertTrue(message.contains(words.get(entry.toString())), message);
                     assertFalse(message.contains("\n"), message);

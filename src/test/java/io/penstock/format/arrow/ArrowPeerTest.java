@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
@@ -43,7 +44,7 @@ class ArrowPeerTest {
         Path path = folder().resolve(split ? "splits" : name);
         try (Store store = Store.open(path, split ? OpenOptions.DEFAULT.withMember(name.substring(7))
                 : OpenOptions.DEFAULT)) {
-            found = Json.object(Json.parse(Json.write(Inspection.of(Location.of(path), store, true,
+            found = Json.object(Json.parse(Json.write(Inspection.of(Location.of(path), store, Depth.CONTENT,
                     Progress.NONE).toMap())));
         }
         assertEquals(truth.get("container"), found.get("container"));

@@ -12,9 +12,11 @@ import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -81,7 +83,7 @@ class FilesStoreTest {
             assertThrows(IndexOutOfBoundsException.class, () -> store.name(7));
             assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, 2, new Span()));
         }
-        assertEquals(8, Inspection.of(folder, true).toMap().get("class_count"));
+        assertEquals(8, Inspection.of(folder, Depth.CONTENT).toMap().get("class_count"));
     }
 
     @Test
@@ -137,7 +139,7 @@ class FilesStoreTest {
         Files.createSymbolicLink(folder.resolve("again"), Path.of("a"));
         try (RecordStore store = RecordStore.open(folder)) {
             assertEquals(List.of("a/1.txt", "a/inside.txt"), names(store));
-            assertEquals(5L, Inspection.of(folder, false).toMap().get("skipped_links"));
+            assertEquals(5L, Inspection.of(folder, Depth.STRUCTURE).toMap().get("skipped_links"));
             Files.delete(folder.resolve("a/1.txt"));
             Files.createSymbolicLink(folder.resolve("a/1.txt"), elsewhere.resolve("secret.txt"));
             String message = assertThrows(UncheckedIOException.class, () -> store.locate(0, 0, new Span()))
@@ -211,6 +213,28 @@ class FilesStoreTest {
     private String fingerprint() throws IOException {
         try (RecordStore store = RecordStore.open(folder)) {
             return store.fingerprint();
+        }
+    }
+
+    @Test
+    void filesBeyondTheLimitOfMappingsAreCopiedWhateverTheirSize() throws IOException {
+        byte[][] contents = new byte[5][];
+        for (int i = 0; i < contents.length; i++) {
+            contents[i] = new byte[i % 2 == 0 ? 1000 + i : (300 << 10) + i];
+            new SplittableRandom(i).nextBytes(contents[i]);
+            Files.write(folder.resolve(i + ".bin"), contents[i]);
+        }
+        try (Arena arena = Arena.ofShared();
+                FileBytes bytes = new FileBytes(new FileList(folder, arena), arena, 1)) {
+            Span mapped = new Span();
+            bytes.locate(1, mapped);
+            Span span = new Span();
+            for (int i = contents.length - 1; i >= 0; i--) {
+                bytes.locate(i, span);
+                assertArrayEquals(contents[i], span.segment().asSlice(span.byteOffset(), span.byteSize())
+                        .toArray(ValueLayout.JAVA_BYTE));
+                assertEquals(i == 1, span.isBeside(mapped), "file " + i);
+            }
         }
     }
 }

@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -59,7 +60,7 @@ class Hdf5FixturesTest {
     }
 
     private static void assertReadsAs(Path path, Map<String, Object> truth) throws IOException {
-        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(path, true).toMap())));
+        Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(path, Depth.CONTENT).toMap())));
         assertEquals("hdf5", found.get("kind"));
         truth.forEach((name, value) -> {
             if (name.equals("other_datasets")) {
@@ -124,7 +125,8 @@ class Hdf5FixturesTest {
                 "hdf5/reject_empty_file.h5", List.of("empty"),
                 "hdf5/reject_corrupt_gzip_chunk.h5", List.of("chunk 2 of /img", "deflate"));
         for (Fixtures.Entry entry : Fixtures.entries("hdf5").filter(e -> e.expect().equals("reject")).toList()) {
-            String message = assertThrows(MalformedStoreException.class, () -> Inspection.of(entry.path(), true))
+            String message =
+                    assertThrows(MalformedStoreException.class, () -> Inspection.of(entry.path(), Depth.CONTENT))
                     .getMessage();
             assertTrue(message.contains(entry.path().getFileName().toString()), message);
             assertFalse(message.contains("\n"), message);

@@ -19,6 +19,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.StoreFormats;
@@ -123,7 +124,7 @@ class Hdf5StoreTest {
         try (TensorStore store = TensorStore.open(Hdf5FixturesTest.own("virtual.h5"))) {
             assertTrue(store.unread().get("/virtual").contains("virtual dataset"));
         }
-        Inspection inspection = Inspection.of(file, true);
+        Inspection inspection = Inspection.of(file, Depth.CONTENT);
         assertEquals(List.of("/read"), inspection.arrays().stream().map(Inspection.Array::name).toList());
         String others = Json.write(inspection.details().get("other_datasets"));
         assertTrue(others.contains("\"/scaled\",\"stored_as\":\"<i4\",\"shape\":[100],\"refused\":\"the filter"),
@@ -250,7 +251,7 @@ class Hdf5StoreTest {
             }).getMessage();
             assertTrue(message.contains("short.h5") && message.contains("8192"), message);
             assertTrue(assertThrows(IOException.class,
-                    () -> Inspection.of(Location.of(file), store, true,
+                    () -> Inspection.of(Location.of(file), store, Depth.CONTENT,
                     Progress.NONE)).getMessage().contains("short.h5"));
         }
     }

@@ -14,6 +14,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
@@ -57,7 +58,7 @@ class ImageStoreTest {
     }
 
     private static Map<String, Object> inspect(Path path) throws IOException {
-        return Json.object(Json.parse(Json.write(Inspection.of(path, true).toMap())));
+        return Json.object(Json.parse(Json.write(Inspection.of(path, Depth.CONTENT).toMap())));
     }
 
     @TestFactory
@@ -65,7 +66,7 @@ class ImageStoreTest {
         return Fixtures.entries("images").filter(e -> e.expect().equals("reject"))
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
                     String message = assertThrows(MalformedStoreException.class,
-                            () -> Inspection.of(entry.path(), false)).getMessage();
+                            () -> Inspection.of(entry.path(), Depth.STRUCTURE)).getMessage();
                     assertTrue(message.startsWith(entry.path() + ": "), message);
                     assertTrue(message.contains(", expected "), message);
                     assertFalse(message.contains("\n"), message);
@@ -134,6 +135,6 @@ class ImageStoreTest {
     @Test
     void moreThanTheLimitOfPixelsIsRefused() {
         assertThrows(MalformedStoreException.class,
-                () -> ImageStore.open(Location.of(Fixtures.path("images/rgb.png")), 60 * 44 - 1));
+                () -> ImageProvider.open(Location.of(Fixtures.path("images/rgb.png")), 60 * 44 - 1));
     }
 }

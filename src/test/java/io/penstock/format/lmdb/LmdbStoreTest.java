@@ -11,12 +11,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
@@ -184,9 +185,9 @@ class LmdbStoreTest {
             assertEquals("00000032", train.name(50));
             assertEquals(List.of("meta", "train", "val"), all.databases());
             String message = assertThrows(UncheckedIOException.class, all::size).getMessage();
-            assertTrue(message.contains("3 databases and none told, expected one of [meta, train, val]"), message);
-            assertEquals(3, Json.array(all.inspect(true, Progress.NONE).details().get("databases")).size());
-            assertEquals(1, Json.array(train.inspect(true, Progress.NONE).details().get("databases")).size());
+            assertTrue(message.contains("3 databases, none selected, expected one of [meta, train, val]"), message);
+            assertEquals(3, Json.array(all.inspect(Depth.CONTENT, Progress.NONE).details().get("databases")).size());
+            assertEquals(1, Json.array(train.inspect(Depth.CONTENT, Progress.NONE).details().get("databases")).size());
             assertEquals(408, only.size());
         }
         String message = assertThrows(MalformedStoreException.class, () -> LmdbStore.open(Location.of(path),
@@ -263,7 +264,7 @@ class LmdbStoreTest {
 
     private static String digest(Path path) throws IOException {
         try (LmdbStore store = LmdbStore.open(Location.of(path), null)) {
-            return Json.write(store.inspect(true, Progress.NONE).details());
+            return Json.write(store.inspect(Depth.CONTENT, Progress.NONE).details());
         }
     }
 
@@ -340,7 +341,7 @@ class LmdbStoreTest {
             damaged += !opens && (opens(path, "meta") || opens(path, "train") || opens(path, "val")) ? 1 : 0;
             try (LmdbStore store = opens ? LmdbStore.open(Location.of(path), null) : null) {
                 if (store != null) {
-                    store.inspect(true, Progress.NONE);
+                    store.inspect(Depth.CONTENT, Progress.NONE);
                 }
             }
         }
@@ -423,7 +424,7 @@ class LmdbStoreTest {
                 }
                 Files.write(path, file);
                 try {
-                    Inspection.of(path, true);
+                    Inspection.of(path, Depth.CONTENT);
                 } catch (IOException e) {
                     assertTrue(e.getMessage().contains("damaged.mdb") && !e.getMessage().contains("\n"),
                             e.getMessage());

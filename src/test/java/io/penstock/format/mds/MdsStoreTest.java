@@ -15,6 +15,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormats;
@@ -25,10 +26,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -105,21 +106,45 @@ class MdsStoreTest {
     }
 
     @Test
-    void digestsOfTheIndexAreCheckedOnDemand() throws IOException {
-        try (MdsStore store = MdsStore.open(Location.of(Truth.written("mds/scalars")), null)) {
-            assertEquals(new MdsVerification(4, 16, Set.of()), store.verify(Progress.NONE));
+    void digestsOfTheIndexThatMatchAreNoFaults() throws IOException {
+        for (Path path : List.of(Truth.written("mds/scalars"), Truth.written("mds/merged"),
+                Fixtures.path("mds/tokens_zstd"))) {
+            assertEquals(List.of(), faults(path));
         }
-        try (MdsStore store = MdsStore.open(Location.of(Truth.written("mds/merged")), null)) {
-            assertEquals(new MdsVerification(5, 5, Set.of("blake2s")), store.verify(Progress.NONE));
+    }
+
+    @Test
+    void everyDigestOfTheIndexIsChecked() throws IOException {
+        assertEquals(16, changedDigests("scalars"));
+        // Of the shards of this index, one has a digest of an algorithm that the JDK lacks too.
+        assertEquals(5, changedDigests("merged"));
+    }
+
+    /** Changes every digest in a copy of an index; returns the faults found. */
+    private int changedDigests(String name) throws IOException {
+        Path copy = folder.resolve(name);
+        try (Stream<Path> files = Files.walk(Truth.written("mds/" + name))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(Truth.written("mds/" + name).relativize(file).toString()));
+            }
         }
-        try (MdsStore store = MdsStore.open(Location.of(Fixtures.path("mds/tokens_zstd")), null)) {
-            assertEquals(new MdsVerification(2, 2, Set.of()), store.verify(Progress.NONE));
+        Path index = copy.resolve("index.json");
+        Files.writeString(index, Files.readString(index).replaceAll("\": *\"[0-9a-f]{8,}\"", "\": \"00\""));
+        return faults(copy).size();
+    }
+
+    private static List<String> faults(Path path) throws IOException {
+        List<String> messages = new ArrayList<>();
+        try (MdsStore store = MdsStore.open(Location.of(path), null)) {
+            store.verify(fault -> messages.add(fault.message()), Progress.NONE);
         }
-        try (MdsStore store = MdsStore.open(Location.of(Fixtures.path("mds/ror_hash_mismatch")), null)) {
-            String message = assertThrows(MalformedStoreException.class, () -> store.verify(Progress.NONE))
-                    .getMessage();
-            assertTrue(message.contains("shard.00001.mds: sha1 "), message);
-        }
+        return messages;
+    }
+
+    @Test
+    void aDigestThatDiffersIsAFaultThatNamesTheFileAndTheAlgorithm() throws IOException {
+        List<String> messages = faults(Fixtures.path("mds/ror_hash_mismatch"));
+        assertTrue(messages.getFirst().contains("shard.00001.mds: sha1 "), messages.toString());
     }
 
     @Test
@@ -282,7 +307,7 @@ class MdsStoreTest {
                 }
                 Files.write(file, damaged);
                 try {
-                    Inspection.of(copy, true);
+                    Inspection.of(copy, Depth.CONTENT);
                 } catch (IOException e) {
                     assertTrue(e.getMessage().contains(name) && !e.getMessage().contains("\n"), e.getMessage());
                 } catch (RuntimeException | Error e) {

@@ -210,7 +210,7 @@ class MegatronIndexTest {
     void bytesBehindTheIndicesAreOneModeASequenceOrRefused() throws IOException {
         behind = new byte[] {0, 1, 0};
         try (TokenStore store = TokenStore.open(write())) {
-            assertEquals(true, ((StoreInfo.Source) store).info().details().get("multimodal"));
+            assertEquals(true, ((StoreInfo.Described) store).info().details().get("multimodal"));
         }
         for (int surplus : new int[] {1, 2, 4, 8, 1000}) {
             behind = new byte[surplus];

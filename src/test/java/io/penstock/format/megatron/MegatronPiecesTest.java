@@ -20,19 +20,20 @@ import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
 import io.penstock.dataset.Documents;
-import io.penstock.dataset.FieldSource;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
@@ -182,7 +183,7 @@ class MegatronPiecesTest {
     @TestFactory
     Stream<DynamicTest> inspectionAndVerificationReadTheTokensInTheOrderOfTheIndex() throws IOException {
         return each((name, truth, store) -> {
-            Inspection inspection = Inspection.of(Location.of(HOME.resolve(name)), store, true, Progress.NONE);
+            Inspection inspection = Inspection.of(Location.of(HOME.resolve(name)), store, Depth.CONTENT, Progress.NONE);
             Inspection.Array tokens = inspection.arrays().get(3);
             assertEquals("tokens", tokens.name());
             assertEquals(truth.get("sha256"), tokens.sha256());
@@ -190,7 +191,7 @@ class MegatronPiecesTest {
             assertEquals(List.of(number(truth, "tokens")), tokens.shape());
             assertEquals(store.dtype(), tokens.dtype());
             assertEquals(store.isOneRun() ? null : true, inspection.details().get("in_pieces"));
-            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, false,
+            assertNull(Inspection.of(Location.of(HOME.resolve(name)), store, Depth.STRUCTURE,
                     Progress.NONE).arrays().get(3).sha256());
             assertTrue(Verification.run(Location.of(HOME.resolve(name)), OpenOptions.DEFAULT, 1,
                     Progress.NONE).isGood());
@@ -219,9 +220,9 @@ class MegatronPiecesTest {
         for (Collator collator : List.of(CausalLm.narrow(), CausalLm.widened(TokenWidth.I32),
                 CausalLm.widened(TokenWidth.I64))) {
             assertSame(TokenWindows.of(ordered, LENGTH), TokenWindows.of(store, LENGTH), collator, mode);
-            assertSame(TokenWindows.of(ordered, LENGTH, 5, true), TokenWindows.of(store, LENGTH, 5, true), collator,
+            assertSame(TokenWindows.of(ordered, LENGTH, 5), TokenWindows.of(store, LENGTH, 5), collator,
                     mode);
-            assertSame(DocumentWindows.of(ordered, 4, 3, true), DocumentWindows.of(store, 4, 3, true), collator, mode);
+            assertSame(DocumentWindows.of(ordered, 4, 3), DocumentWindows.of(store, 4, 3), collator, mode);
         }
         for (TokenWidth width : new TokenWidth[] {TokenWidth.STORE, TokenWidth.I64}) {
             assertSame(Documents.of(ordered), Documents.of(store), Pad.toLongest(width, 0), mode);
@@ -237,8 +238,8 @@ class MegatronPiecesTest {
             } else {
                 String message = assertThrows(IllegalArgumentException.class, () -> Packing.of(documents, LENGTH))
                         .getMessage();
-                assertTrue(message.contains("Cached.of"), message);
-                try (Cached together = Cached.of(documents, TokenWindows.TOKENS);
+                assertTrue(message.contains("documents.cache("), message);
+                try (Cached together = documents.cache(TokenWindows.TOKENS);
                         var packed = Packing.of(together, LENGTH).pack()) {
                     assertSame(expected, packed, packedLm, mode);
                 }

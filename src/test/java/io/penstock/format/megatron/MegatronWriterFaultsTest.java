@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
@@ -44,7 +45,7 @@ class MegatronWriterFaultsTest {
             Path prefix = Path.of(args[0]);
             long rounds = Long.parseLong(args[1]);
             int[] tokens = new int[1000];
-            try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+            try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
                 MegatronPart first = writer.part();
                 MegatronPart second = writer.part();
                 for (long r = 0; r < rounds; r++) {
@@ -167,7 +168,7 @@ class MegatronWriterFaultsTest {
         process.destroyForcibly().waitFor();
         assertEquals(List.of(".corpus.writing"), names());
         assertThrows(IOException.class, () -> TokenStore.open(prefix));
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             part.append(new int[] {1}, 0, 1);
             part.endDocument();
@@ -183,7 +184,7 @@ class MegatronWriterFaultsTest {
         Process first = writing(prefix);
         try {
             String message = assertThrows(IOException.class,
-                    () -> MegatronWriter.create(prefix, DType.U16, true)).getMessage();
+                    () -> MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE)).getMessage();
             assertTrue(message.contains("another process is writing it"), message);
             assertTrue(first.isAlive());
             assertEquals(List.of(".corpus.writing"), names());
@@ -191,14 +192,14 @@ class MegatronWriterFaultsTest {
             first.destroy();
             first.waitFor();
         }
-        MegatronWriter.create(prefix, DType.U16, true).close();
+        MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE).close();
     }
 
     @Test
     void aSecondAttemptInThisProcessDoesNotOpenTheStoreToOtherProcesses() throws Exception {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
-            assertThrows(IOException.class, () -> MegatronWriter.create(prefix, DType.U16, false));
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
+            assertThrows(IOException.class, () -> MegatronWriter.create(prefix, DType.U16, IfExists.FAIL));
             Process process = start("sh", "-c", "exec " + java(prefix, 10));
             String output = finish(process);
             assertTrue(output.contains("another process is writing it"), output);

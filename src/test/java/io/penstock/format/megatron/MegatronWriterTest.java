@@ -11,6 +11,7 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -46,7 +47,7 @@ class MegatronWriterTest {
     void documentsComeBackAsTheyWereWrittenInEveryDType(DType dtype) throws IOException {
         List<List<Long>> documents = randomDocuments(dtype, 200, new SplittableRandom(SEED));
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, dtype, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, dtype, IfExists.FAIL)) {
             try (MegatronPart part = writer.part()) {
                 for (int d = 0; d < documents.size(); d++) {
                     append(part, documents.get(d), dtype, d);
@@ -54,6 +55,7 @@ class MegatronWriterTest {
                 }
             }
             writer.commit();
+            assertEquals(names(), writer.files().stream().map(file -> file.getFileName().toString()).sorted().toList());
         }
         assertEquals(documents, SlowMegatronReader.documents(prefix), "seed " + SEED);
         assertEquals(documents, read(prefix), "seed " + SEED);
@@ -65,7 +67,7 @@ class MegatronWriterTest {
     void partsInAnyOrderOfWritingMakeTheSameFilesAsOneWriterAlone() throws Exception {
         List<List<Long>> documents = randomDocuments(DType.U16, 600, new SplittableRandom(SEED));
         Path serial = folder.resolve("serial");
-        try (MegatronWriter writer = MegatronWriter.create(serial, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(serial, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             for (List<Long> document : documents) {
                 append(part, document, DType.U16, 0);
@@ -74,7 +76,7 @@ class MegatronWriterTest {
             writer.commit();
         }
         Path parallel = folder.resolve("parallel");
-        try (MegatronWriter writer = MegatronWriter.create(parallel, DType.U16, false);
+        try (MegatronWriter writer = MegatronWriter.create(parallel, DType.U16, IfExists.FAIL);
                 var pool = Executors.newFixedThreadPool(4)) {
             List<MegatronPart> parts = Stream.generate(writer::part).limit(7).toList();
             List<Future<?>> running = new ArrayList<>();
@@ -105,7 +107,7 @@ class MegatronWriterTest {
     void whatMegatronWroteIsWrittenByteForByteTheSame() throws IOException {
         Path written = folder.resolve("again");
         try (TokenStore store = TokenStore.open(Fixtures.path("megatron/i32_docs.idx"));
-                MegatronWriter writer = MegatronWriter.create(written, store.dtype(), false)) {
+                MegatronWriter writer = MegatronWriter.create(written, store.dtype(), IfExists.FAIL)) {
             MegatronPart part = writer.part();
             Span span = new Span();
             for (long d = 0; d < store.documentCount(); d++) {
@@ -125,7 +127,7 @@ class MegatronWriterTest {
     void aDocumentLongerThanASequenceMayBeIsSeveralSequences() throws IOException {
         Path prefix = folder.resolve("long");
         long[] tokens = LongStream.range(0, 25).toArray();
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false, 10)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL, 10)) {
             MegatronPart part = writer.part();
             part.append(tokens, 0, 25);
             part.endDocument();
@@ -155,7 +157,7 @@ class MegatronWriterTest {
 
     @Test
     void withoutCommitNothingRemains() throws IOException {
-        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             part.append(new int[3_000_000], 0, 3_000_000);
             part.endDocument();
@@ -168,10 +170,10 @@ class MegatronWriterTest {
     void aStoreThatExistsIsKeptUnlessItIsToBeOverwritten() throws IOException {
         Path prefix = write("corpus", 1, 2, 3);
         String message = assertThrows(FileAlreadyExistsException.class,
-                () -> MegatronWriter.create(prefix, DType.U16, false)).getMessage();
+                () -> MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)).getMessage();
         assertTrue(message.contains("corpus.idx") && message.contains("exists"), message);
         assertEquals(List.of(List.of(1L, 2L, 3L)), read(prefix));
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.I32, true)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.I32, IfExists.REPLACE)) {
             MegatronPart part = writer.part();
             part.append(new int[] {9}, 0, 1);
             part.endDocument();
@@ -180,13 +182,13 @@ class MegatronWriterTest {
         }
         assertEquals(List.of(List.of(9L)), read(prefix));
         Files.delete(Path.of(prefix + ".idx"));
-        assertThrows(FileAlreadyExistsException.class, () -> MegatronWriter.create(prefix, DType.U16, false));
+        assertThrows(FileAlreadyExistsException.class, () -> MegatronWriter.create(prefix, DType.U16, IfExists.FAIL));
     }
 
     @Test
     void aStoreThatAppearsMeanwhileIsKept() throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             part.append(new int[] {9}, 0, 1);
             part.endDocument();
@@ -200,9 +202,9 @@ class MegatronWriterTest {
     @Test
     void aSecondWriterOfThisProcessIsRefusedWhileTheFirstGoesOn() throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             String message = assertThrows(IOException.class,
-                    () -> MegatronWriter.create(prefix, DType.U16, true)).getMessage();
+                    () -> MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE)).getMessage();
             assertTrue(message.contains("corpus") && message.contains("another writer"), message);
             MegatronPart part = writer.part();
             part.append(new int[] {7}, 0, 1);
@@ -210,7 +212,7 @@ class MegatronWriterTest {
             writer.commit();
         }
         assertEquals(List.of(List.of(7L)), read(prefix));
-        MegatronWriter.create(prefix, DType.U16, true).close();
+        MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE).close();
     }
 
     @Test
@@ -223,7 +225,7 @@ class MegatronWriterTest {
             for (int t = 0; t < 4; t++) {
                 running.add(pool.submit(() -> {
                     for (int i = 0; i < 200; i++) {
-                        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, true)) {
+                        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE)) {
                             assertEquals(1, holders.incrementAndGet());
                             MegatronPart part = writer.part();
                             part.append(new int[] {1}, 0, 1);
@@ -258,7 +260,7 @@ class MegatronWriterTest {
     @Test
     void aTokenThatDoesNotFitIsNamedWithItsPlaceAndNothingOfTheCallIsWritten() throws IOException {
         Path prefix = folder.resolve("corpus");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             String message = assertThrows(IllegalArgumentException.class,
                     () -> part.append(new int[] {1, 2, 65_536, 3}, 0, 4)).getMessage();
@@ -278,7 +280,7 @@ class MegatronWriterTest {
             {Integer.MIN_VALUE, Integer.MAX_VALUE}};
         DType[] dtypes = {DType.U8, DType.I8, DType.U16, DType.I16, DType.I32};
         for (int i = 0; i < dtypes.length; i++) {
-            try (MegatronWriter writer = MegatronWriter.create(folder.resolve("limits"), dtypes[i], false)) {
+            try (MegatronWriter writer = MegatronWriter.create(folder.resolve("limits"), dtypes[i], IfExists.FAIL)) {
                 MegatronPart part = writer.part();
                 part.append(limits[i], 0, 2);
                 for (long beyond : new long[] {limits[i][0] - 1, limits[i][1] + 1}) {
@@ -288,13 +290,13 @@ class MegatronWriterTest {
         }
         for (DType none : List.of(DType.U32, DType.U64, DType.F32, DType.BOOL)) {
             assertThrows(IllegalArgumentException.class,
-                    () -> MegatronWriter.create(folder.resolve("none"), none, false));
+                    () -> MegatronWriter.create(folder.resolve("none"), none, IfExists.FAIL));
         }
     }
 
     @Test
     void tokensBehindTheLastDocumentAreAnErrorThatLeavesNothing() throws IOException {
-        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, IfExists.FAIL)) {
             writer.part().append(new int[] {1}, 0, 1);
             assertThrows(IllegalStateException.class, writer::commit);
         }
@@ -305,7 +307,7 @@ class MegatronWriterTest {
     void aStoreMayHoldNoTokenAndNoDocument() throws IOException {
         for (int documents = 0; documents < 3; documents++) {
             Path prefix = folder.resolve("corpus" + documents);
-            try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+            try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
                 for (int d = 0; d < documents; d++) {
                     writer.part().endDocument();
                 }
@@ -320,7 +322,7 @@ class MegatronWriterTest {
 
     @Test
     void closeWhileAPartIsBeingWrittenEndsTheWritingThreadAndLeavesNothing() throws Exception {
-        MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, false);
+        MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, IfExists.FAIL);
         MegatronPart part = writer.part();
         part.append(new int[1], 0, 1);
         try (var pool = Executors.newSingleThreadExecutor()) {
@@ -342,7 +344,7 @@ class MegatronWriterTest {
     void aPartWhoseTokensVanishedHalfWayIsNotCommitted() throws IOException {
         Path source = Files.write(folder.resolve("source"), new byte[4 << 20]);
         try (MappedFile mapped = MappedFile.open(source);
-                MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, false)) {
+                MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             try (RandomAccessFile file = new RandomAccessFile(source.toFile(), "rw")) {
                 file.setLength(3 << 19);
@@ -357,7 +359,7 @@ class MegatronWriterTest {
     @Test
     void aFolderThatDoesNotExistIsNamed() {
         String message = assertThrows(IOException.class,
-                () -> MegatronWriter.create(folder.resolve("absent/corpus"), DType.U16, false)).getMessage();
+                () -> MegatronWriter.create(folder.resolve("absent/corpus"), DType.U16, IfExists.FAIL)).getMessage();
         assertTrue(message.contains("absent"), message);
         assertFalse(Files.exists(folder.resolve("absent")));
     }
@@ -371,7 +373,7 @@ class MegatronWriterTest {
 
     private Path write(String name, int... tokens) throws IOException {
         Path prefix = folder.resolve(name);
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
             part.append(tokens, 0, tokens.length);
             part.endDocument();

@@ -64,7 +64,7 @@ class NpyHeaderTest {
         "{'descr': '|S4', 'fortran_order': False, 'shape': (2, 3), }; strings",
         "{'descr': '<U4', 'fortran_order': False, 'shape': (2, 3), }; strings",
         "{'descr': '|V4', 'fortran_order': False, 'shape': (2, 3), }; uninterpreted bytes",
-        "{'descr': '|V2', 'fortran_order': False, 'shape': (2, 3), }; dtype can be told",
+        "{'descr': '|V2', 'fortran_order': False, 'shape': (2, 3), }; pass the dtype",
         "{'descr': '|V999999999', 'fortran_order': False, 'shape': (2, 3), }; uninterpreted bytes",
         "{'descr': '<i3', 'fortran_order': False, 'shape': (2, 3), }; unknown type",
         "{'descr': '', 'fortran_order': False, 'shape': (2, 3), }; unknown type",

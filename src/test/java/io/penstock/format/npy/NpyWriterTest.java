@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -37,7 +38,7 @@ class NpyWriterTest {
             }
             Path written = folder.resolve("again.npy");
             try (TensorStore store = TensorStore.open(entry.path())) {
-                NpyWriter.write(written, store.tensor(0), true);
+                NpyWriter.write(written, store.tensor(0), IfExists.REPLACE);
             }
             if (!entry.toString().contains("open_memmap")) {
                 assertEquals(-1, Files.mismatch(entry.path(), written), entry.toString());
@@ -56,7 +57,8 @@ class NpyWriterTest {
         for (DType dtype : new DType[] {DType.BF16, DType.F8E4M3, DType.F8E5M2}) {
             Path path = folder.resolve(dtype + ".npy");
             byte[] bytes = {1, 2, 3, 4, 5, 6, 7, 8};
-            NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()), false);
+            NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()),
+                    IfExists.FAIL);
             assertThrows(IOException.class, () -> TensorStore.open(path));
             try (TensorStore store = TensorStore.open(path, dtype)) {
                 assertEquals(dtype, store.tensors().getFirst().dtype());
@@ -70,9 +72,9 @@ class NpyWriterTest {
         Path path = folder.resolve("x.npy");
         Files.writeString(path, "other");
         Tensor tensor = Tensor.of(MemorySegment.ofArray(new byte[4]), DType.U8, 4);
-        assertThrows(FileAlreadyExistsException.class, () -> NpyWriter.write(path, tensor, false));
+        assertThrows(FileAlreadyExistsException.class, () -> NpyWriter.write(path, tensor, IfExists.FAIL));
         assertEquals("other", Files.readString(path));
-        NpyWriter.write(path, tensor, true);
+        NpyWriter.write(path, tensor, IfExists.REPLACE);
         assertEquals(132, Files.size(path));
         try (var files = Files.list(folder)) {
             assertEquals(2, files.count());

@@ -11,6 +11,7 @@ import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import java.io.ByteArrayOutputStream;
@@ -56,7 +57,7 @@ class NpzStoreTest {
         Object all = Json.parse(Files.readAllBytes(written("expected.json")));
         List<Object> expected = Json.array(Json.object(all).get(name + ".npz"));
         List<Object> found = Json.array(Json.object(Json.parse(Json.write(
-                Inspection.of(written(name + ".npz"), true).toMap()))).get("arrays"));
+                Inspection.of(written(name + ".npz"), Depth.CONTENT).toMap()))).get("arrays"));
         assertEquals(expected.size(), found.size());
         for (int i = 0; i < expected.size(); i++) {
             Map<String, Object> array = Json.object(found.get(i));
@@ -250,7 +251,8 @@ class NpzStoreTest {
     }
 
     private static String decodingFailure(Path path) throws IOException {
-        String inspected = assertThrows(MalformedStoreException.class, () -> Inspection.of(path, true)).getMessage();
+        String inspected =
+                assertThrows(MalformedStoreException.class, () -> Inspection.of(path, Depth.CONTENT)).getMessage();
         try (TensorStore store = TensorStore.open(path)) {
             for (int attempt = 0; attempt < 2; attempt++) {
                 assertEquals(inspected, assertThrows(UncheckedIOException.class, () -> store.tensor(0)).getCause()

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -338,7 +339,7 @@ class ParquetByHandTest {
     }
 
     private static void assertRefused(Path file, String... words) {
-        String message = assertThrows(IOException.class, () -> Inspection.of(file, true)).getMessage();
+        String message = assertThrows(IOException.class, () -> Inspection.of(file, Depth.CONTENT)).getMessage();
         assertTrue(message.startsWith(file + ": "), message);
         assertFalse(message.contains("\n"), message);
         for (String word : words) {

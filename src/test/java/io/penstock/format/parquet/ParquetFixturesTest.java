@@ -9,6 +9,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +58,7 @@ class ParquetFixturesTest {
     }
 
     private static Map<String, Object> inspect(Path path) throws IOException {
-        return Json.object(Json.parse(Json.write(Inspection.of(path, true).toMap())));
+        return Json.object(Json.parse(Json.write(Inspection.of(path, Depth.CONTENT).toMap())));
     }
 
     private static void assertTable(Map<String, Object> expected, Map<String, Object> found) {

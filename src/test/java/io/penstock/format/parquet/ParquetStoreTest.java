@@ -16,6 +16,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
@@ -160,7 +161,7 @@ class ParquetStoreTest {
                 store.locate(row, 0, span);
                 assertEquals(100 + row, span.segment().get(LittleEndian.I32, span.byteOffset()));
             }
-            assertEquals(List.of(1L, 1L, 1L), ((java.util.Map<?, ?>) Inspection.of(folder, false).details()
+            assertEquals(List.of(1L, 1L, 1L), ((java.util.Map<?, ?>) Inspection.of(folder, Depth.STRUCTURE).details()
                     .get("parquet")).get("row_groups"));
             String fingerprint = store.fingerprint();
             oneRow(folder.resolve("train-00001-of-00003.parquet"), 7);
@@ -177,7 +178,7 @@ class ParquetStoreTest {
         }
         Files.delete(folder.resolve("test-00000-of-00001.parquet"));
         Files.delete(folder.resolve("train-00001-of-00003.parquet"));
-        assertRefused(folder, "2 files of 'train', expected 00003");
+        assertRefused(folder, "2 files of 'train', expected 3");
     }
 
     private static void oneRow(Path file, int value) throws IOException {
@@ -248,7 +249,7 @@ class ParquetStoreTest {
                 }
                 Files.write(file, bytes);
                 try {
-                    Inspection.of(file, true);
+                    Inspection.of(file, Depth.CONTENT);
                 } catch (IOException e) {
                     assertFalse(e.getMessage().contains("\n"), e.getMessage());
                     assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());

@@ -122,7 +122,7 @@ class SafetensorsHeaderTest {
         assertEquals("safetensors", StoreFormats.recognize(Location.of(other)).name());
         try (TensorStore store = TensorStore.open(other)) {
             assertEquals(DType.F32, store.tensor(0).dtype());
-            assertEquals(folder + "/weights.bin (1 tensors)", store.toString());
+            assertEquals(folder + "/weights.bin (safetensors:tensors=1)", store.toString());
         }
     }
 }

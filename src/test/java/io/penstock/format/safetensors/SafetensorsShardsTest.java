@@ -9,6 +9,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
@@ -34,9 +35,9 @@ class SafetensorsShardsTest {
     @BeforeEach
     void twoShards() throws IOException {
         SafetensorsWriter.write(folder.resolve("one.safetensors"), Map.of("a", bytes(1), "extra", bytes(9)), Map.of(),
-                false);
+                IfExists.FAIL);
         SafetensorsWriter.write(folder.resolve("two.safetensors"), Map.of("b", bytes(2), "a", bytes(8)), Map.of(),
-                false);
+                IfExists.FAIL);
         index = folder.resolve("model.safetensors.index.json");
         map(Map.of("a", "one.safetensors", "b", "two.safetensors"));
     }

@@ -9,7 +9,9 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
+import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
@@ -44,7 +46,7 @@ class SafetensorsWriterTest {
             Json.object(entry.fields().getOrDefault("metadata", Map.of()))
                     .forEach((name, value) -> metadata.put(name, (String) value));
             try (TensorStore store = TensorStore.open(entry.path())) {
-                SafetensorsWriter.write(written, shuffled(store), metadata, true);
+                SafetensorsWriter.write(written, shuffled(store), metadata, IfExists.REPLACE);
             }
             assertEquals(-1, Files.mismatch(entry.path(), written), entry.toString());
             files++;
@@ -73,8 +75,8 @@ class SafetensorsWriterTest {
                 tensors.put("the \"" + dtype + "\" \u00E9\n", Tensor.of(bytes, dtype, 3));
             }
             Path path = folder.resolve("all.safetensors");
-            SafetensorsWriter.write(path, tensors, Map.of("k\"", "\u0001 v"), false);
-            try (SafetensorsStore store = SafetensorsStore.open(Location.of(path))) {
+            SafetensorsWriter.write(path, tensors, Map.of("k\"", "\u0001 v"), IfExists.FAIL);
+            try (TensorStore store = SafetensorsProvider.open(Location.of(path))) {
                 assertEquals(tensors.size(), store.tensors().size());
                 for (int i = 0; i < store.tensors().size(); i++) {
                     Tensor expected = tensors.get(store.tensors().get(i).name());
@@ -82,7 +84,7 @@ class SafetensorsWriterTest {
                     assertEquals(-1, expected.segment().mismatch(store.tensor(i).segment()));
                     assertEquals(0, store.tensor(i).segment().address() % expected.dtype().byteSize());
                 }
-                assertEquals(Map.of("k\"", "\u0001 v"), store.info().details().get("metadata"));
+                assertEquals(Map.of("k\"", "\u0001 v"), store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE).details().get("metadata"));
             }
         }
     }
@@ -91,9 +93,10 @@ class SafetensorsWriterTest {
     void aFileThatExistsIsKeptUnlessItIsToBeOverwritten() throws Exception {
         Path path = folder.resolve("x.safetensors");
         Files.writeString(path, "other");
-        assertThrows(FileAlreadyExistsException.class, () -> SafetensorsWriter.write(path, Map.of(), Map.of(), false));
+        assertThrows(FileAlreadyExistsException.class,
+                () -> SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.FAIL));
         assertEquals("other", Files.readString(path));
-        SafetensorsWriter.write(path, Map.of(), Map.of(), true);
+        SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.REPLACE);
         assertEquals("\10\0\0\0\0\0\0\0{}      ", Files.readString(path));
         try (var files = Files.list(folder)) {
             assertEquals(List.of(path, BlockChecksums.pathFor(path)), files.sorted().toList());
@@ -105,6 +108,6 @@ class SafetensorsWriterTest {
     void theNameThatTheFormatKeepsForItselfIsRefused() {
         Tensor tensor = Tensor.of(MemorySegment.ofArray(new byte[1]), DType.U8, 1);
         assertThrows(IllegalArgumentException.class, () -> SafetensorsWriter.write(folder.resolve("x.safetensors"),
-                Map.of("__metadata__", tensor), Map.of(), false));
+                Map.of("__metadata__", tensor), Map.of(), IfExists.FAIL));
     }
 }

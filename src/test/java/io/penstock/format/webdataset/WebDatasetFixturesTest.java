@@ -7,13 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
+import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,7 +39,7 @@ class WebDatasetFixturesTest {
         return Fixtures.entries("webdataset").filter(entry -> entry.expect().equals("read"))
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
                     Map<String, Object> found = Json.object(Json.parse(Json.write(
-                            Inspection.of(entry.path(), true).toMap())));
+                            Inspection.of(entry.path(), Depth.CONTENT).toMap())));
                     for (String field : List.of("kind", "regular_members", "member_digest", "sample_count",
                             "samples")) {
                         assertEquals(entry.fields().get(field), found.get(field), field);
@@ -85,7 +86,7 @@ class WebDatasetFixturesTest {
         return Fixtures.entries("webdataset").filter(entry -> entry.expect().equals("reject"))
                 .map(entry -> DynamicTest.dynamicTest(entry.toString(), () -> {
                     String message = assertThrows(MalformedStoreException.class,
-                            () -> Inspection.of(entry.path(), true)).getMessage();
+                            () -> Inspection.of(entry.path(), Depth.CONTENT)).getMessage();
                     assertFalse(message.contains("\n"), message);
                     assertTrue(message.startsWith(entry.path().toString()), message);
                     for (String word : WORDS_OF_THE_REASON.get(entry.toString())) {

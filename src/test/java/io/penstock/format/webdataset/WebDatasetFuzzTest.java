@@ -9,6 +9,7 @@ import io.penstock.io.Span;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -95,7 +96,7 @@ class WebDatasetFuzzTest {
     }
 
     private static void use(Path path) throws IOException {
-        Inspection.of(path, true);
+        Inspection.of(path, Depth.CONTENT);
         try (RecordStore store = RecordStore.open(path)) {
             Span span = new Span();
             for (long record = 0; record < store.size(); record++) {

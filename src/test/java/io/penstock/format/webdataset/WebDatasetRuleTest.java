@@ -8,6 +8,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
@@ -51,10 +52,11 @@ class WebDatasetRuleTest {
                 .map(entry -> DynamicTest.dynamicTest(entry.get("path").toString(), () -> {
                     Path path = resource(entry.get("path").toString());
                     if (entry.containsKey("error")) {
-                        assertThrows(MalformedStoreException.class, () -> Inspection.of(path, true));
+                        assertThrows(MalformedStoreException.class, () -> Inspection.of(path, Depth.CONTENT));
                         return;
                     }
-                    Map<String, Object> found = Json.object(Json.parse(Json.write(Inspection.of(path, true).toMap())));
+                    Map<String, Object> found =
+                            Json.object(Json.parse(Json.write(Inspection.of(path, Depth.CONTENT).toMap())));
                     for (String field : List.of("regular_members", "member_digest", "sample_count", "samples")) {
                         assertEquals(entry.get(field), found.get(field), field);
                     }

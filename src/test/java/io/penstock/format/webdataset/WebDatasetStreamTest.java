@@ -226,7 +226,7 @@ class WebDatasetStreamTest {
     }
 
     private static byte[] gunzip(byte[] packed) throws IOException {
-        try (var in = io.penstock.codec.Gzip.open(new java.io.ByteArrayInputStream(packed))) {
+        try (var in = io.penstock.codec.decoder.Gzip.open(new java.io.ByteArrayInputStream(packed))) {
             return in.readAllBytes();
         }
     }

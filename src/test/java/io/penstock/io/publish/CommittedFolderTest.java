@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -185,7 +186,7 @@ class CommittedFolderTest {
         Path old = written(WrittenStore.NPY, "old", OLD);
         Path after = written(WrittenStore.NPY, "new", NEW);
         Path state = state(old, after, ".x.npy.committed", "");
-        BlockChecksums.write(state.resolve("x.npy"), true, _ -> { });
+        BlockChecksums.write(state.resolve("x.npy"), IfExists.REPLACE, _ -> { });
         assertSame(after, state);
     }
 

@@ -8,7 +8,9 @@ import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.Verification;
@@ -28,14 +30,14 @@ enum WrittenStore {
     NPY("x.npy", "x.npy") {
         @Override
         void write(Path folder, int version) throws IOException {
-            NpyWriter.write(folder.resolve("x.npy"), numbers(version), true);
+            NpyWriter.write(folder.resolve("x.npy"), numbers(version), IfExists.REPLACE);
         }
     },
     SAFETENSORS("x.safetensors", "x.safetensors") {
         @Override
         void write(Path folder, int version) throws IOException {
             SafetensorsWriter.write(folder.resolve("x.safetensors"), Map.of("t" + version, numbers(version)),
-                    Map.of("version", Integer.toString(version)), true);
+                    Map.of("version", Integer.toString(version)), IfExists.REPLACE);
         }
     },
     SAFETENSORS_BY_FOLDER("x.safetensors", "") {
@@ -48,7 +50,7 @@ enum WrittenStore {
         @Override
         void write(Path folder, int version) throws IOException {
             try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"),
-                    version % 2 == 0 ? DType.U16 : DType.I32, true); MegatronPart part = writer.part()) {
+                    version % 2 == 0 ? DType.U16 : DType.I32, IfExists.REPLACE); MegatronPart part = writer.part()) {
                 for (int document = 0; document <= version % 5; document++) {
                     int[] tokens = new int[100 + version % 7];
                     Arrays.fill(tokens, version % 60_000);
@@ -126,7 +128,7 @@ enum WrittenStore {
 
     /** All that the store holds, whatever paths its files are at. */
     String read(Path folder) throws IOException {
-        Inspection all = Inspection.of(path(folder), true);
+        Inspection all = Inspection.of(path(folder), Depth.CONTENT);
         return all.kind() + " " + all.details() + " " + all.arrays();
     }
 

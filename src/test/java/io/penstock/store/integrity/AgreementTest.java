@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
@@ -230,7 +231,7 @@ class AgreementTest {
         try (Store store = Store.open(path)) {
             if (!digest) {
                 try {
-                    Inspection.of(Location.of(path), store, false, Progress.NONE);
+                    Inspection.of(Location.of(path), store, Depth.STRUCTURE, Progress.NONE);
                     return Outcome.READ;
                 } catch (IOException e) {
                     reasons.add("inspect: " + e.getMessage());
@@ -238,7 +239,7 @@ class AgreementTest {
                 }
             }
             try {
-                Inspection.of(Location.of(path), store, true, Progress.NONE);
+                Inspection.of(Location.of(path), store, Depth.CONTENT, Progress.NONE);
                 return Outcome.READ;
             } catch (IOException e) {
                 reasons.add("digest: " + e.getMessage());

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -62,7 +63,7 @@ class BlockChecksumsTest {
     void theFileIsAsItsFormatSaysToTheByte() throws IOException {
         for (int bytes : new int[] {0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 17 * BLOCK + 12_345}) {
             Path file = file(bytes);
-            BlockChecksums written = BlockChecksums.write(file, false, _ -> { });
+            BlockChecksums written = BlockChecksums.write(file, IfExists.FAIL, _ -> { });
             byte[] content = Files.readAllBytes(file);
             int blocks = (bytes + BLOCK - 1) / BLOCK;
             ByteBuffer expected = ByteBuffer.allocate(28 + 4 * blocks).order(ByteOrder.LITTLE_ENDIAN)
@@ -97,11 +98,11 @@ class BlockChecksumsTest {
     @Test
     void checksumsThatAreThereAreReplacedOnlyIfThatWasSaid() throws IOException {
         Path file = file(100);
-        BlockChecksums first = BlockChecksums.write(file, false, _ -> { });
+        BlockChecksums first = BlockChecksums.write(file, IfExists.FAIL, _ -> { });
         Files.write(file, new byte[100]);
-        assertThrows(FileAlreadyExistsException.class, () -> BlockChecksums.write(file, false, _ -> { }));
+        assertThrows(FileAlreadyExistsException.class, () -> BlockChecksums.write(file, IfExists.FAIL, _ -> { }));
         assertEquals(first, BlockChecksums.read(Location.of(file)));
-        assertFalse(first.equals(BlockChecksums.write(file, true, _ -> { })));
+        assertFalse(first.equals(BlockChecksums.write(file, IfExists.REPLACE, _ -> { })));
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(List.of("data-100", "data-100.crc32c"),
                     files.map(path -> path.getFileName().toString()).sorted().toList());
@@ -112,14 +113,14 @@ class BlockChecksumsTest {
     void whatIsNoFileOrHasNoChecksumsIsSaidSo() throws IOException {
         assertNull(BlockChecksums.read(Location.of(file(5))));
         assertThrows(NoSuchFileException.class,
-                () -> BlockChecksums.write(folder.resolve("absent"), false, _ -> { }));
+                () -> BlockChecksums.write(folder.resolve("absent"), IfExists.FAIL, _ -> { }));
         assertThrows(IOException.class, () -> BlockChecksums.compute(Location.of(folder), 4096, _ -> { }));
     }
 
     @Test
     void checksumsThatAreDamagedAreRefusedInOneLineThatNamesThem() throws IOException {
         Path file = file(3 * BLOCK);
-        BlockChecksums.write(file, false, _ -> { });
+        BlockChecksums.write(file, IfExists.FAIL, _ -> { });
         byte[] good = Files.readAllBytes(BlockChecksums.pathFor(file));
         for (int i = 0; i < good.length; i++) {
             int at = i;

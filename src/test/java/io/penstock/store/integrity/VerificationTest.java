@@ -12,6 +12,7 @@ import io.penstock.io.Location;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
@@ -64,7 +65,7 @@ class VerificationTest {
             Path copy = home.resolve(i + "-" + files.get(i).getFileName());
             byte[] bytes = Files.readAllBytes(files.get(i));
             Files.write(copy, bytes);
-            BlockChecksums.write(copy, false, _ -> { });
+            BlockChecksums.write(copy, IfExists.FAIL, _ -> { });
             assertTrue(verify(copy).faults().stream().noneMatch(fault -> fault.check().equals("crc32c")),
                     () -> "undamaged: " + copy);
             int at = random.nextInt(bytes.length);
@@ -82,7 +83,7 @@ class VerificationTest {
     @Test
     void aWrittenStoreIsGoodAndAFlippedBitIsFoundByBlocksAndDigest() throws Exception {
         Path prefix = folder.resolve("written");
-        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, false)) {
+        try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             try (MegatronPart part = writer.part()) {
                 for (int d = 0; d < 50; d++) {
                     int[] tokens = new SplittableRandom(d).ints(5_000, 0, 50_000).toArray();
@@ -117,7 +118,7 @@ class VerificationTest {
         for (int bytes : new int[] {0, 1, 70_000, 99_999, 100_001, 200_000}) {
             Path file = folder.resolve("resized-" + bytes);
             Files.write(file, new byte[100_000]);
-            BlockChecksums.write(file, false, _ -> { });
+            BlockChecksums.write(file, IfExists.FAIL, _ -> { });
             Files.write(file, new byte[bytes]);
             List<Fault> faults = verify(file).faults();
             assertFalse(faults.isEmpty());
@@ -128,7 +129,7 @@ class VerificationTest {
     @Test
     void anArrayOfOurWriterHasChecksumsAndItsStructureIsCheckedToo() throws Exception {
         Path file = folder.resolve("array.npy");
-        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(new byte[400]), DType.F32, 10, 10), false);
+        NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(new byte[400]), DType.F32, 10, 10), IfExists.FAIL);
         assertEquals(List.of("structure", "crc32c"), verify(file).files().getFirst().checks());
         byte[] bytes = Files.readAllBytes(file);
         bytes[0] = 0;
@@ -159,7 +160,7 @@ class VerificationTest {
     void filesOfAFolderAreCheckedWhereTheyHaveChecksums() throws Exception {
         Path home = Files.createDirectories(folder.resolve("loose"));
         Files.writeString(home.resolve("notes.txt"), "a");
-        BlockChecksums.write(home.resolve("notes.txt"), false, _ -> { });
+        BlockChecksums.write(home.resolve("notes.txt"), IfExists.FAIL, _ -> { });
         Verification result = verify(home);
         assertTrue(result.isGood());
         assertEquals(List.of(Location.of(home), Location.of(home.resolve("notes.txt"))),

@@ -1,0 +1,51 @@
+package io.penstock.dataset.reading;
+
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.io.Span;
+import io.penstock.memory.TensorSpec;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+
+/** Assembles values from several runs of bytes. */
+final class PartsReader extends MadeReader {
+
+    private final FieldSource.InParts source;
+    private final Span part = new Span();
+
+    PartsReader(FieldSource.InParts source, TensorSpec spec, ReadContext context) {
+        super(spec, context);
+        this.source = source;
+    }
+
+    @Override
+    long prepare(long sample) {
+        long bytes = 0;
+        int parts = source.count().applyAsInt(sample);
+        for (int p = 0; p < parts; p++) {
+            locate(sample, p);
+            bytes += part.byteSize();
+        }
+        context.checkSize(bytes, spec, unitBytes);
+        return bytes;
+    }
+
+    @Override
+    void make(long sample, long bytes, MemorySegment target, long targetOffset) {
+        long at = targetOffset;
+        int parts = source.count().applyAsInt(sample);
+        for (int p = 0; p < parts; p++) {
+            locate(sample, p);
+            context.reader.copy(part, target, at);
+            at += part.byteSize();
+        }
+    }
+
+    private void locate(long sample, int p) {
+        try {
+            source.place().locate(sample, p, part);
+            context.verify(part);
+        } catch (UncheckedIOException e) {
+            throw context.classified(e);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.penstock.dataset.source;
+
+import java.io.IOException;
+import java.io.Serial;
+import java.io.UncheckedIOException;
+
+/**
+ * A sample whose stored bytes are corrupt or cannot be decoded. Every read of it fails, on any thread; other samples
+ * may be good. An unreadable or truncated file is a different error, since a retry may succeed.
+ */
+public final class BadSampleException extends UncheckedIOException {
+
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    private final long sample;
+
+    /**
+     * Creates the error.
+     *
+     * @param sample its index in the dataset
+     * @param cause the fault; names the file or the sample
+     */
+    public BadSampleException(long sample, IOException cause) {
+        super(cause.getMessage(), cause);
+        this.sample = sample;
+    }
+
+    /** {@return the sample's index in the dataset} */
+    public long sample() {
+        return sample;
+    }
+}

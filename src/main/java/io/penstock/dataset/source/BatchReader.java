@@ -1,0 +1,143 @@
+package io.penstock.dataset.source;
+
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.sampling.BatchPlan;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads the samples of batches for a collator: locates a field of a sample, then copies its bytes or reads its
+ * integers. Each worker has its own reader, for one thread. Reading allocates nothing on the heap once it is warm.
+ *
+ * <p>All methods that locate or read throw {@link BadSampleException} if a sample is corrupt or cannot be decoded,
+ * {@link UncheckedIOException} if a file cannot be read or has shrunk, {@link IllegalStateException} if the dataset
+ * gives a number of bytes that does not fit the field, and {@link java.util.concurrent.CancellationException} if the
+ * loader is being closed. A collator lets these pass.
+ */
+public interface BatchReader {
+
+    /** The most integers that {@link #readIntegers} and {@link #readLongs} read at once: the longest array. */
+    int MAX_INTEGERS = Integer.MAX_VALUE - 8;
+
+    /** {@return the dataset} */
+    Samples samples();
+
+    /**
+     * Locates the bytes of a field of a batch's sample, without reading them unless they must be decoded.
+     *
+     * @param plan the batch
+     * @param row the sample's row in it
+     * @param field the field's position in the dataset
+     * @return the field's bytes; the next call reuses the span
+     */
+    Span locate(BatchPlan plan, int row, int field);
+
+    /**
+     * Returns the size of a field of a sample, without decoding it if the length is known before.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in the dataset
+     * @return bytes
+     */
+    long byteSize(long sample, int field);
+
+    /**
+     * Locates a field of all samples of a batch, for a collator that needs every length before it writes. Prefetches
+     * the start of each value, so that cache misses overlap.
+     *
+     * @param plan the batch; do not change it while {@link #located} is in use
+     * @param field the field's position in the dataset
+     */
+    void locateAll(BatchPlan plan, int field);
+
+    /**
+     * Returns the size of a sample of {@link #locateAll}.
+     *
+     * @param row the sample's row
+     * @return bytes
+     */
+    long locatedBytes(int row);
+
+    /**
+     * Returns the location of a sample of {@link #locateAll}, decoding it if needed.
+     *
+     * @param row the sample's row
+     * @return the field's bytes, valid until the next location
+     */
+    Span located(int row);
+
+    /**
+     * Copies a field of a batch's samples consecutively, values with a constant stride at memory speed.
+     *
+     * @param plan the batch
+     * @param field the field's position in the dataset
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
+     * @return bytes written
+     */
+    long copyAll(BatchPlan plan, int field, MemorySegment target, long targetOffset);
+
+    /**
+     * Copies located bytes of the field that was located last.
+     *
+     * @param from the bytes
+     * @param skipBytes bytes to skip at the start
+     * @param bytes bytes to copy
+     * @param target the target, native memory
+     * @param targetOffset the offset to write at
+     * @throws IndexOutOfBoundsException if the part is out of bounds
+     */
+    void copyPart(Span from, long skipBytes, long bytes, MemorySegment target, long targetOffset);
+
+    /**
+     * Reads the first elements of located bytes, as integers of at most 32 bits.
+     *
+     * @param from the bytes
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
+     * @param dtype their type
+     * @return the values in a reused array that may be longer than they are; signed types are sign-extended,
+     *     {@code u32} keeps its bits; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
+     * @throws IllegalArgumentException if the dtype does not fit
+     */
+    int[] readIntegers(Span from, int count, DType dtype);
+
+    /**
+     * Reads the first elements of located bytes as {@link #readIntegers} does, widened to 64 bits.
+     *
+     * @param from the bytes
+     * @param count the number of elements, at most {@link #MAX_INTEGERS}
+     * @param dtype their type
+     * @return the values in a reused array that may be longer than they are; valid until the next call
+     * @throws IndexOutOfBoundsException if there are fewer
+     * @throws IllegalArgumentException if the dtype does not fit
+     */
+    long[] readLongs(Span from, int count, DType dtype);
+
+    /**
+     * Prefetches a sample's first bytes into the CPU cache, if they are read through the mapping. A loop over scattered
+     * samples calls this one sample ahead.
+     *
+     * @param sample the sample's index
+     * @param field the field's position in the dataset
+     */
+    void prefetch(long sample, int field);
+
+    /**
+     * Names the sample that errors are about, for a collator that locates by itself.
+     *
+     * @param sample the sample's index
+     */
+    void about(long sample);
+
+    /**
+     * Verifies bytes that a collator located by itself, if the loader verifies, before the collator reads them.
+     *
+     * @param located the bytes, of the sample passed to {@link #about}
+     */
+    void check(Span located);
+
+    /** {@return a span for a collator that locates by itself: the same at every call, and used by nothing else} */
+    Span ownSpan();
+}

@@ -1,0 +1,35 @@
+package io.penstock.dataset.source;
+
+import io.penstock.memory.Tensor;
+import java.io.IOException;
+import java.util.random.RandomGenerator;
+
+/**
+ * User code that maps a field of a sample in a loader's workers. All workers call it concurrently: it must be stateless
+ * or keep its state per thread. It is deterministic if it draws only from the given random numbers.
+ */
+@FunctionalInterface
+public interface SampleMap {
+
+    /**
+     * Computes a value.
+     *
+     * @param in the sample's value: a copy in native memory, for this call only; see also {@link #readsInPlace}
+     * @param random random numbers for this call only, keyed by the loader's seed, the epoch, the sample's position in
+     *     the epoch's order and this step: the same for any workers, ranks, batch size and resume point, but different
+     *     if the sample repeats
+     * @param out native memory of the batch, uninitialized, for this call only; write all of it
+     * @throws IOException if the sample is bad; the bad-sample policy then applies
+     */
+    void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
+
+    /**
+     * Tells whether {@code in} may be a file mapping instead of a copy. Only Java code may read a mapping: a truncated
+     * page raises an error in Java but kills the process in native code.
+     *
+     * @return true if only Java code reads the input
+     */
+    default boolean readsInPlace() {
+        return false;
+    }
+}

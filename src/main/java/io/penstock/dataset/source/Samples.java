@@ -1,0 +1,38 @@
+package io.penstock.dataset.source;
+
+import io.penstock.memory.TensorSpec;
+import java.util.List;
+
+/**
+ * Samples of named fields, addressed by an index from 0 to {@link #size}: what a reader of samples needs to know.
+ * Implementations are immutable and thread-safe.
+ */
+public interface Samples {
+
+    /** {@return the number of samples} */
+    long size();
+
+    /**
+     * {@return the fields of every sample with their per-sample shapes: at least one, with unique names; the first
+     * dimension may be {@linkplain TensorSpec#VARIABLE variable}}
+     */
+    List<TensorSpec> fields();
+
+    /**
+     * Returns the source of a field.
+     *
+     * @param field the field's position in {@link #fields}
+     * @return how each sample's value is found or computed
+     */
+    FieldSource source(int field);
+
+    /**
+     * Returns a sample's name for messages.
+     *
+     * @param sample the sample's index
+     * @return for example {@code sample 17}, or the store's own name for it
+     */
+    default String name(long sample) {
+        return "sample " + sample;
+    }
+}

@@ -1,0 +1,84 @@
+package io.penstock.format;
+
+import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The files of a folder that are one table, as Hugging Face names them: {@code train-00003-of-00010.parquet}. */
+public final class ShardFiles {
+
+    private static final Pattern SHARD = Pattern.compile("(.*)-\\d{5,9}-of-(\\d{5,9})");
+
+    private ShardFiles() {
+    }
+
+    /**
+     * Finds the files of one table.
+     *
+     * @param folder the folder
+     * @param ending how the files' names end
+     * @param tableOf the table of a file that is not named as a shard, by its name without the ending
+     * @param table the table wanted: {@code train} in the example; null if there is but one
+     * @return at least one file, sorted by name
+     * @throws MalformedStoreException if there is no such table, it is one of several, or it lacks shards
+     * @throws IOException if the folder cannot be read
+     */
+    public static List<Location> of(Location folder, String ending, UnaryOperator<String> tableOf,
+            @Nullable String table) throws IOException {
+        Map<String, List<Location>> tables = new TreeMap<>();
+        Map<String, Integer> counts = new HashMap<>();
+        for (Location file : folder.files(name -> name.endsWith(ending))) {
+            String name = file.name().substring(0, file.name().length() - ending.length());
+            Matcher shard = SHARD.matcher(name);
+            String found = shard.matches() ? shard.group(1) : tableOf.apply(name);
+            if (shard.matches()) {
+                counts.put(found, Integer.parseInt(shard.group(2)));
+            }
+            tables.computeIfAbsent(found, _ -> new ArrayList<>()).add(file);
+        }
+        if (tables.isEmpty()) {
+            throw new MalformedStoreException(folder, "a folder without " + ending + " files", "at least one");
+        }
+        String chosen = choose(folder, tables.keySet(), table);
+        List<Location> files = tables.getOrDefault(chosen, List.of());
+        int count = counts.getOrDefault(chosen, files.size());
+        if (count != files.size()) {
+            throw new MalformedStoreException(folder, files.size() + " files of '" + chosen + "'", count
+                    + ", as their names say");
+        }
+        return files;
+    }
+
+    /**
+     * Chooses one table of several.
+     *
+     * @param folder the folder, for messages
+     * @param tables the tables' names
+     * @param table the one wanted; null if there is but one
+     * @return its name
+     * @throws MalformedStoreException if there is no such table, or it is one of several
+     */
+    public static String choose(Location folder, Collection<String> tables, @Nullable String table)
+            throws MalformedStoreException {
+        if (table == null && tables.size() == 1) {
+            return tables.iterator().next();
+        }
+        if (table == null) {
+            throw new MalformedStoreException(folder, "files of several tables: " + tables, "one, or the name of one");
+        }
+        if (!tables.contains(table)) {
+            throw new MalformedStoreException(folder, "no table '" + table + "'", "one of " + tables);
+        }
+        return table;
+    }
+}

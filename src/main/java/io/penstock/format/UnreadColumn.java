@@ -1,0 +1,50 @@
+package io.penstock.format;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * A column of a table that the store cannot read; the others are read.
+ *
+ * @param name its name
+ * @param type the format's name for its type
+ * @param reason why it cannot be read
+ */
+public record UnreadColumn(String name, String type, String reason) {
+
+    /**
+     * Returns the reasons, as a store gives them.
+     *
+     * @param columns the columns
+     * @return the first reason of each name
+     */
+    public static Map<String, String> reasons(List<UnreadColumn> columns) {
+        return columns.stream().collect(Collectors.toMap(UnreadColumn::name, UnreadColumn::reason,
+                (first, _) -> first));
+    }
+
+    /**
+     * Adds the columns to what an inspection says of a table; nothing if there are none.
+     *
+     * @param columns the columns
+     * @param table receives them
+     */
+    public static void describe(List<UnreadColumn> columns, Map<String, Object> table) {
+        if (!columns.isEmpty()) {
+            table.put("unsupported", columns.stream().map(column -> {
+                Map<String, Object> map = new LinkedHashMap<>();
+                map.put("name", column.name);
+                map.put("type", column.type);
+                map.put("reason", column.reason);
+                return map;
+            }).toList());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name + ": " + type + " (" + reason + ")";
+    }
+}

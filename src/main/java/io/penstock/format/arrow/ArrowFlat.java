@@ -1,0 +1,122 @@
+package io.penstock.format.arrow;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the values of a column are read where they lie: numbers, lists of numbers, bytes, text, or indices of such.
+ *
+ * @param column what the store calls it
+ * @param storedType what Arrow calls the type of its numbers
+ * @param layout where values lie
+ * @param levels the arrays that say whether a value is null, outermost first; the last one has the values
+ * @param itemBytes bytes of a value of fixed size as it is given, of an item of a list, or of an index
+ * @param itemCount how many items every list has; -1 if that differs
+ */
+record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes,
+        long itemCount) {
+
+    /** Where values lie. */
+    enum Layout {
+        /** Nowhere: every value is null. */
+        NONE,
+        /** One behind the other: all have the same size. */
+        FIXED,
+        /** From an offset to the next, or of a size. */
+        VARIABLE,
+        /** Within 16 bytes, or in one of several data buffers where those bytes say. */
+        VIEW,
+        /** In the dictionary that the index points into. */
+        DICTIONARY
+    }
+
+    /**
+     * An array that says which of its values are null.
+     *
+     * @param node the array
+     * @param perRow how many of its values a row has, or an item of a list if it is within lists
+     * @param inItems whether it is within lists of variable length
+     * @param isRegular whether it is the items of lists that all have one length because the shape of the column says
+     *     so, though they could have any
+     */
+    record Level(ArrowNode node, long perRow, boolean inItems, boolean isRegular) {
+
+        /** Whether each of its values is a row's. */
+        boolean isOfRow() {
+            return perRow == 1 && !inItems;
+        }
+    }
+
+    /** How a column is read where it lies; null if its values are neither numbers nor bytes nor text. */
+    static @Nullable ArrowFlat of(String name, List<ArrowNode> path) {
+        ArrowField field = path.getLast().field();
+        ArrowType type = field.type();
+        ArrowShape values = path.getLast().values();
+        List<Level> rows = path.stream().map(node -> new Level(node, 1, false, false)).toList();
+        if (values != null) {
+            return values.flat() == null ? null : new ArrowFlat(values.column(), values.storedType(),
+                    Layout.DICTIONARY, rows, field.stored().valueBytes(), -1);
+        }
+        Column column = type.column(name, "");
+        if (column == null || column.kind() == Column.Kind.NUMBERS) {
+            return numbers(name, rows);
+        }
+        return switch (type.id()) {
+            case NULL -> new ArrowFlat(column, type.text(), Layout.NONE, List.of(), 0, -1);
+            case FIXED_SIZE_BINARY -> new ArrowFlat(column, type.text(), Layout.FIXED, rows, type.size(), -1);
+            default -> new ArrowFlat(column, type.text(), type.isView() ? Layout.VIEW : Layout.VARIABLE, rows, 1, -1);
+        };
+    }
+
+    /** Numbers, each alone or as many a value as all have, or lists of these; null if it is something else. */
+    private static @Nullable ArrowFlat numbers(String name, List<Level> rows) {
+        List<Level> levels = new ArrayList<>(rows);
+        List<Long> shape = new ArrayList<>();
+        ArrowNode node = rows.getLast().node();
+        boolean isList = switch (node.type().id()) {
+            case LIST, LARGE_LIST, LIST_VIEW, LARGE_LIST_VIEW -> true;
+            default -> false;
+        };
+        List<Long> dims = node.field().shape();
+        boolean isShaped = isList && dims.size() > 1
+                && dims.stream().skip(1).allMatch(dim -> dim > 0 && dim <= Integer.MAX_VALUE);
+        long itemCount = isShaped ? Math.max(dims.getFirst(), -1) : -1;
+        if (isList) {
+            shape.add(itemCount < 0 ? TensorSpec.VARIABLE : itemCount);
+            node = node.children().getFirst();
+            levels.add(new Level(node, 1, true, false));
+        }
+        Iterator<Long> regular = isShaped ? dims.listIterator(1) : Collections.emptyIterator();
+        long elements = 1;
+        for (long length = lengthOf(node, regular); length >= 0 && elements <= Integer.MAX_VALUE;
+                length = lengthOf(node, regular)) {
+            boolean isRegular = node.type().id() != ArrowType.Id.FIXED_SIZE_LIST;
+            shape.add(length);
+            elements *= length;
+            node = node.children().getFirst();
+            levels.add(new Level(node, elements, isList, isRegular));
+        }
+        DType dtype = node.type().dtype();
+        if (dtype == null || node.values() != null || elements > Integer.MAX_VALUE) {
+            return null;
+        }
+        return new ArrowFlat(Column.numbers(name, dtype, shape.stream().mapToLong(Long::longValue).toArray()),
+                dtype == DType.BOOL ? "bool (bit-packed)" : node.field().typeText(),
+                isList ? Layout.VARIABLE : Layout.FIXED, List.copyOf(levels), elements * dtype.byteSize(), itemCount);
+    }
+
+    /** How many items every list of an array has, by its type or the shape that it is a part of; -1 if they differ. */
+    private static long lengthOf(ArrowNode node, Iterator<Long> regular) {
+        return switch (node.type().id()) {
+            case FIXED_SIZE_LIST -> node.type().size();
+            case LIST, LARGE_LIST -> regular.hasNext() ? regular.next() : -1;
+            default -> -1;
+        };
+    }
+}

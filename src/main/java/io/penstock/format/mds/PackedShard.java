@@ -1,0 +1,77 @@
+package io.penstock.format.mds;
+
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.codec.decoder.Zstd;
+import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
+
+/**
+ * A compressed shard. It is read as a stream, because its mapping could shrink under a decoder.
+ *
+ * @param shard the shard
+ * @param path its compressed file
+ * @param algorithm {@code zstd} or {@code gz}
+ */
+record PackedShard(MdsShard shard, Location path, String algorithm) {
+
+    private static final int BUFFER_BYTES = 1 << 17;
+
+    @FunctionalInterface
+    private interface Reading {
+        long of(InputStream in) throws IOException;
+    }
+
+    /** Checks that the algorithm is supported. */
+    static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip) throws MalformedStoreException {
+        String algorithm = Objects.requireNonNull(shard.compression()).replaceFirst(":.*", "");
+        if (!algorithm.equals("zstd") && !algorithm.equals("gz")) {
+            throw new MalformedStoreException(index, "shards compressed by '" + algorithm + "'",
+                    "zstd or gz (or the shards as they were before, beside the compressed ones)");
+        }
+        return new PackedShard(shard, zip.path(), algorithm);
+    }
+
+    /** Fails if the codec's library is missing, or the file does not start as the algorithm's files do. */
+    void check() throws IOException {
+        read(InputStream::read);
+    }
+
+    /** Decodes the shard into memory of exactly its size. */
+    void decode(MemorySegment target) throws IOException {
+        long bytes = read(in -> {
+            byte[] chunk = new byte[BUFFER_BYTES];
+            long done = 0;
+            for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
+                if (read > target.byteSize() - done) {
+                    return Long.MAX_VALUE;
+                }
+                MemorySegment.copy(chunk, 0, target, ValueLayout.JAVA_BYTE, done, read);
+                done += read;
+            }
+            return done;
+        });
+        if (bytes != target.byteSize()) {
+            throw new MalformedStoreException(path, (bytes == Long.MAX_VALUE ? "more" : bytes + " bytes")
+                    + " after decompression", target.byteSize() + " bytes, as the index has it");
+        }
+    }
+
+    private long read(Reading reading) throws IOException {
+        try (InputStream packed = path.newInputStream();
+                InputStream in = algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed)) {
+            return reading.of(in);
+        } catch (MissingLibraryException | NoSuchFileException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new MalformedStoreException(path, "malformed " + algorithm + " data (" + (e.getMessage() == null
+                    ? e.getClass().getSimpleName() : e.getMessage()) + ")", "whole " + algorithm + " data");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.penstock.format.parquet;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.format.ColumnBlock;
+import io.penstock.format.arrow.ArrowField;
+import io.penstock.io.MappedFile;
+import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A column of numbers, bytes or text, one a row, or of lists of numbers.
+ *
+ * @param column what its values are to a store's users
+ * @param storedType what Arrow calls the type of the numbers or bytes
+ * @param leaf how they are stored
+ * @param listDefinition of a list, the level of an element that is there or null: one less is an empty list, anything
+ *     below a null one; 0 if it is no list
+ */
+record Flat(Column column, String storedType, Leaf leaf, int listDefinition) implements ParquetColumn {
+
+    /** The column of a leaf; null if its values are given as JSON. */
+    static @Nullable Flat of(String name, SchemaNode node, Leaf leaf, int listDefinition) {
+        Column column = leaf.physical() == Physical.INT96 ? null
+                : leaf.type().column(name, node.is(Annotation.Meaning.JSON) ? "json" : "");
+        if (column == null || listDefinition > 0 && column.kind() != Column.Kind.NUMBERS) {
+            return null;
+        }
+        return new Flat(listDefinition == 0 ? column
+                : Column.numbers(name, column.spec().dtype(), TensorSpec.VARIABLE), leaf.type().text(), leaf,
+                listDefinition);
+    }
+
+    /** The same column, with what Arrow's schema says of it beyond Parquet's: a list's length, a unit, a time zone. */
+    Flat refined(ArrowField field) {
+        String type = (isList() && field.children().size() == 1 ? field.children().getFirst() : field).typeText();
+        boolean isFiner = type.startsWith("duration[") && storedType.equals("int64")
+                || type.startsWith("timestamp[") && storedType.startsWith(type.replaceFirst("[,\\]].*", ""));
+        TensorSpec spec = isList() && field.listLength() >= 0 ? column.spec().withLength(field.listLength())
+                : column.spec();
+        return new Flat(new Column(spec, column.kind(), column.encoding()), isFiner ? type : storedType, leaf,
+                listDefinition);
+    }
+
+    @Override
+    public List<Leaf> leaves() {
+        return List.of(leaf);
+    }
+
+    @Override
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
+            throws IOException {
+        try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(leaf.index()), group.rows(),
+                budget)) {
+            return decoder.decode(copy);
+        }
+    }
+
+    boolean isList() {
+        return listDefinition > 0;
+    }
+
+    /** Bytes of a value or a list's element as they are given. */
+    int byteSize() {
+        return leaf.isBinary() ? 1 : column.kind() == Column.Kind.BYTES ? leaf.storedBytes()
+                : column.spec().dtype().byteSize();
+    }
+
+    /** Elements that each list must have; -1 if any count will do. */
+    long listLength() {
+        return isList() && !column.spec().isVariable() ? column.spec().dim(0) : -1;
+    }
+}

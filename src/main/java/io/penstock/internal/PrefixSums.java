@@ -1,0 +1,107 @@
+package io.penstock.internal;
+
+import java.util.Objects;
+import java.util.function.IntToLongFunction;
+
+/**
+ * Consecutive runs of elements: where each starts, and which one holds an element. Immutable; keeps the running sums of
+ * the runs' lengths, 8 bytes a run.
+ */
+public final class PrefixSums {
+
+    /** The first element of each run, then the number of all elements. */
+    private final long[] starts;
+
+    private PrefixSums(long[] starts) {
+        this.starts = starts;
+    }
+
+    /**
+     * Runs with given starts.
+     *
+     * @param starts the first element of each run, ascending, then the number of all elements; not copied
+     * @return the runs
+     */
+    public static PrefixSums of(long[] starts) {
+        return new PrefixSums(starts);
+    }
+
+    /**
+     * Runs with given lengths.
+     *
+     * @param runs the number of runs
+     * @param length the number of elements in each
+     * @return the runs
+     * @throws ArithmeticException if they have 2^63 elements or more in total
+     */
+    public static PrefixSums ofLengths(int runs, IntToLongFunction length) {
+        long[] starts = new long[runs + 1];
+        for (int run = 0; run < runs; run++) {
+            starts[run + 1] = Math.addExact(starts[run], length.applyAsLong(run));
+        }
+        return new PrefixSums(starts);
+    }
+
+    /** {@return the number of runs} */
+    public int runs() {
+        return starts.length - 1;
+    }
+
+    /** {@return the number of elements in all runs} */
+    public long total() {
+        return starts[starts.length - 1];
+    }
+
+    /**
+     * Where a run starts.
+     *
+     * @param run the run; the number of runs gives {@link #total}
+     * @return its first element
+     */
+    public long start(int run) {
+        return starts[run];
+    }
+
+    /**
+     * The length of a run.
+     *
+     * @param run the run
+     * @return its number of elements
+     */
+    public long length(int run) {
+        return starts[run + 1] - starts[run];
+    }
+
+    /**
+     * The run that holds an element, skipping empty runs: the last run that starts at or before the element.
+     *
+     * @param element the element
+     * @return the run
+     * @throws IndexOutOfBoundsException if there is no such element
+     */
+    public int runOf(long element) {
+        return runOf(Objects.checkIndex(element, total()), 0, starts.length - 2);
+    }
+
+    /**
+     * The run that holds an element, if it is known to be one of a few.
+     *
+     * @param element the element
+     * @param first the first candidate
+     * @param last the last candidate
+     * @return the run
+     */
+    public int runOf(long element, int first, int last) {
+        int low = first;
+        int high = last;
+        while (low < high) {
+            int middle = low + high + 1 >>> 1;
+            if (starts[middle] <= element) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        return low;
+    }
+}

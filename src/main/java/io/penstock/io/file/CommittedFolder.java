@@ -1,0 +1,163 @@
+package io.penstock.io.file;
+
+import io.penstock.json.Json;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/**
+ * The folder {@code .NAME.committed} next to a store. It holds the new files from the commit until their last rename.
+ * One rename creates it with all files in it: that is the commit.
+ *
+ * <p>A reader looks for each file in this folder first and then in its final place. So it finds the new store at every
+ * step, even if the writer was killed and the file system is read-only. The next writer finishes the moves.
+ *
+ * <p>Files leave the folder by length of name, longest first. A sidecar's name is the file's name plus an ending, so a
+ * file in its final place already has its checksums there.
+ *
+ * <p>The file {@code .NAME.surplus} lists the files that the new store no longer has, as a JSON array. They are
+ * deleted; readers ignore them.
+ */
+public final class CommittedFolder {
+
+    private static final String ENDING = ".committed";
+    private static final String SURPLUS_ENDING = ".surplus";
+    private static final long MAX_SURPLUS_BYTES = 64L << 20;
+
+    private CommittedFolder() {
+    }
+
+    /**
+     * Returns the committed folder of a store, which need not exist.
+     *
+     * @param store the path it is written as: a file, a Megatron prefix, a shard pattern
+     */
+    public static Path of(Path store) {
+        return store.resolveSibling("." + store.getFileName() + ENDING);
+    }
+
+    /** Returns where a file is now: in a committed folder if one has it, otherwise its final path. */
+    public static Path locate(Path file) {
+        if (file.getFileName() == null) {
+            return file;
+        }
+        String name = file.getFileName().toString();
+        for (String store : StoreNames.of(name)) {
+            Path committed = file.resolveSibling("." + store + ENDING).resolve(name);
+            if (Files.exists(committed)) {
+                return committed;
+            }
+        }
+        return file;
+    }
+
+    /** Tells whether a path has a committed folder's name. */
+    public static boolean isName(Path folder) {
+        String name = folder.getFileName() == null ? "" : folder.getFileName().toString();
+        return name.startsWith(".") && name.endsWith(ENDING) && name.length() > 1 + ENDING.length();
+    }
+
+    /** Returns the path that the store of a committed folder is written as. */
+    public static Path storeOf(Path committed) {
+        return committed.resolveSibling(nameOf(committed));
+    }
+
+    private static String nameOf(Path committed) {
+        String name = committed.getFileName().toString();
+        return name.substring(1, name.length() - ENDING.length());
+    }
+
+    /**
+     * Lists the regular files of a folder as readers see them: with those in committed folders, without surplus ones.
+     *
+     * @return their names, unordered
+     * @throws IllegalArgumentException if a list of surplus files is malformed; names it
+     */
+    public static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
+        List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
+        List<Path> committed = found.stream().filter(CommittedFolder::isName).filter(Files::isDirectory).toList();
+        if (!committed.isEmpty()) {
+            return filesWith(committed, folder, chosen);
+        }
+        return found.stream().filter(path -> chosen.test(path.getFileName().toString()) && Files.isRegularFile(path))
+                .map(path -> path.getFileName().toString()).toList();
+    }
+
+    private static List<String> filesWith(List<Path> committed, Path folder, Predicate<String> chosen)
+            throws IOException {
+        Set<String> names = new TreeSet<>();
+        Set<String> surplus = new HashSet<>();
+        // Files move from committed folders to their final places, never back: this order misses none.
+        for (Path each : committed) {
+            try {
+                list(each, path -> chosen.test(path.getFileName().toString()) && !path.equals(surplusIn(each)))
+                        .forEach(path -> names.add(path.getFileName().toString()));
+            } catch (NoSuchFileException _) {
+                // its writer has moved all files and removed it
+            }
+            surplus.addAll(surplusOf(each));
+        }
+        list(folder, path -> chosen.test(path.getFileName().toString())
+                && !surplus.contains(path.getFileName().toString()) && Files.isRegularFile(path))
+                .forEach(path -> names.add(path.getFileName().toString()));
+        return List.copyOf(names);
+    }
+
+    /** Returns the path of the list of files that the store of a committed folder no longer has. */
+    public static Path surplusIn(Path committed) {
+        return committed.resolve("." + nameOf(committed) + SURPLUS_ENDING);
+    }
+
+    /**
+     * Reads the names of the files that the store of a committed folder no longer has.
+     *
+     * @return the names; empty if the list is gone, because the files are gone then too
+     * @throws IllegalArgumentException if the list is malformed; names it
+     */
+    public static List<String> surplusOf(Path committed) throws IOException {
+        Path list = surplusIn(committed);
+        if (!Files.isRegularFile(list)) {
+            return List.of();
+        }
+        try {
+            if (Files.size(list) > MAX_SURPLUS_BYTES) {
+                throw new IllegalArgumentException(Files.size(list) + " bytes, expected at most " + MAX_SURPLUS_BYTES);
+            }
+            List<String> names = new ArrayList<>();
+            for (Object name : Json.array(Json.parse(RegularFile.readAllBytes(list)))) {
+                if (!(name instanceof String text)) {
+                    throw new IllegalArgumentException("the name " + name + ", expected a string");
+                }
+                InnerPath.checkName(committed, text);
+                names.add(text);
+            }
+            return names;
+        } catch (NoSuchFileException _) {
+            return List.of();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(list.getFileName() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Lists the chosen files and folders in a folder, unordered. */
+    public static List<Path> list(Path folder, Predicate<Path> chosen) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, chosen::test)) {
+            all.forEach(found::add);
+        } catch (DirectoryIteratorException e) {
+            IOException cause = Objects.requireNonNull(e.getCause());
+            throw new IOException(folder + ": the folder cannot be read: " + cause.getMessage(), cause);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,112 @@
+package io.penstock.io.file;
+
+import io.penstock.os.Posix;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/**
+ * Opens regular files for reading and rejects everything else with a {@link NotRegularFileException}. A FIFO could
+ * block forever, a device may be endless, and opening one may have side effects.
+ *
+ * <p>The kind is checked before the open. Another process may put a FIFO there in between; so Linux opens without
+ * blocking ({@code O_NONBLOCK}) and checks again. Other systems keep that gap. Links are followed.
+ */
+public final class RegularFile {
+
+    private static final int KIND_MASK = 0xF000;
+    private static final int FIFO = 0x1000;
+    private static final int CHARACTER_DEVICE = 0x2000;
+    private static final int BLOCK_DEVICE = 0x6000;
+    private static final int SOCKET = 0xC000;
+
+    /** Opens a local file at its present path. */
+    @FunctionalInterface
+    public interface Opener<T> {
+        T open(Path path) throws IOException;
+    }
+
+    private RegularFile() {
+    }
+
+    /** Rejects anything but a regular file, without opening it. */
+    public static void require(Path path) throws IOException {
+        require(path, path);
+    }
+
+    /** Same as {@link #require(Path)}, with a name for messages. */
+    public static void require(Path path, Path name) throws IOException {
+        BasicFileAttributes attributes;
+        try {
+            attributes = Files.readAttributes(path, BasicFileAttributes.class);
+        } catch (NoSuchFileException _) {
+            throw new NoSuchFileException(name.toString(), null, "no such file");
+        }
+        if (!attributes.isRegularFile()) {
+            throw new NotRegularFileException(name, attributes.isDirectory() ? "a folder" : kind(path));
+        }
+    }
+
+    private static String kind(Path path) throws IOException {
+        if (!path.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return "neither a file nor a folder";
+        }
+        return switch ((int) Files.getAttribute(path, "unix:mode") & KIND_MASK) {
+            case FIFO -> "a FIFO";
+            case CHARACTER_DEVICE, BLOCK_DEVICE -> "a device";
+            case SOCKET -> "a socket";
+            default -> "neither a file nor a folder";
+        };
+    }
+
+    /** Opens a file for reading. The caller closes the channel. */
+    public static FileChannel open(Path path) throws IOException {
+        return opened(path, file -> FileChannel.open(file, StandardOpenOption.READ));
+    }
+
+    /** Opens a file as an unbuffered stream, to be closed by the caller. Interrupting a read closes it. */
+    public static InputStream newInputStream(Path path) throws IOException {
+        return Channels.newInputStream(open(path));
+    }
+
+    /** Opens a file as an unbuffered stream that interrupts do not close. The caller closes it. */
+    public static InputStream newFileStream(Path path) throws IOException {
+        return opened(path, file -> new FileInputStream(file.toFile()));
+    }
+
+    /** Reads a whole file, which must fit an array. */
+    public static byte[] readAllBytes(Path path) throws IOException {
+        try (InputStream in = newInputStream(path)) {
+            return in.readAllBytes();
+        }
+    }
+
+    private static <T> T opened(Path path, Opener<T> opener) throws IOException {
+        require(path);
+        if (!Posix.AVAILABLE || path.getFileSystem() != FileSystems.getDefault()) {
+            return opener.open(path);
+        }
+        int fd = Posix.openReadOnly(path);
+        try {
+            Path same = sameFile(path, fd);
+            require(same, path);
+            return opener.open(same);
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
+    /** Returns a path that reopens the file of a descriptor, even if another file now has its name. */
+    public static Path sameFile(Path path, int fd) {
+        Path link = Path.of("/proc/self/fd/" + fd);
+        return fd >= 0 && Files.exists(link) ? link : path;
+    }
+}

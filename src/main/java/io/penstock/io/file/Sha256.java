@@ -1,0 +1,64 @@
+package io.penstock.io.file;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.function.LongConsumer;
+
+/** SHA-256 of memory of any size. */
+public final class Sha256 {
+
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final int SHORT_DIGITS = 32;
+
+    private Sha256() {
+    }
+
+    /** Creates a SHA-256 digest. */
+    public static MessageDigest digest() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /**
+     * Digests a segment.
+     *
+     * @param progress receives the number of bytes digested so far
+     * @return 64 hexadecimal digits
+     */
+    public static String hex(MemorySegment bytes, LongConsumer progress) {
+        MessageDigest sha256 = digest();
+        update(sha256, bytes, progress);
+        return hex(sha256);
+    }
+
+    /** Returns the 64 hexadecimal digits of a digest, and resets it. */
+    public static String hex(MessageDigest sha256) {
+        return HexFormat.of().formatHex(sha256.digest());
+    }
+
+    /** Returns the first 32 hexadecimal digits of a digest, and resets it. Fingerprints have this length. */
+    public static String shortHex(MessageDigest sha256) {
+        return hex(sha256).substring(0, SHORT_DIGITS);
+    }
+
+    /** Adds a segment to a digest. */
+    public static void update(MessageDigest sha256, MemorySegment bytes) {
+        update(sha256, bytes, _ -> { });
+    }
+
+    private static void update(MessageDigest sha256, MemorySegment bytes, LongConsumer progress) {
+        byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, bytes.byteSize())];
+        for (long at = 0; at < bytes.byteSize(); at += chunk.length) {
+            int length = (int) Math.min(chunk.length, bytes.byteSize() - at);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, chunk, 0, length);
+            sha256.update(chunk, 0, length);
+            progress.accept(at + length);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Local files: opened only if they are regular, named within their folder, and found while a writer moves them. */
+@NullMarked
+package io.penstock.io.file;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,26 @@
+package io.penstock.sampling;
+
+import java.util.function.LongFunction;
+
+/**
+ * A sampler whose orders a function computes.
+ *
+ * @param orders the order of an epoch
+ */
+record ComputedSampler(long size, long datasetSize, long seed, long epochs, String fingerprint,
+        LongFunction<Order> orders) implements Sampler {
+
+    /** Checks the size. */
+    ComputedSampler {
+        Positions.checkSize(size);
+    }
+
+    ComputedSampler(long size, long datasetSize, long seed, String fingerprint, LongFunction<Order> orders) {
+        this(size, datasetSize, seed, Positions.MAX_SIZE, fingerprint, orders);
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        return orders.apply(epoch);
+    }
+}
