@@ -6,6 +6,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.Checkpoint;
 import io.penstock.sampling.LoaderState;
+import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -77,8 +78,8 @@ final class Checkpoints {
             averages.put("mean." + each.name(), tensor(each.mean(), each.shape()));
             averages.put("square." + each.name(), tensor(each.square(), each.shape()));
         }
-        SafetensorsWriter.write(target.resolve(WEIGHTS), weights, Map.of(), false);
-        SafetensorsWriter.write(target.resolve(AVERAGES), averages, Map.of(), false);
+        SafetensorsWriter.write(target.resolve(WEIGHTS), weights, Map.of(), IfExists.FAIL);
+        SafetensorsWriter.write(target.resolve(AVERAGES), averages, Map.of(), IfExists.FAIL);
         Files.write(target.resolve(OPTIONS), options.entrySet().stream().map(Object::toString).toList(),
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
         Checkpoint.save(target, step, state, WEIGHTS, AVERAGES, OPTIONS);

@@ -18,7 +18,7 @@ record Corpus(Path letters, Path books) {
     }
 
     private static Path store(Path store, List<Path> texts) throws IOException, InterruptedException {
-        new TokenizeJob(Tokenizer.of("gpt2"), texts, store).appendEndOfText(true).run();
+        new TokenizeJob(Tokenizer.of("gpt2"), texts, store).appendEndOfText().run();
         return store;
     }
 }
