@@ -65,7 +65,7 @@ public final class MappedFile implements AutoCloseable {
     private volatile boolean closed;
     /** Who reads the file: each says its name, or nothing once it is closed. */
     private final Set<Supplier<Optional<String>>> users = ConcurrentHashMap.newKeySet();
-    private volatile Supplier<Optional<String>> lastUser;
+    private volatile @Nullable Supplier<Optional<String>> lastUser;
     /** Whether the whole file was fetched. */
     private volatile boolean whole;
     private volatile boolean warm;

@@ -1,0 +1,186 @@
+package io.penstock.examples.gpt;
+
+import io.penstock.diagnose.Diagnosis;
+import io.penstock.diagnose.Diagnosis.Phase;
+import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.metrics.Metrics;
+import io.penstock.diagnose.metrics.PrometheusEndpoint;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.sampling.LoaderState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** Trains a {@link Model} on two token stores. A run that is killed goes on from its newest checkpoint. */
+public final class Train {
+
+    /** What decides the losses: a run goes on only with the same. Threads are not among them. */
+    private static final List<String> FIXED = List.of("--weights", "--steps", "--batch", "--context", "--layers",
+            "--heads", "--width", "--rate", "--warmup", "--validate-every", "--seed");
+
+    private final Flags flags;
+    private final Path out;
+    private final Checkpoints checkpoints;
+
+    Train(Flags flags) {
+        this.flags = flags;
+        this.out = flags.path("--out");
+        this.checkpoints = new Checkpoints(out);
+    }
+
+    static Flags flags(String... args) {
+        return Flags.of(args, "--first", "", "--second", "", "--weights", "0.7,0.3", "--out", "run", "--resume",
+                "false", "--steps", "300", "--batch", "16", "--context", "128", "--layers", "4", "--heads", "4",
+                "--width", "128", "--rate", "0.002", "--warmup", "40", "--seed", "42", "--threads",
+                String.valueOf(Runtime.getRuntime().availableProcessors()), "--print-every", "20", "--validate-every",
+                "50", "--save-every", "50", "--metrics-port", "0");
+    }
+
+    /** Trains with options, see the README. */
+    public static void main(String[] args) throws IOException {
+        try {
+            new Train(flags(args)).run();
+        } catch (IllegalArgumentException e) {
+            System.err.println("train: " + e.getMessage());
+            System.exit(2);
+        }
+    }
+
+    /** Returns the validation loss at the end. */
+    double run() throws IOException {
+        Files.createDirectories(out);
+        Optional<Checkpoints.Saved> saved = checkpoints.newest();
+        if (saved.isPresent()) {
+            checkResumable(saved.get());
+        }
+        try (Input input = Input.open(flags.path("--first"), flags.path("--second"), flags.whole("--context"));
+                Ops ops = new CpuOps(flags.whole("--threads"))) {
+            Vocabulary vocabulary = saved.isPresent() ? saved.get().vocabulary() : input.vocabulary();
+            Shape shape = new Shape(vocabulary.paddedSize(), flags.whole("--context"), flags.whole("--layers"),
+                    flags.whole("--heads"), flags.whole("--width"));
+            Model model = new Model(shape, ops, flags.whole("--batch"));
+            LoaderState state = null;
+            long step = 0;
+            if (saved.isPresent()) {
+                saved.get().readWeights(model);
+                saved.get().readAverages(model);
+                state = saved.get().checkpoint().state();
+                step = saved.get().checkpoint().step();
+            } else {
+                model.initialize(flags.whole("--seed"));
+            }
+            System.out.printf("text     %s%nmodel    %,d weights, vocabulary of %,d tokens%n", input,
+                    model.parameters().stream().mapToLong(each -> each.weight().size()).sum(), vocabulary.size());
+            return train(input, vocabulary, model, new AdamW(ops, model.parameters()), state, step);
+        }
+    }
+
+    private void checkResumable(Checkpoints.Saved saved) {
+        if (!flags.isOn("--resume")) {
+            throw new IllegalArgumentException(saved.folder() + ": found a checkpoint: pass --resume to go on, or"
+                    + " another --out");
+        }
+        flags.only(FIXED).forEach((name, value) -> {
+            if (!value.equals(saved.options().get(name))) {
+                throw new IllegalArgumentException(name + ": found " + value + ", expected "
+                        + saved.options().get(name) + " as in " + saved.folder());
+            }
+        });
+    }
+
+    private double train(Input input, Vocabulary vocabulary, Model model, AdamW optimizer, LoaderState state,
+            long firstStep) throws IOException {
+        long steps = flags.whole("--steps");
+        int batchSize = flags.whole("--batch");
+        TokenBatch tokens = new TokenBatch(batchSize * model.shape().context());
+        double validationLoss = Double.NaN;
+        try (DataLoader loader = input.training(batchSize, flags.numbers("--weights"), flags.whole("--seed"), state);
+                DataLoader validation = input.validation(batchSize);
+                Diagnosis diagnosis = Diagnosis.of(loader);
+                PrometheusEndpoint _ = publish(Metrics.of(Input.TRAINING, loader));
+                LossLog log = LossLog.open(out.resolve("losses.csv"), firstStep)) {
+            Meter meter = new Meter(loader);
+            for (long step = firstStep + 1; step <= steps; step++) {
+                double rate = rate(step);
+                double loss;
+                try (Batch batch = loader.next()) {
+                    diagnosis.begin(Phase.FORWARD);
+                    input.read(batch, vocabulary, tokens);
+                    int labelled = tokens.labelled();
+                    model.forward(tokens);
+                    loss = model.loss(tokens, 1f / labelled) / labelled;
+                    diagnosis.begin(Phase.BACKWARD);
+                    model.backward(tokens);
+                    diagnosis.begin(Phase.OPTIMIZER);
+                    optimizer.step(step, rate);
+                    diagnosis.end();
+                    meter.count(labelled);
+                }
+                boolean isLast = step == steps;
+                if (isLast || step % flags.whole("--print-every") == 0) {
+                    print(step, loss, rate, meter.read());
+                }
+                if (isLast || step % flags.whole("--validate-every") == 0) {
+                    validationLoss = evaluate(model, input, vocabulary, validation, tokens);
+                    System.out.printf("         validation loss %.4f%n", validationLoss);
+                    log.add(step, loss, validationLoss);
+                    meter.restart();
+                } else {
+                    log.add(step, loss);
+                }
+                if (isLast || step % flags.whole("--save-every") == 0) {
+                    log.force();
+                    checkpoints.save(step, loader.state(), flags.only(FIXED), vocabulary, model);
+                    meter.restart();
+                }
+            }
+            if (firstStep < steps) {
+                Summary summary = diagnosis.summary();
+                summary.write(out.resolve("diagnosis"));
+                System.out.println(summary.text());
+            }
+        }
+        return validationLoss;
+    }
+
+    /** Linear warm-up, then a cosine down to a tenth. */
+    private double rate(long step) {
+        double warmup = flags.number("--warmup");
+        double rate = flags.number("--rate");
+        if (step < warmup) {
+            return rate * step / warmup;
+        }
+        double done = (step - warmup) / Math.max(1, flags.number("--steps") - warmup);
+        return rate * (0.55 + 0.45 * StrictMath.cos(Math.PI * done));
+    }
+
+    private void print(long step, double loss, double rate, Meter.Reading reading) {
+        System.out.printf("step %,d/%s  loss %.4f  rate %.5f  %,.0f tokens/s  input %.3f %% of the step,"
+                + " %.3f %% of the CPU%n", step, flags.text("--steps"), loss, rate, reading.tokensPerSecond(),
+                100 * reading.inputShare(), 100 * reading.loaderCpuShare());
+    }
+
+    /** The mean loss of all labels of the held-out sequences, each of which counts once. */
+    static double evaluate(Model model, Input input, Vocabulary vocabulary, DataLoader validation, TokenBatch tokens) {
+        double sum = 0;
+        long labels = 0;
+        for (Batch batch : validation.epoch(0)) {
+            try (batch) {
+                input.read(batch, vocabulary, tokens);
+                model.forward(tokens);
+                sum += model.loss(tokens, 0);
+                labels += tokens.labelled();
+            }
+        }
+        return sum / labels;
+    }
+
+    /** Metrics for Prometheus while the run lasts, if a port is given. */
+    private PrometheusEndpoint publish(Metrics metrics) throws IOException {
+        int port = flags.whole("--metrics-port");
+        return port == 0 ? null : PrometheusEndpoint.open(metrics, port);
+    }
+}
