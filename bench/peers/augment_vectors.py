@@ -35,7 +35,8 @@ def images():
     dull = (rng.integers(0, 40, (14, 8, 3)) ** 2 // 10 + 40).astype(np.uint8)
     colors = np.array([(r, g, b) for r in (0, 1, 127, 254, 255) for g in (0, 1, 128, 255) for b in (0, 2, 128, 255)],
                       np.uint8).reshape(8, 10, 3)
-    return {"noise": noise, "gradient": gradient, "lines": lines, "gray": gray, "dull": dull, "colors": colors,
+    ramp = np.repeat(np.arange(256, dtype=np.uint8).reshape(16, 16, 1), 3, -1)
+    return {"noise": noise, "ramp": ramp, "gradient": gradient, "lines": lines, "gray": gray, "dull": dull, "colors": colors,
             "flat": np.full((5, 4, 3), 77, np.uint8), "dot": np.full((1, 1, 3), 200, np.uint8)}
 
 
@@ -84,6 +85,8 @@ def cases(all_images):
             yield name, "saturation", {}, {"saturation": factor}, array(F.adjust_saturation(t, factor))
         for turn in (-0.5, -0.13, 0.0, 0.1, 0.5):
             yield name, "hue", {}, {"hue": turn}, array(F.adjust_hue(t, turn))
+        if name == "ramp":
+            continue
         jitter = F.adjust_brightness(F.adjust_hue(F.adjust_contrast(F.adjust_saturation(t, 1.3), 0.8), 0.07), 1.1)
         yield (name, "colorJitter", {}, {"first": 2, "second": 1, "third": 3, "fourth": 0, "brightness": 1.1,
                                          "contrast": 0.8, "saturation": 1.3, "hue": 0.07}, array(jitter))

@@ -449,7 +449,7 @@ public final class Augment {
         map.apply(parameters, in, out);
     }
 
-    private AugmentMap over(TensorSpec images) {
+    AugmentMap over(TensorSpec images) {
         if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
                 || images.dim(2) > ImageTransform.MAX_CHANNELS) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
