@@ -19,7 +19,7 @@ for operator in ("nms", "qnms"):
     declared.define(operator + "(Tensor dets, Tensor scores, float t) -> Tensor")
 
 import torchvision  # noqa: E402
-from torchvision.transforms.v2 import functional as F  # noqa: E402
+from torchvision.transforms.v2 import InterpolationMode, functional as F  # noqa: E402
 
 
 def images():
@@ -111,6 +111,16 @@ def cases(all_images):
                    unpillow(part.resize((12, 9), Image.Resampling.BILINEAR)))
         shorter = F.resize(pillow(image), [7])
         yield name, "resize", {"shorter": 7}, {}, unpillow(shorter)
+        if c == 3 and h > 1:
+            for mode, nearest, fill in ((InterpolationMode.NEAREST, True, [9.0]), (InterpolationMode.BILINEAR, False, None)):
+                settings = {"interpolation": mode.name, "fill": 9 if nearest else 0}
+                for angle in (0, 90, 180, 45, -33.3):
+                    turned = F.rotate(t, angle, interpolation=mode, fill=fill)
+                    yield name, "rotate", settings, {"angle": angle}, array(turned)
+                for angle, x, y, scale, sx, sy in ((0, 2, -3, 1, 0, 0), (20, 1, 2, 0.6, 10, -5), (-70, 0, 0, 1.5, 0, 40)):
+                    moved = F.affine(t, angle, [x, y], scale, [sx, sy], interpolation=mode, fill=fill)
+                    yield (name, "affine", settings, {"angle": angle, "translateX": x, "translateY": y, "scale": scale,
+                                                      "shearX": sx, "shearY": sy}, array(moved))
         erased = t.clone()
         erased[:, h // 3:h // 3 + h // 2, w // 4:w // 4 + w // 2] = 33
         yield (name, "randomErasing", {"value": 33},

@@ -197,6 +197,32 @@ public final class Augment {
     }
 
     /**
+     * Rotates about the middle; the size stays.
+     *
+     * @param degrees the largest angle, clockwise or counterclockwise; at least 0
+     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#NEAREST}
+     * @param fill the value of all channels outside the image, 0 to 255
+     * @return a new pipeline
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    public Augment rotate(double degrees, Interpolation interpolation, int fill) {
+        return with(new Affine(Affine.Kind.ROTATE, AffineRanges.degrees(degrees), interpolation, fill));
+    }
+
+    /**
+     * Rotates, shifts, scales and shears about the middle; the size stays.
+     *
+     * @param ranges what the transform is drawn from
+     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#NEAREST}
+     * @param fill the value of all channels outside the image, 0 to 255
+     * @return a new pipeline
+     * @throws IllegalArgumentException if the fill is out of range
+     */
+    public Augment affine(AffineRanges ranges, Interpolation interpolation, int fill) {
+        return with(new Affine(Affine.Kind.AFFINE, ranges, interpolation, fill));
+    }
+
+    /**
      * Changes brightness, contrast and saturation by factors drawn from {@code max(1 - x, 0)} to {@code 1 + x}, and the
      * hue by {@code -hue} to {@code hue}, in a random order. A change by 0 is left out.
      *

@@ -27,11 +27,11 @@ class AugmentVectorsTest {
     private static final Range TURNS = Range.of(-0.5, 0.5);
     private static final Range NO_TURN = Range.of(0, 0);
 
-    /** Bytes that may differ by 1, by operation: none, except where torchvision itself is not exact. */
     @Test
     void pixelsEqualThoseOfTorchvisionAndPillow() throws IOException {
         Map<String, Tensor> images = new HashMap<>();
         Map<String, Integer> cases = new TreeMap<>();
+        int warped = 0;
         for (Object line : lines()) {
             Map<String, Object> member = Json.object(line);
             byte[] pixels = Base64.getDecoder().decode((String) member.get("pixels"));
@@ -47,12 +47,30 @@ class AugmentVectorsTest {
             byte[] found = new byte[pixels.length];
             pipeline.apply(parameters(pipeline, in, given), in,
                     Tensor.of(MemorySegment.ofArray(found), DType.U8, expected.shape()));
-            assertArrayEquals(pixels, found, () -> operation + member.get("settings") + member.get("parameters")
-                    + " of " + member.get("of"));
+            String name = operation + member.get("settings") + member.get("parameters") + " of " + member.get("of");
+            int most = operation.equals("rotate") || operation.equals("affine") ? differing(pixels, found, name) : 0;
+            if (most == 0) {
+                assertArrayEquals(pixels, found, name);
+            }
+            warped += most;
             cases.merge(operation, 1, Integer::sum);
         }
-        assertEquals(19, cases.size());
+        assertEquals(21, cases.size());
+        int inexact = warped;
+        assertTrue(inexact <= 10, () -> inexact + " bytes of warped images differ by 1");
         assertTrue(cases.values().stream().allMatch(count -> count >= 7), cases::toString);
+    }
+
+    /** Counts the bytes that differ, by 1 at most: torchvision computes coordinates in another order. */
+    private static int differing(byte[] expected, byte[] found, String name) {
+        int count = 0;
+        for (int i = 0; i < expected.length; i++) {
+            int distance = Math.abs((expected[i] & 0xFF) - (found[i] & 0xFF));
+            int at = i;
+            assertTrue(distance <= 1, () -> name + ": byte " + at + " differs by " + distance);
+            count += distance;
+        }
+        return count;
     }
 
     static List<Object> lines() throws IOException {
@@ -77,6 +95,9 @@ class AugmentVectorsTest {
             case "contrast" -> images.colorJitter(ONE, FACTORS, ONE, NO_TURN);
             case "saturation" -> images.colorJitter(ONE, ONE, FACTORS, NO_TURN);
             case "hue" -> images.colorJitter(ONE, ONE, ONE, TURNS);
+            case "rotate" -> images.rotate(180, interpolation(settings), whole(settings, "fill"));
+            case "affine" -> images.affine(AffineRanges.degrees(180), interpolation(settings),
+                    whole(settings, "fill"));
             case "colorJitter" -> images.colorJitter(FACTORS, FACTORS, FACTORS, TURNS);
             case "randomCrop" -> images.randomCrop(whole(settings, "height"), whole(settings, "width"),
                     new Padding(whole(settings, "padding"), Padding.Mode.valueOf((String) settings.get("mode")),
@@ -100,6 +121,10 @@ class AugmentVectorsTest {
             });
         }
         return List.of(new StepParameters(drawn.step(), values));
+    }
+
+    private static Interpolation interpolation(Map<String, Object> settings) {
+        return Interpolation.valueOf((String) settings.get("interpolation"));
     }
 
     private static int whole(Map<String, Object> settings, String name) {
