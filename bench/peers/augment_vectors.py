@@ -19,7 +19,7 @@ for operator in ("nms", "qnms"):
     declared.define(operator + "(Tensor dets, Tensor scores, float t) -> Tensor")
 
 import torchvision  # noqa: E402
-from torchvision.transforms.v2 import InterpolationMode, functional as F  # noqa: E402
+from torchvision.transforms.v2 import InterpolationMode, RandAugment, functional as F  # noqa: E402
 
 
 def images():
@@ -38,6 +38,15 @@ def images():
     ramp = np.repeat(np.arange(256, dtype=np.uint8).reshape(16, 16, 1), 3, -1)
     return {"noise": noise, "ramp": ramp, "gradient": gradient, "lines": lines, "gray": gray, "dull": dull, "colors": colors,
             "flat": np.full((5, 4, 3), 77, np.uint8), "dot": np.full((1, 1, 3), 200, np.uint8)}
+
+
+POLICY = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
+          "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize")
+
+
+def policy(t, operation, magnitude, mode):
+    return RandAugment(interpolation=mode)._apply_image_or_video_transform(
+        t, POLICY[operation], magnitude / 255 if POLICY[operation] == "Solarize" else magnitude, mode, {torch.Tensor: None})
 
 
 def tensor(image):
@@ -121,6 +130,15 @@ def cases(all_images):
                     moved = F.affine(t, angle, [x, y], scale, [sx, sy], interpolation=mode, fill=fill)
                     yield (name, "affine", settings, {"angle": angle, "translateX": x, "translateY": y, "scale": scale,
                                                       "shearX": sx, "shearY": sy}, array(moved))
+        if name in ("noise", "lines", "gray"):
+            for mode in (InterpolationMode.NEAREST, InterpolationMode.BILINEAR):
+                for operation, magnitude in enumerate((0, 0.2913, -0.7071, 3, -2, 27.53, -0.3, 0.6, -0.99, 0.9, 3, 99, 0, 0)):
+                    yield (name, "trivialAugmentWide", {"interpolation": mode.name},
+                           {"operation1": operation, "magnitude1": magnitude},
+                           array(policy(t, operation, magnitude, mode)))
+            two = policy(policy(t, 1, 0.09, InterpolationMode.NEAREST), 13, 0, InterpolationMode.NEAREST)
+            yield (name, "randAugment", {"interpolation": "NEAREST"},
+                   {"operation1": 1, "magnitude1": 0.09, "operation2": 13, "magnitude2": 0}, array(two))
         erased = t.clone()
         erased[:, h // 3:h // 3 + h // 2, w // 4:w // 4 + w // 2] = 33
         yield (name, "randomErasing", {"value": 33},

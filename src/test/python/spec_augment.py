@@ -60,6 +60,28 @@ def jitter(words, brightness, contrast, saturation, hue):
     return order + factors + [uniform(words, -hue, hue)]
 
 
+def policy(words, height, width, operations, fixed_bin, shear, degrees, factor, lost_bits):
+    values = []
+    for _ in range(operations):
+        operation = words.below(14)
+        step = words.below(31) if fixed_bin is None else fixed_bin
+        negative = words.next() >> 63
+        across = 32 if fixed_bin is None else 150 / 331 * width
+        down = 32 if fixed_bin is None else 150 / 331 * height
+        magnitude = {1: shear * step / 30, 2: shear * step / 30, 3: math.floor(across * step / 30),
+                     4: math.floor(down * step / 30), 5: degrees * step / 30, 10: 8 - round(step * lost_bits / 30),
+                     11: 255 * (30 - step) / 30, **dict.fromkeys((6, 7, 8, 9), factor * step / 30)}.get(operation, 0)
+        values += [operation, -magnitude if negative and 1 <= operation <= 9 else magnitude]
+    return values
+
+
+def affine(words, height, width):
+    angle = uniform(words, -15.0, 15.0)
+    x, y = 0.25 * width, 0.1 * height
+    shift = [round(-x + 2 * x * double(words)), round(-y + 2 * y * double(words))]
+    return [angle] + shift + [uniform(words, *bounds) for bounds in ((0.8, 1.2), (-5, 5), (-10, 10))]
+
+
 def main():
     lines = []
     for seed, epoch in ((0, 0), (42, 3), (-1, 2 ** 40)):
@@ -72,6 +94,11 @@ def main():
                     "randomResizedCrop": resized_crop(words("randomResizedCrop"), height, width),
                     "randomErasing": erasing(words("randomErasing"), height, width, 0.75),
                     "randomCrop": [top.below(height + 2 * 4 - 5), top.below(width + 2 * 4 - 4)],
+                    "rotate": [uniform(words("rotate"), -30.0, 30.0)],
+                    "affine": affine(words("affine"), height, width),
+                    "randAugment": policy(words("randAugment"), height, width, 2, 9, 0.3, 30, 0.9, 4),
+                    "trivialAugmentWide": policy(words("trivialAugmentWide"), height, width, 1, None, 0.99, 135, 0.99,
+                                                 6),
                     "horizontalFlip": [int(double(words("horizontalFlip")) < 0.5)],
                     "horizontalFlip.2": [int(double(words("horizontalFlip.2")) < 0.25)],
                     "colorJitter": jitter(words("colorJitter"), 0.4, 0.4, 1.5, 0.1)}

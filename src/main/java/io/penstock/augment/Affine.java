@@ -62,22 +62,21 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (kind == Kind.ROTATE) {
-            warp(canvas, -values[at], 0, 0, 1, 0, 0);
+            warp(canvas, -values[at], 0, 0, 1, 0, 0, interpolation, fill);
         } else {
-            warp(canvas, values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4], values[at + 5]);
+            warp(canvas, values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4], values[at + 5],
+                    interpolation, fill);
         }
     }
 
     /** Maps output centers to input points by the inverse of: shift, rotate, scale, shear y, shear x. */
-    private void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
-            double shearY) {
-        double rotation = StrictMath.toRadians(angle);
-        double sx = StrictMath.toRadians(shearX);
-        double sy = StrictMath.toRadians(shearY);
-        double a = StrictMath.cos(rotation - sy) / StrictMath.cos(sy);
-        double b = -(a * StrictMath.tan(sx) + StrictMath.sin(rotation));
-        double c = StrictMath.sin(rotation - sy) / StrictMath.cos(sy);
-        double d = StrictMath.cos(rotation) - c * StrictMath.tan(sx);
+    static void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
+            double shearY, Interpolation interpolation, int fill) {
+        double tanX = sine(shearX) / cosine(shearX);
+        double a = cosine(angle - shearY) / cosine(shearY);
+        double b = -(a * tanX + sine(angle));
+        double c = sine(angle - shearY) / cosine(shearY);
+        double d = cosine(angle) - c * tanX;
         double xx = d / scale;
         double xy = -b / scale;
         double yx = -c / scale;
@@ -85,6 +84,22 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
         double x0 = -(xx * right + xy * down) + (canvas.width() - 1) / 2.0;
         double y0 = -(yx * right + yy * down) + (canvas.height() - 1) / 2.0;
         Warp.affine(canvas, (float) xx, (float) xy, (float) x0, (float) yx, (float) yy, (float) y0, interpolation, fill);
+    }
+
+    private static double cosine(double degrees) {
+        return sine(degrees + 90);
+    }
+
+    /** Exact for multiples of 90. Reduces the angle itself, since StrictMath allocates memory to do it. */
+    private static double sine(double degrees) {
+        double quarters = Math.rint(degrees / 90);
+        double rest = StrictMath.toRadians(degrees - 90 * quarters);
+        return switch ((int) ((long) quarters & 3)) {
+            case 0 -> StrictMath.sin(rest);
+            case 1 -> StrictMath.cos(rest);
+            case 2 -> -StrictMath.sin(rest);
+            default -> -StrictMath.cos(rest);
+        };
     }
 
     @Override

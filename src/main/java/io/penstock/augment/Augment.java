@@ -368,6 +368,36 @@ public final class Augment {
         return with(new Erasing(probability, scale, ratio, value));
     }
 
+    /** {@return a new pipeline with RandAugment as torchvision's default has it: 2 operations of magnitude 9 of 30} */
+    public Augment randAugment() {
+        return randAugment(2, 9, Interpolation.NEAREST);
+    }
+
+    /**
+     * Applies random operations of 14, one after the other, with a fixed magnitude and a random sign. Outside the image
+     * is black.
+     *
+     * @param operations how many, 1 to 4
+     * @param magnitude 0 to 30
+     * @param interpolation how images are read
+     * @return a new pipeline
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    public Augment randAugment(int operations, int magnitude, Interpolation interpolation) {
+        return with(new Policy(Policy.Kind.RAND_AUGMENT, operations, magnitude, interpolation));
+    }
+
+    /**
+     * Applies one random operation of 14 with a random magnitude and sign: TrivialAugment, with wide ranges. Outside
+     * the image is black.
+     *
+     * @param interpolation how images are read; torchvision's default is {@link Interpolation#NEAREST}
+     * @return a new pipeline
+     */
+    public Augment trivialAugmentWide(Interpolation interpolation) {
+        return with(new Policy(Policy.Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, interpolation));
+    }
+
     private Augment colors(String operation, String settings, double probability, Sometimes.Change change) {
         return sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, probability, change);
     }

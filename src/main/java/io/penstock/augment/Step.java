@@ -9,7 +9,8 @@ import java.util.random.RandomGenerator;
  * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
  * {@link #apply} depends on, besides the step's settings.
  */
-sealed interface Step permits Affine, ColorJitter, Crop, Erasing, RandomResizedCrop, Resize, Sometimes {
+sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, RandomResizedCrop, Resize,
+        Sometimes {
 
     /** No step has more parameters. */
     int MAX_PARAMETERS = 8;

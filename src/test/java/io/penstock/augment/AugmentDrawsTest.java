@@ -27,6 +27,10 @@ class AugmentDrawsTest {
         Augment erasing = Augment.images().randomErasing(0.75, Erasing.SCALE, Erasing.RATIO, 0);
         Augment others = Augment.images().randomCrop(6, 5, Padding.of(4, Padding.Mode.EDGE));
         Augment colors = Augment.images().horizontalFlip(0.5).horizontalFlip(0.25).colorJitter(0.4, 0.4, 1.5, 0.1);
+        Augment warps = Augment.images().rotate(30, Interpolation.NEAREST, 0)
+                .affine(AffineRanges.degrees(15).translate(0.25, 0.1).scale(0.8, 1.2).shear(5, 10),
+                        Interpolation.BILINEAR, 0)
+                .randAugment().trivialAugmentWide(Interpolation.NEAREST);
         List<Object> cases = Json.array(Json.object(Json.parse(Files.readAllBytes(
                 Path.of("docs/spec/vectors/augment.json")))).get("draws"));
         assertEquals(72, cases.size());
@@ -35,7 +39,7 @@ class AugmentDrawsTest {
             var random = new KeyedRandom(whole(member.get("seed")), whole(member.get("epoch")));
             long[] image = AugmentVectorsTest.shape(member.get("image"));
             List<StepParameters> drawn = new ArrayList<>();
-            for (Augment pipeline : List.of(augment, erasing, others, colors)) {
+            for (Augment pipeline : List.of(augment, erasing, others, colors, warps)) {
                 drawn.addAll(pipeline.parameters(random, whole(member.get("position")), (int) image[0],
                         (int) image[1]));
             }
@@ -44,7 +48,7 @@ class AugmentDrawsTest {
             for (StepParameters step : drawn) {
                 List<Double> expected = Json.array(values.get(step.step().substring(Augment.NAME.length() + 1)))
                         .stream().map(value -> ((Number) value).doubleValue()).toList();
-                assertEquals(expected, List.copyOf(step.values().values()), () -> step + " of " + member);
+                assertEquals(expected, step.values().values().stream().map(value -> value + 0.0).toList(), () -> step + " of " + member);
             }
         }
     }
@@ -136,6 +140,36 @@ class AugmentDrawsTest {
     }
 
     @Test
+    void operationsAndMagnitudesOfPoliciesAreEquallyFrequent() {
+        Augment augment = Augment.images().trivialAugmentWide(Interpolation.NEAREST).randAugment();
+        int[] operations = new int[14];
+        int[] first = new int[14];
+        int[] rotations = new int[61];
+        int rotated = 0;
+        var random = new KeyedRandom(SEED, 0);
+        for (int i = 0; i < DRAWS; i++) {
+            List<StepParameters> drawn = augment.parameters(random, i, 331, 662);
+            List<Double> wide = List.copyOf(drawn.get(0).values().values());
+            List<Double> rand = List.copyOf(drawn.get(1).values().values());
+            operations[wide.get(0).intValue()]++;
+            first[rand.get(2).intValue()]++;
+            if (wide.get(0) == 5) {
+                rotations[(int) Math.rint(wide.get(1) / 4.5) + 30]++;
+                rotated++;
+            }
+            double magnitude = Math.abs(rand.get(1));
+            assertEquals(List.of(0.0, 0.09, 0.09, 90.0, 45.0, 9.0, 0.27, 0.27, 0.27, 0.27, 7.0, 178.5, 0.0, 0.0)
+                    .get(rand.get(0).intValue()), magnitude, 1e-12);
+        }
+        assertUniform(operations);
+        assertUniform(first);
+        for (int bin = 1; bin <= 30; bin++) {
+            assertEquals(rotated / 62.0, rotations[30 + bin], 4.5 * Math.sqrt(rotated / 62.0));
+            assertEquals(rotated / 62.0, rotations[30 - bin], 4.5 * Math.sqrt(rotated / 62.0));
+        }
+    }
+
+    @Test
     void anErasedRectangleIsInsideTheImageAndHasTheAreaAskedFor() {
         Augment augment = Augment.images().randomErasing(0.25);
         var random = new KeyedRandom(SEED, 0);
@@ -153,14 +187,14 @@ class AugmentDrawsTest {
         assertEquals(DRAWS / 4.0, erased, 4 * Math.sqrt(DRAWS * 3 / 16.0));
     }
 
-    /** Chi-squared: below what one in a thousand uniform counts exceeds, for 15 or 23 degrees of freedom. */
+    /** Chi-squared: below what one in a thousand uniform counts exceeds, for 13, 15 or 23 degrees of freedom. */
     private static void assertUniform(int[] counts) {
         double expected = (double) DRAWS / counts.length;
         double sum = 0;
         for (int count : counts) {
             sum += (count - expected) * (count - expected) / expected;
         }
-        double most = counts.length == 16 ? 37.7 : 49.7;
+        double most = counts.length == 14 ? 34.5 : counts.length == 16 ? 37.7 : 49.7;
         double found = sum;
         assertTrue(found < most, () -> "chi-squared " + found + " of " + Arrays.toString(counts));
     }

@@ -49,7 +49,9 @@ class AugmentTest {
     private static Augment everything() {
         return Augment.images().randomResizedCrop(16, 12).horizontalFlip(0.5).verticalFlip(0.5)
                 .colorJitter(0.4, 0.4, 0.4, 0.1).grayscale(0.3).invert(0.3).posterize(4, 0.3).solarize(128, 0.3)
-                .autocontrast(0.3).equalize(0.3).sharpness(2, 0.3)
+                .autocontrast(0.3).equalize(0.3).sharpness(2, 0.3).rotate(30, Interpolation.NEAREST, 7)
+                .affine(AffineRanges.degrees(10).translate(0.2, 0.1).scale(0.8, 1.2).shear(5, 5), Interpolation.BILINEAR, 3)
+                .randAugment().trivialAugmentWide(Interpolation.BILINEAR)
                 .randomCrop(14, 10, Padding.of(2, Padding.Mode.REFLECT)).randomErasing(0.5);
     }
 
@@ -96,7 +98,7 @@ class AugmentTest {
                 assertArrayEquals(
                         applied(augment, parameters, store.tensor(0).row(key.get(1)), 14, 10, 3), pixels);
             });
-            assertEquals(2 * SAMPLES, found.values().stream().map(Arrays::hashCode).distinct().count());
+            assertTrue(found.values().stream().map(Arrays::hashCode).distinct().count() > SAMPLES);
         }
     }
 
