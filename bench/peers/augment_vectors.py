@@ -36,8 +36,8 @@ def images():
     colors = np.array([(r, g, b) for r in (0, 1, 127, 254, 255) for g in (0, 1, 128, 255) for b in (0, 2, 128, 255)],
                       np.uint8).reshape(8, 10, 3)
     ramp = np.repeat(np.arange(256, dtype=np.uint8).reshape(16, 16, 1), 3, -1)
-    return {"noise": noise, "ramp": ramp, "gradient": gradient, "lines": lines, "gray": gray, "dull": dull, "colors": colors,
-            "flat": np.full((5, 4, 3), 77, np.uint8), "dot": np.full((1, 1, 3), 200, np.uint8)}
+    return {"noise": noise, "ramp": ramp, "gradient": gradient, "lines": lines, "gray": gray, "dull": dull,
+            "colors": colors, "flat": np.full((5, 4, 3), 77, np.uint8), "dot": np.full((1, 1, 3), 200, np.uint8)}
 
 
 POLICY = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
@@ -45,8 +45,10 @@ POLICY = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", 
 
 
 def policy(t, operation, magnitude, mode):
+    if POLICY[operation] == "Solarize":
+        magnitude /= 255
     return RandAugment(interpolation=mode)._apply_image_or_video_transform(
-        t, POLICY[operation], magnitude / 255 if POLICY[operation] == "Solarize" else magnitude, mode, {torch.Tensor: None})
+        t, POLICY[operation], magnitude, mode, {torch.Tensor: None})
 
 
 def tensor(image):
@@ -121,18 +123,20 @@ def cases(all_images):
         shorter = F.resize(pillow(image), [7])
         yield name, "resize", {"shorter": 7}, {}, unpillow(shorter)
         if c == 3 and h > 1:
-            for mode, nearest, fill in ((InterpolationMode.NEAREST, True, [9.0]), (InterpolationMode.BILINEAR, False, None)):
-                settings = {"interpolation": mode.name, "fill": 9 if nearest else 0}
+            for mode, fill in ((InterpolationMode.NEAREST, [9.0]), (InterpolationMode.BILINEAR, None)):
+                settings = {"interpolation": mode.name, "fill": 9 if fill else 0}
                 for angle in (0, 90, 180, 45, -33.3):
                     turned = F.rotate(t, angle, interpolation=mode, fill=fill)
                     yield name, "rotate", settings, {"angle": angle}, array(turned)
-                for angle, x, y, scale, sx, sy in ((0, 2, -3, 1, 0, 0), (20, 1, 2, 0.6, 10, -5), (-70, 0, 0, 1.5, 0, 40)):
+                for angle, x, y, scale, sx, sy in ((0, 2, -3, 1, 0, 0), (20, 1, 2, 0.6, 10, -5),
+                                                   (-70, 0, 0, 1.5, 0, 40)):
                     moved = F.affine(t, angle, [x, y], scale, [sx, sy], interpolation=mode, fill=fill)
                     yield (name, "affine", settings, {"angle": angle, "translateX": x, "translateY": y, "scale": scale,
                                                       "shearX": sx, "shearY": sy}, array(moved))
         if name in ("noise", "lines", "gray"):
             for mode in (InterpolationMode.NEAREST, InterpolationMode.BILINEAR):
-                for operation, magnitude in enumerate((0, 0.2913, -0.7071, 3, -2, 27.53, -0.3, 0.6, -0.99, 0.9, 3, 99, 0, 0)):
+                for operation, magnitude in enumerate((0, 0.2913, -0.7071, 3, -2, 27.53, -0.3, 0.6, -0.99, 0.9, 3, 99,
+                                                       0, 0)):
                     yield (name, "trivialAugmentWide", {"interpolation": mode.name},
                            {"operation1": operation, "magnitude1": magnitude},
                            array(policy(t, operation, magnitude, mode)))

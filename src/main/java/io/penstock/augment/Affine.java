@@ -83,7 +83,8 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
         double yy = a / scale;
         double x0 = -(xx * right + xy * down) + (canvas.width() - 1) / 2.0;
         double y0 = -(yx * right + yy * down) + (canvas.height() - 1) / 2.0;
-        Warp.affine(canvas, (float) xx, (float) xy, (float) x0, (float) yx, (float) yy, (float) y0, interpolation, fill);
+        Warp.affine(canvas, (float) xx, (float) xy, (float) x0, (float) yx, (float) yy, (float) y0, interpolation,
+                fill);
     }
 
     private static double cosine(double degrees) {

@@ -77,7 +77,8 @@ public final class Augment {
 
     private Augment with(Step step) {
         if (output != null) {
-            throw new IllegalStateException(step + " after normalize or to, expected it before: steps change u8 pixels");
+            throw new IllegalStateException(
+                    step + " after normalize or to, expected it before: steps change u8 pixels");
         }
         long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
@@ -511,8 +512,16 @@ public final class Augment {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
                     + ImageTransform.MAX_CHANNELS);
         }
-        Math.toIntExact(images.byteSize());
+        checkBytes(images.dim(0) * images.dim(1), images.dim(2));
         return new AugmentMap(steps, (int) images.dim(0), (int) images.dim(1), (int) images.dim(2));
+    }
+
+    /** Checks that a worker can hold an image in an array. */
+    private static void checkBytes(long pixels, long channels) {
+        if (pixels > (Integer.MAX_VALUE - 8) / channels) {
+            throw new IllegalArgumentException(
+                    "an image of " + pixels + " pixels of " + channels + " bytes, expected below 2 GiB");
+        }
     }
 
     /** Returns the size of the result. */
@@ -520,6 +529,7 @@ public final class Augment {
         Size size = new Size((int) images.dim(0), (int) images.dim(1));
         for (AugmentMap.Named named : steps) {
             size = named.step().check(size, (int) images.dim(2));
+            checkBytes((long) size.height() * size.width(), images.dim(2));
         }
         return size;
     }

@@ -141,7 +141,8 @@ final class Canvas {
         for (int x = begin; x < end; x++) {
             int column = padding.inside(left + x, width);
             for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] = column < 0 ? (byte) padding.fill() : pixels[from + column * channels + c];
+                target[to + x * channels + c] =
+                        column < 0 ? (byte) padding.fill() : pixels[from + column * channels + c];
             }
         }
     }

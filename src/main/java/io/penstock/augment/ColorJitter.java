@@ -68,6 +68,9 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
     public void apply(double[] values, int at, Canvas canvas) {
         for (int i = 0; i < CHANGES; i++) {
             int change = (int) values[at + i];
+            if (change < 0 || change >= CHANGES) {
+                throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
+            }
             double by = values[at + CHANGES + change];
             switch (change) {
                 case 0 -> {

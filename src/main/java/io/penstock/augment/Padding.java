@@ -64,7 +64,8 @@ public record Padding(int pixels, Mode mode, int fill) {
     void check(Size image) {
         int least = mode == Mode.REFLECT ? pixels + 1 : mode == Mode.SYMMETRIC ? pixels : 0;
         if (Math.min(image.height(), image.width()) < least) {
-            throw new IllegalArgumentException(this + " of images of " + image + ", expected sides of at least " + least);
+            throw new IllegalArgumentException(
+                    this + " of images of " + image + ", expected sides of at least " + least);
         }
     }
 

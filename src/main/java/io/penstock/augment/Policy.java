@@ -103,7 +103,11 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         for (int i = 0; i < operations; i++) {
-            apply(Operation.ALL.get((int) values[at + 2 * i]), values[at + 2 * i + 1], canvas);
+            int operation = (int) values[at + 2 * i];
+            if (operation < 0 || operation >= Operation.ALL.size()) {
+                throw new IllegalArgumentException("operation " + operation + ", expected 0 to 13");
+            }
+            apply(Operation.ALL.get(operation), values[at + 2 * i + 1], canvas);
         }
     }
 

@@ -48,7 +48,8 @@ class AugmentDrawsTest {
             for (StepParameters step : drawn) {
                 List<Double> expected = Json.array(values.get(step.step().substring(Augment.NAME.length() + 1)))
                         .stream().map(value -> ((Number) value).doubleValue()).toList();
-                assertEquals(expected, step.values().values().stream().map(value -> value + 0.0).toList(), () -> step + " of " + member);
+                assertEquals(expected, step.values().values().stream().map(value -> value + 0.0).toList(),
+                        () -> step + " of " + member);
             }
         }
     }
@@ -181,7 +182,8 @@ class AugmentDrawsTest {
             if (h > 0) {
                 erased++;
                 assertTrue(rectangle.get("top") + h <= 100 && rectangle.get("left") + w <= 80 && h < 100 && w < 80);
-                assertTrue(h * w / 8000 > 0.018 && h * w / 8000 < 0.34 && h / w > 0.27 && h / w < 3.6, () -> h + " " + w);
+                assertTrue(h * w / 8000 > 0.018 && h * w / 8000 < 0.34 && h / w > 0.27 && h / w < 3.6,
+                        () -> h + " " + w);
             }
         }
         assertEquals(DRAWS / 4.0, erased, 4 * Math.sqrt(DRAWS * 3 / 16.0));

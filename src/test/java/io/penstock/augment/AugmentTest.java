@@ -50,7 +50,8 @@ class AugmentTest {
         return Augment.images().randomResizedCrop(16, 12).horizontalFlip(0.5).verticalFlip(0.5)
                 .colorJitter(0.4, 0.4, 0.4, 0.1).grayscale(0.3).invert(0.3).posterize(4, 0.3).solarize(128, 0.3)
                 .autocontrast(0.3).equalize(0.3).sharpness(2, 0.3).rotate(30, Interpolation.NEAREST, 7)
-                .affine(AffineRanges.degrees(10).translate(0.2, 0.1).scale(0.8, 1.2).shear(5, 5), Interpolation.BILINEAR, 3)
+                .affine(AffineRanges.degrees(10).translate(0.2, 0.1).scale(0.8, 1.2).shear(5, 5),
+                        Interpolation.BILINEAR, 3)
                 .randAugment().trivialAugmentWide(Interpolation.BILINEAR)
                 .randomCrop(14, 10, Padding.of(2, Padding.Mode.REFLECT)).randomErasing(0.5);
     }
@@ -220,7 +221,8 @@ class AugmentTest {
             Span found = evaluation.locate(3, 0);
             assertEquals(14 * 15 * 3, found.byteSize());
             var error = assertThrows(IllegalStateException.class, () -> training.locate(3, 0));
-            assertTrue(error.getMessage().contains("random numbers are for the batches of a loader"), error::getMessage);
+            assertTrue(error.getMessage().contains("random numbers are for the batches of a loader"),
+                    error::getMessage);
         }
     }
 
@@ -273,6 +275,9 @@ class AugmentTest {
             refused("found floats: f32[20,26,3], expected u8[H,W,C] with C at most 4",
                     () -> Augment.images().horizontalFlip(0.5).mapped(TensorRows.of("floats", store, 1), "floats"));
         }
+        Tensor image = Tensor.of(MemorySegment.ofArray(new byte[5 * 5 * 3]), DType.U8, 5, 5, 3);
+        refused("an image of 900000000 pixels of 3 bytes, expected below 2 GiB", () -> applied(
+                Augment.images().resize(30_000, 30_000), List.of(), image, 5, 5, 3));
         refused("probability 1.5, expected 0 to 1", () -> Augment.images().horizontalFlip(1.5));
         refused("posterize to 9 bits, expected 0 to 8", () -> Augment.images().posterize(9, 0.5));
         refused("a range from 2.0 to 1.0", () -> Range.of(2, 1));
@@ -289,8 +294,20 @@ class AugmentTest {
         outside.put("left", 0.0);
         refused("a crop of 4 x 4 at 2, 0 of an image of 5 x 5 with a border of 0", () -> applied(crop,
                 List.of(new StepParameters("penstock.augment.randomCrop", outside)), image, 4, 4, 3));
+        refused("color change 4, expected 0 to 3", () -> changed(Augment.images().colorJitter(0.4, 0.4, 0.4, 0.1),
+                "second", 4, image));
+        refused("operation 14, expected 0 to 13", () -> changed(Augment.images().randAugment(), "operation2", 14,
+                image));
         refused("found penstock.augment.other{top=2.0, left=0.0}, expected [top, left] of penstock.augment.randomCrop",
                 () -> applied(crop, List.of(new StepParameters("penstock.augment.other", outside)), image, 4, 4, 3));
+    }
+
+    /** Applies a step's own parameters, but for one. */
+    private static void changed(Augment augment, String parameter, double value, Tensor image) {
+        StepParameters drawn = augment.parameters(new KeyedRandom(SEED, 0), 0, 5, 5).get(0);
+        Map<String, Double> values = new LinkedHashMap<>(drawn.values());
+        values.put(parameter, value);
+        applied(augment, List.of(new StepParameters(drawn.step(), values)), image, 5, 5, 3);
     }
 
     private static void refused(String message, Runnable action) {
