@@ -70,12 +70,12 @@ public final class DataDrift {
         share(now.name(), Measure.CONSTANT_ROWS, before.constantRows, before.rows, now.constantRows, now.rows,
                 limits.share());
         share(now.name(), Measure.PADDING, empty(before), before.places, empty(now), now.places, limits.share());
-        if (now.moments != null) {
+        if (before.moments != null && now.moments != null) {
             for (int channel = 0; channel < now.channels(); channel++) {
-                moments(before, now, channel);
+                moments(before, before.moments, now, now.moments, channel);
             }
         }
-        if (now.counts != null) {
+        if (now.buckets > 0) {
             distribution(before, now);
         }
     }
@@ -97,9 +97,9 @@ public final class DataDrift {
         }
     }
 
-    private void moments(FieldProfile before, FieldProfile now, int channel) {
-        Ratio wasMean = Ratio.mean(before.moments, channel);
-        Ratio isMean = Ratio.mean(now.moments, channel);
+    private void moments(FieldProfile before, Moments was, FieldProfile now, Moments is, int channel) {
+        Ratio wasMean = Ratio.mean(was, channel);
+        Ratio isMean = Ratio.mean(is, channel);
         if (!isKnown(wasMean, isMean)) {
             return;
         }
@@ -108,8 +108,8 @@ public final class DataDrift {
         if (Math.abs(isMean.value() - wasMean.value()) >= limits.meanDeviations() * deviation) {
             addIfFarOut(now.name(), named, Measure.MEAN, wasMean, isMean);
         }
-        Ratio wasVariance = Ratio.variance(before.moments, channel);
-        Ratio isVariance = Ratio.variance(now.moments, channel);
+        Ratio wasVariance = Ratio.variance(was, channel);
+        Ratio isVariance = Ratio.variance(is, channel);
         if (Math.abs(now.deviation(channel) - deviation) >= limits.deviationRatio() * deviation) {
             double sigmas = Math.abs(isVariance.zFrom(wasVariance));
             if (sigmas >= limits.sigmas()) {

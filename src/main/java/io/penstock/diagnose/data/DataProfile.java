@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What the batches of a period of a run contained: a snapshot of {@link DataStatistics}, or several of them merged. As
@@ -81,7 +82,7 @@ public final class DataProfile {
     }
 
     void add(DataProfile other) {
-        tallies.forEach((key, tally) -> FieldProfile.add(tally, other.tallies.get(key)));
+        tallies.forEach((key, tally) -> FieldProfile.add(tally, Objects.requireNonNull(other.tallies.get(key))));
         for (int f = 0; f < fields.size(); f++) {
             fields.get(f).add(other.fields.get(f));
         }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Samples batches as workers make them and keeps statistics of the data, epoch by epoch. It follows the collator, where
@@ -47,17 +48,21 @@ public final class DataStatistics implements BatchMap {
     private final Map<String, FieldKind> kinds;
     private final Consumer<DataFinding> onFinding;
     private final List<DataFinding> found = new ArrayList<>();
-    private volatile RuntimeException failure;
+    private volatile @Nullable RuntimeException failure;
 
     /** Null before the first batch. */
-    private SlabLayout layout;
+    private @Nullable SlabLayout layout;
+    @SuppressWarnings("NullAway.Init")
     private FieldReader[] readers;
-    private DataProfile reference;
+    private @Nullable DataProfile reference;
     private boolean referenceIsGiven;
     /** Earlier epochs, merged. */
+    @SuppressWarnings("NullAway.Init")
     private DataProfile past;
     /** The last two epochs: some workers may still finish one while others start the next. */
+    @SuppressWarnings("NullAway.Init")
     private Epoch older;
+    @SuppressWarnings("NullAway.Init")
     private Epoch newer;
     private long batches;
     private long values;
@@ -159,7 +164,7 @@ public final class DataStatistics implements BatchMap {
             empty.add(readers[f].profile(ofBatches));
         }
         past = new DataProfile(empty);
-        if (referenceIsGiven) {
+        if (referenceIsGiven && reference != null) {
             reference.checkSameShape(past);
         }
         older = new Epoch(past.empty());

@@ -4,13 +4,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** The settings of a {@link DataStatistics}, each with a default. */
 public final class DataStatisticsBuilder {
 
     int every = 64;
     int maxValues = 4096;
-    DataProfile baseline;
+    @Nullable DataProfile baseline;
     DriftLimits limits = DriftLimits.DEFAULT;
     final Map<String, FieldKind> kinds = new HashMap<>();
     Consumer<DataFinding> onFinding = finding -> { };

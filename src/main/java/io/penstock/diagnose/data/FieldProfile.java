@@ -6,6 +6,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The statistics of one field, by replicate: rows and values read, padding, constant rows, non-finite values, extremes,
@@ -31,8 +33,8 @@ public final class FieldProfile {
     final long[] constantRows = tally("constant_rows");
     final long[] nonFinite = tally("non_finite");
     /** Null for ids. */
-    final Moments moments;
-    /** Null for numbers; replicate by replicate, {@link #buckets} each. */
+    final @Nullable Moments moments;
+    /** Empty for numbers; replicate by replicate, {@link #buckets} each. */
     final long[] counts;
     final int buckets;
     double min = Double.POSITIVE_INFINITY;
@@ -48,7 +50,7 @@ public final class FieldProfile {
             case LENGTHS -> Buckets.LENGTHS;
             case NUMBERS -> 0;
         };
-        this.counts = buckets == 0 ? null : new long[DataProfile.REPLICATES * buckets];
+        this.counts = new long[DataProfile.REPLICATES * buckets];
         this.moments = kind == FieldKind.IDS ? null : new Moments(channels);
     }
 
@@ -178,13 +180,11 @@ public final class FieldProfile {
     }
 
     void add(FieldProfile other) {
-        tallies.forEach((key, tally) -> add(tally, other.tallies.get(key)));
+        tallies.forEach((key, tally) -> add(tally, Objects.requireNonNull(other.tallies.get(key))));
         if (moments != null) {
-            moments.add(other.moments);
+            moments.add(Objects.requireNonNull(other.moments));
         }
-        if (counts != null) {
-            add(counts, other.counts);
-        }
+        add(counts, other.counts);
         min = Math.min(min, other.min);
         max = Math.max(max, other.max);
     }
@@ -194,9 +194,7 @@ public final class FieldProfile {
         if (moments != null) {
             moments.clear();
         }
-        if (counts != null) {
-            Arrays.fill(counts, 0);
-        }
+        Arrays.fill(counts, 0);
         min = Double.POSITIVE_INFINITY;
         max = Double.NEGATIVE_INFINITY;
     }

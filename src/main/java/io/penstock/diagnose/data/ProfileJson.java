@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The text form of profiles. Reading checks every key, length and range, and rejects unknown ones. */
 final class ProfileJson {
@@ -32,8 +33,8 @@ final class ProfileJson {
         return Json.write(json);
     }
 
-    private static Map<String, Object> field(FieldProfile field) {
-        Map<String, Object> json = Json.members("name", field.name(), "dtype", field.dtype().toString(),
+    private static Map<String, @Nullable Object> field(FieldProfile field) {
+        Map<String, @Nullable Object> json = Json.members("name", field.name(), "dtype", field.dtype().toString(),
                 "row_shape", list(field.rowShape()), "kind", field.kind().name().toLowerCase(Locale.ROOT),
                 "channels", field.channels());
         field.tallies.forEach((name, tally) -> json.put(name, list(tally)));
@@ -44,7 +45,7 @@ final class ProfileJson {
             json.put("mean", Arrays.stream(field.moments.mean).boxed().toList());
             json.put("squares", Arrays.stream(field.moments.squares).boxed().toList());
         }
-        if (field.counts != null) {
+        if (field.buckets > 0) {
             json.put("histogram", histogram(field));
         }
         return json;
@@ -97,7 +98,7 @@ final class ProfileJson {
             numbers(json, "mean", field.moments.mean);
             numbers(json, "squares", field.moments.squares);
         }
-        if (field.counts != null) {
+        if (field.buckets > 0) {
             readHistogram(json, field);
         }
         json.end();

@@ -11,4 +11,7 @@
  * is kept for each. The spread between an epoch's replicates is the sampling noise, whatever its source: documents that
  * repeat their words, batches of similar samples, few values. A change must exceed that noise.
  */
+@NullMarked
 package io.penstock.diagnose.data;
+
+import org.jspecify.annotations.NullMarked;
