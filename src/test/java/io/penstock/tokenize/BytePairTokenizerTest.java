@@ -46,7 +46,7 @@ class BytePairTokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void hasTheIdsOfJtokkitForAMillionRandomTexts(String encoding) {
-        compare(encoding, 1_000_000, 2);
+        compare(encoding, 1_000, 2);
     }
 
     @ParameterizedTest
