@@ -27,6 +27,8 @@ final class Vocabulary {
     /** Three ids share a long. */
     private static final int ID_BITS = 21;
     private static final int MAX_ID = (1 << ID_BITS) - 1;
+    /** The longest token of the published vocabularies has 128 bytes. */
+    private static final int MAX_TOKEN_BYTES = 1024;
     private static final long EMPTY = -1;
 
     private final byte[] blob;
@@ -99,9 +101,9 @@ final class Vocabulary {
             if (last > start) {
                 int id = space < 0 ? -1 : number(file, space + 1, last);
                 byte[] token = space < 0 ? new byte[0] : token(file, start, space);
-                if (id < 0 || token.length == 0) {
-                    throw new IOException(name + ": at line " + line
-                            + ": expected a token in base 64, a space and its rank, at most " + MAX_ID);
+                if (id < 0 || token.length == 0 || token.length > MAX_TOKEN_BYTES) {
+                    throw new IOException(name + ": at line " + line + ": expected a token of 1 to " + MAX_TOKEN_BYTES
+                            + " bytes in base 64, a space and its rank, at most " + MAX_ID);
                 }
                 byId = id < byId.length ? byId : Arrays.copyOf(byId, Math.max(id + 1, 2 * byId.length));
                 if (byId[id] != null) {

@@ -269,9 +269,11 @@ class BytePairTokenizerTest {
         String good = ranks("ab");
         refuses(good + "YWI= 700\n", "found the token of rank 256 again as rank 700");
         refuses(good + "YWJj 256\n", "at line 258: found rank 256 again");
-        refuses(good + "YWJj\n", "at line 258: expected a token in base 64, a space and its rank, at most 2097151");
-        refuses(good + "YWJj 9999999999\n", "at line 258: expected a token in base 64");
-        refuses(good + "?? 700\n", "at line 258: expected a token in base 64");
+        refuses(good + "YWJj\n", "at line 258: expected a token of 1 to 1024 bytes in base 64, a space and its"
+                + " rank, at most 2097151");
+        refuses(good + "YWJj 9999999999\n", "at line 258: expected a token");
+        refuses(good + "?? 700\n", "at line 258: expected a token");
+        refuses(good + "YWJj".repeat(342) + " 700\n", "at line 258: expected a token");
         refuses(good.substring(good.indexOf('\n') + 1), "found no token for byte 0, expected one for each byte");
         Path file = folder.resolve("v");
         Files.writeString(file, good);

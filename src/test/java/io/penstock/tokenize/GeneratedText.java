@@ -36,7 +36,7 @@ final class GeneratedText {
             "দ্রুত বাদামী শিয়াল অলস কুকুরের উপর দিয়ে লাফ দেয়",
             "Zażółć gęślą jaźń; Çok güzel; Đường phố Hà Nội; ÄÖÜß",
             "for (int i = 0; i < n; i++) {\n        if (a[i] != b[i]) {\n            return -1;\n        }\n}\n\n\n",
-            "def f(x):\n\treturn x**2 if x>0 else None  # TODO: isn't it?\r\n\r\n",
+            "def f(x):\n\treturn x**2 if x>0 else None  # isn't it?\r\n\r\n",
             "<html>\n  <body class=\"a-b\">&amp;</body>\n</html>\n", "{\"id\": 12345678901234567890, \"v\": [1.5e-10]}",
             "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪 emoji 😀😃😄", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", "   leading\t\ttabs  and   trailing   \n \n\t ");
 
