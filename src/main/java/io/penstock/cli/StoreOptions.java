@@ -3,6 +3,7 @@ package io.penstock.cli;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.RegularFile;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -99,7 +100,7 @@ final class StoreOptions {
 
     /** Whether a file begins like text in UTF-8. */
     private static boolean isText(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = RegularFile.newInputStream(file)) {
             byte[] head = in.readNBytes(HEAD_BYTES);
             // The last character may be cut.
             return head.length > 0 && new String(head, StandardCharsets.UTF_8).chars().limit(HEAD_BYTES / 4)

@@ -6,13 +6,13 @@ package io.penstock.dlpack;
  * @param type the kind of device
  * @param id the device's number among those of its type; 0 for host memory
  */
-public record DLDevice(Type type, int id) {
+public record DLDevice(DeviceType type, int id) {
 
     /** The host's memory. */
-    public static final DLDevice CPU = new DLDevice(Type.CPU, 0);
+    public static final DLDevice CPU = new DLDevice(DeviceType.CPU, 0);
 
     /** The memory types that the engine supports, with DLPack's codes. */
-    public enum Type {
+    public enum DeviceType {
         /** Host memory. */
         CPU(1),
         /** CUDA device memory. */
@@ -24,7 +24,7 @@ public record DLDevice(Type type, int id) {
 
         private final int code;
 
-        Type(int code) {
+        DeviceType(int code) {
             this.code = code;
         }
 
@@ -33,8 +33,8 @@ public record DLDevice(Type type, int id) {
             return code;
         }
 
-        static Type of(int code) {
-            for (Type type : values()) {
+        static DeviceType of(int code) {
+            for (DeviceType type : values()) {
                 if (type.code == code) {
                     return type;
                 }
@@ -51,11 +51,14 @@ public record DLDevice(Type type, int id) {
      * @return the device
      */
     public static DLDevice cuda(int ordinal) {
-        return new DLDevice(Type.CUDA, ordinal);
+        return new DLDevice(DeviceType.CUDA, ordinal);
     }
 
-    /** {@return whether the CPU can read the memory in place: true for {@link Type#CPU} and {@link Type#CUDA_HOST}} */
+    /**
+     * {@return whether the CPU can read the memory in place: true for {@link DeviceType#CPU} and
+     * {@link DeviceType#CUDA_HOST}}
+     */
     public boolean hostAccessible() {
-        return type == Type.CPU || type == Type.CUDA_HOST;
+        return type == DeviceType.CPU || type == DeviceType.CUDA_HOST;
     }
 }

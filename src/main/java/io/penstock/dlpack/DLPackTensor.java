@@ -85,7 +85,7 @@ public final class DLPackTensor implements AutoCloseable {
         this.struct = struct;
         this.deleter = deleter;
         this.readOnly = readOnly;
-        this.device = new DLDevice(DLDevice.Type.of(from.get(JAVA_INT, Structs.DEVICE_TYPE)),
+        this.device = new DLDevice(DLDevice.DeviceType.of(from.get(JAVA_INT, Structs.DEVICE_TYPE)),
                 from.get(JAVA_INT, Structs.DEVICE_ID));
         this.dtype = new DLDataType(from.get(JAVA_BYTE, Structs.CODE) & 0xFF, from.get(JAVA_BYTE, Structs.BITS) & 0xFF,
                 from.get(JAVA_SHORT, Structs.LANES) & 0xFFFF).dtype();

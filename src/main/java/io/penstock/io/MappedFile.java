@@ -15,11 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,9 +59,7 @@ public final class MappedFile implements AutoCloseable {
     private final Leak leak;
 
     private volatile boolean closed;
-    /** Who reads the file: each says its name, or nothing once it is closed. */
-    private final Set<Supplier<Optional<String>>> users = ConcurrentHashMap.newKeySet();
-    private volatile @Nullable Supplier<Optional<String>> lastUser;
+    final FileUsers users = new FileUsers();
     /** Whether the whole file was fetched. */
     private volatile boolean whole;
     private volatile boolean warm;
@@ -465,15 +459,6 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Notes who reads the file. */
-    void usedBy(Supplier<Optional<String>> user) {
-        if (user != lastUser) {
-            lastUser = user;
-            users.removeIf(other -> other.get().isEmpty());
-            users.add(user);
-        }
-    }
-
     boolean isClosed() {
         return closed;
     }
@@ -486,7 +471,7 @@ public final class MappedFile implements AutoCloseable {
     @Override
     public synchronized void close() {
         if (!closed) {
-            users.stream().flatMap(user -> user.get().stream()).findFirst().ifPresent(user -> {
+            users.open().ifPresent(user -> {
                 throw new IllegalStateException(location + ": cannot be closed while " + user + " reads it: close "
                         + user + " first");
             });

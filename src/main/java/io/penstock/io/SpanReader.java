@@ -298,7 +298,7 @@ public final class SpanReader implements AutoCloseable {
             byCall = false;
         } else {
             if (user != null) {
-                file.usedBy(user);
+                file.users.add(user);
             }
             file.refresh();
             byCall = Posix.AVAILABLE && (mode == ReadMode.PREAD || mode == ReadMode.AUTO && !file.isWarm());

@@ -133,8 +133,8 @@ final class BytePairTokenizer implements Tokenizer {
             Special found = specials.get(special);
             if (choice == SpecialText.FORBIDDEN) {
                 ids.setSize(size);
-                throw new IllegalArgumentException(
-                        "at byte " + (at - from) + ": found the special token '" + found.text + "', expected plain text");
+                throw new IllegalArgumentException("at byte " + (at - from) + ": found the special token '"
+                        + found.text + "', expected plain text");
             }
             encoder.encode(utf8, start, at, ids);
             ids.append(found.id);

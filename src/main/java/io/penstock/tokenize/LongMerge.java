@@ -3,9 +3,9 @@ package io.penstock.tokenize;
 import java.util.Arrays;
 
 /**
- * Merges the tokens of a long piece in {@code n log n} steps: the tokens form a linked list, and a heap holds the pairs
- * that can merge, with the lowest id and then the leftmost first. A pair that is no longer there is passed over when the
- * heap gives it out. Not thread-safe.
+ * Merges the tokens of a long piece in {@code n log n} steps. The tokens form a linked list, and a heap has the pairs
+ * that can merge: first the one with the lowest id, of several the leftmost. A pair that the list no longer has is
+ * passed over when the heap gives it out. Not thread-safe.
  */
 final class LongMerge {
 

@@ -1,7 +1,7 @@
 package io.penstock.tokenize;
 
 /**
- * Encodes well-formed UTF-8 without special tokens. It remembers the pieces that it merged last, and makes no object for
+ * Encodes well-formed UTF-8 without special tokens. It remembers the pieces that it merged last. It makes no object for
  * a piece, except arrays for a very long one. Not thread-safe.
  */
 final class PieceEncoder {

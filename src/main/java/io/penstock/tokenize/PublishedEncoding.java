@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The encodings that OpenAI published with tiktoken, with special tokens from {@code tiktoken_ext/openai_public.py}. The
- * files with the ranks are those in the jtokkit library.
+ * The encodings that OpenAI published with tiktoken, with special tokens from {@code tiktoken_ext/openai_public.py}.
+ * The files with the ranks are in the jtokkit library.
  */
 enum PublishedEncoding {
     GPT2("gpt2", "r50k_base", TextSplit.GPT2, Map.of(PublishedEncoding.END_OF_TEXT, 50_256)),

@@ -1,9 +1,9 @@
 package io.penstock.tokenize;
 
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +16,8 @@ public interface Tokenizer {
      *
      * @param encoding one of {@link #encodings}
      * @throws IllegalArgumentException if no encoding has that name
-     * @throws UnsupportedOperationException if the jtokkit library, which has the vocabularies, is not on the class path
+     * @throws UnsupportedOperationException if the jtokkit library, which has the vocabularies, is not on the class
+     *     path
      */
     static Tokenizer of(String encoding) {
         return PublishedEncoding.of(encoding).tokenizer();
@@ -35,7 +36,7 @@ public interface Tokenizer {
      */
     static Tokenizer of(Path ranks, TextSplit split, Map<String, Integer> specialTokens, String endOfText)
             throws IOException {
-        try (InputStream in = Files.newInputStream(ranks)) {
+        try (InputStream in = RegularFile.newInputStream(ranks)) {
             return new BytePairTokenizer(String.valueOf(ranks.getFileName()), Vocabulary.read(in, ranks.toString()),
                     split, specialTokens, endOfText);
         }

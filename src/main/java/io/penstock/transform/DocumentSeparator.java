@@ -4,11 +4,11 @@ package io.penstock.transform;
  * The token that separates documents within a row of tokens.
  *
  * @param token its id
- * @param place whether it ends or starts a document
+ * @param side whether it ends or starts a document
  */
-public record DocumentSeparator(long token, Place place) {
+public record DocumentSeparator(long token, Side side) {
     /** The token's place in its document. */
-    public enum Place {
+    public enum Side {
         /** The last token of a document, like {@code <|endoftext|>} after each. */
         END,
         /** The first token of a document, like {@code <s>}, or {@code <|endoftext|>} in llm.c's files. */
@@ -22,7 +22,7 @@ public record DocumentSeparator(long token, Place place) {
      * @return the separator
      */
     public static DocumentSeparator endsWith(long token) {
-        return new DocumentSeparator(token, Place.END);
+        return new DocumentSeparator(token, Side.END);
     }
 
     /**
@@ -32,6 +32,6 @@ public record DocumentSeparator(long token, Place place) {
      * @return the separator
      */
     public static DocumentSeparator startsWith(long token) {
-        return new DocumentSeparator(token, Place.START);
+        return new DocumentSeparator(token, Side.START);
     }
 }

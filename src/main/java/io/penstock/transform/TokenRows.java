@@ -43,7 +43,7 @@ final class TokenRows {
             SEPARATOR_MODE.set(arguments, NONE);
         } else {
             SEPARATOR.set(arguments, separator.token());
-            SEPARATOR_MODE.set(arguments, separator.place() == DocumentSeparator.Place.END ? END : START);
+            SEPARATOR_MODE.set(arguments, separator.side() == DocumentSeparator.Side.END ? END : START);
         }
     }
 

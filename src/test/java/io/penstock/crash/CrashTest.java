@@ -56,7 +56,7 @@ class CrashTest {
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("Folder", "summary"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
-            Map.entry("FileBytes", "none: a temporary file that loses its name before it is read"),
+            Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),
             Map.entry("Penstock", "none: standard output"));
 

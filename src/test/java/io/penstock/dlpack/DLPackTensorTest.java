@@ -132,7 +132,7 @@ class DLPackTensorTest {
     @Test
     void pinnedMemoryIsReadAndDeviceMemoryIsAnAddress() {
         try (DLPackTensor pinned = DLPackTensor.take(new Product(1, 8, 4).device(3, 0).make(VERSIONED), VERSIONED)) {
-            assertEquals(new DLDevice(DLDevice.Type.CUDA_HOST, 0), pinned.device());
+            assertEquals(new DLDevice(DLDevice.DeviceType.CUDA_HOST, 0), pinned.device());
             assertEquals(4, pinned.tensor().getLong(3));
         }
         for (int type : new int[] {2, 13}) {

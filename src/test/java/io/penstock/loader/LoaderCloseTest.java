@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutionException;
@@ -275,10 +276,12 @@ class LoaderCloseTest {
     void batchesThatWereForgottenAreOneWarning() {
         try (CapturedLog log = new CapturedLog(Leases.class.getName())) {
             DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).prefetch(8).open();
+            List<Batch> batches = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
-                loader.next();
+                batches.add(loader.next());
             }
             loader.close();
+            batches.forEach(Batch::close);
             assertEquals(1, log.lines().size(), log.lines()::toString);
             assertTrue(log.lines().getFirst().contains(" and 4 more batches were not closed before their loader"),
                     log.lines()::toString);
@@ -289,8 +292,10 @@ class LoaderCloseTest {
     void oneBatchThatWasForgottenIsNamed() {
         try (CapturedLog log = new CapturedLog(Leases.class.getName())) {
             DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).open();
-            String batch = loader.next().toString();
+            Batch forgotten = loader.next();
+            String batch = forgotten.toString();
             loader.close();
+            forgotten.close();
             assertEquals(List.of(name + ": " + batch + " was not closed before its loader; its memory is kept until it"
                     + " is closed"), log.lines());
         }

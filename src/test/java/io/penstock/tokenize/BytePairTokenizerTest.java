@@ -110,7 +110,8 @@ class BytePairTokenizerTest {
         PieceEncoder encoder = encoder(encoding);
         TokenBuffer ids = new TokenBuffer();
         int units = 0;
-        for (String unit : List.of("a", " ", "\n", "!", "7", "你", "aB", "e\u0301", "\u0301", "ab", "A\u0301b", "\r\n ")) {
+        for (String unit : List.of("a", " ", "\n", "!", "7", "你", "aB", "e\u0301", "\u0301", "ab", "A\u0301b",
+                "\r\n ")) {
             byte[] utf8 = unit.repeat((1 << 20) / unit.getBytes(UTF_8).length).getBytes(UTF_8);
             long before = encoder.longMergeSteps();
             ids.clear();

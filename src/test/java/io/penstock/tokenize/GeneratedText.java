@@ -11,8 +11,9 @@ final class GeneratedText {
         "\u0301", "\u0301\u0302", "ß", "Я", "жук", "你", "好", "の", "한국", "ا", "न", "\u0940", "ǅ", "ʰ", "ªº", "1", "23",
         "4567", "Ⅷ", "½", "٣", " ", "  ", "   ", "\t", "\n", "\n\n", "\r\n", "\r", "\u00a0", "\u3000", "\u2003",
         "\u0085", "\u2028", "\u000b", "\u001c", "\u180e", "\u200b", "\ufeff", "\u0000", ",", ".", "，", "。", "!", "?!",
-        "/", "//", "/\n", "-", "----", "_", "(", "\"", "{}", ");\n", "😀", "👩\u200d🚀", "🇫🇷", "\ud835\udd04", "\u20dd",
-        "<|endoftext|>", "\ufffd", "https://", "i++", "==", "\t\t", "camelCase", "HTTPServer", "getX2Y", "DŽ", "\u02bc"};
+        "/", "//", "/\n", "-", "----", "_", "(", "\"", "{}", ");\n", "😀", "👩\u200d🚀", "🇫🇷", "\ud835\udd04",
+        "\u20dd", "<|endoftext|>", "\ufffd", "https://", "i++", "==", "\t\t", "camelCase", "HTTPServer", "getX2Y", "DŽ",
+        "\u02bc"};
 
     /** First and last code points of blocks, a script or a kind of sign each. */
     private static final int[][] BLOCKS = {
@@ -38,7 +39,9 @@ final class GeneratedText {
             "for (int i = 0; i < n; i++) {\n        if (a[i] != b[i]) {\n            return -1;\n        }\n}\n\n\n",
             "def f(x):\n\treturn x**2 if x>0 else None  # isn't it?\r\n\r\n",
             "<html>\n  <body class=\"a-b\">&amp;</body>\n</html>\n", "{\"id\": 12345678901234567890, \"v\": [1.5e-10]}",
-            "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪 emoji 😀😃😄", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", "   leading\t\ttabs  and   trailing   \n \n\t ");
+            "👩‍👩‍👧‍👦🏳️‍🌈🇩🇪 emoji 😀😃😄",
+            "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!",
+            "   leading\t\ttabs  and   trailing   \n \n\t ");
 
     private GeneratedText() {
     }

@@ -64,7 +64,7 @@ final class TokenExperiments {
     /** Whether token t of a row begins a document, for t from 1: the definition. */
     private static boolean begins(DocumentSeparator separator, Cells tokens, long rowStart, long t) {
         return separator != null && tokens.integer(
-                rowStart + (separator.place() == DocumentSeparator.Place.END ? t - 1 : t)) == separator.token();
+                rowStart + (separator.side() == DocumentSeparator.Side.END ? t - 1 : t)) == separator.token();
     }
 
     private Experiment causalLm() {

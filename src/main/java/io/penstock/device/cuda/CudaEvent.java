@@ -1,6 +1,5 @@
 package io.penstock.device.cuda;
 
-import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorNotReady;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventBlockingSync;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventCreateWithFlags;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventDestroy;
@@ -10,25 +9,16 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaEventSynchronize;
 
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
-import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A {@code cudaEvent_t}: one created and destroyed here, without timing, for cheap waits and queries; or a view.
  */
-final class CudaEvent implements DeviceEvent, OpenResources.Resource {
-    private final CudaDevice device;
-    private final MemorySegment handle;
-    private final boolean owner;
-    private final AtomicBoolean closed = new AtomicBoolean();
-
+final class CudaEvent extends CudaHandle implements DeviceEvent {
     private CudaEvent(CudaDevice device, MemorySegment handle, boolean owner) {
-        this.device = device;
-        this.handle = handle;
-        this.owner = owner;
+        super(device, handle, owner);
     }
 
     static CudaEvent open(CudaDevice device, EventWait wait) {
@@ -58,30 +48,15 @@ final class CudaEvent implements DeviceEvent, OpenResources.Resource {
         throw new IllegalArgumentException("the event belongs to another device");
     }
 
-    MemorySegment pointer() {
-        return handle;
-    }
-
     @Override
     public String describe() {
         return "event 0x" + Long.toHexString(handle.address());
     }
 
     @Override
-    public long handle() {
-        requireOpen();
-        return handle.address();
-    }
-
-    @Override
     public boolean isComplete() {
         requireUsable();
-        int status = cudaEventQuery(handle);
-        if (status == cudaErrorNotReady()) {
-            return false;
-        }
-        device.check(status, "cudaEventQuery");
-        return true;
+        return isDone(cudaEventQuery(handle), "cudaEventQuery");
     }
 
     @Override
@@ -90,22 +65,8 @@ final class CudaEvent implements DeviceEvent, OpenResources.Resource {
         device.check(cudaEventSynchronize(handle), "cudaEventSynchronize");
     }
 
-    private void requireUsable() {
-        requireOpen();
-        CudaDevice.requirePlatformThread();
-    }
-
-    private void requireOpen() {
-        if (closed.get()) {
-            throw new IllegalStateException(describe() + " is closed");
-        }
-    }
-
     @Override
-    public void close() {
-        if (!closed.compareAndSet(false, true) || !owner) {
-            return;
-        }
+    void destroy() {
         int destroyed = cudaEventDestroy(handle);
         device.closed(this);
         device.checkRelease(destroyed, "cudaEventDestroy");

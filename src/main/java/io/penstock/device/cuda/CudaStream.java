@@ -1,6 +1,5 @@
 package io.penstock.device.cuda;
 
-import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorNotReady;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventRecord;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventWaitDefault;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyDeviceToHost;
@@ -18,25 +17,17 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
-import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A {@code cudaStream_t}: one created and destroyed here, or a view of a foreign one. */
-final class CudaStream implements DeviceStream, OpenResources.Resource {
-    private final CudaDevice device;
+final class CudaStream extends CudaHandle implements DeviceStream {
     private final String name;
-    private final MemorySegment handle;
-    private final boolean owner;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     private CudaStream(CudaDevice device, String name, MemorySegment handle, boolean owner) {
-        this.device = device;
+        super(device, handle, owner);
         this.name = name;
-        this.handle = handle;
-        this.owner = owner;
     }
 
     /** Opens a stream that does not synchronize with the legacy default stream, which other code may be using. */
@@ -64,12 +55,6 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
     }
 
     @Override
-    public long handle() {
-        requireOpen();
-        return handle.address();
-    }
-
-    @Override
     public void copyToDevice(DeviceBuffer dst, long dstOffset, PinnedBuffer src, long srcOffset, long bytes) {
         requireUsable();
         long to = CudaDeviceBuffer.of(dst, device).address(dstOffset, bytes);
@@ -94,25 +79,20 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
     @Override
     public void record(DeviceEvent event) {
         requireUsable();
-        device.check(cudaEventRecord(CudaEvent.of(event, device).pointer(), handle), "cudaEventRecord");
+        device.check(cudaEventRecord(CudaEvent.of(event, device).handle, handle), "cudaEventRecord");
     }
 
     @Override
     public void waitFor(DeviceEvent event) {
         requireUsable();
-        MemorySegment awaited = CudaEvent.of(event, device).pointer();
+        MemorySegment awaited = CudaEvent.of(event, device).handle;
         device.check(cudaStreamWaitEvent(handle, awaited, cudaEventWaitDefault()), "cudaStreamWaitEvent");
     }
 
     @Override
     public boolean isIdle() {
         requireUsable();
-        int status = cudaStreamQuery(handle);
-        if (status == cudaErrorNotReady()) {
-            return false;
-        }
-        device.check(status, "cudaStreamQuery");
-        return true;
+        return isDone(cudaStreamQuery(handle), "cudaStreamQuery");
     }
 
     @Override
@@ -121,22 +101,8 @@ final class CudaStream implements DeviceStream, OpenResources.Resource {
         device.check(cudaStreamSynchronize(handle), "cudaStreamSynchronize");
     }
 
-    private void requireUsable() {
-        requireOpen();
-        CudaDevice.requirePlatformThread();
-    }
-
-    private void requireOpen() {
-        if (closed.get()) {
-            throw new IllegalStateException(describe() + " is closed");
-        }
-    }
-
     @Override
-    public void close() {
-        if (!closed.compareAndSet(false, true) || !owner) {
-            return;
-        }
+    void destroy() {
         int ended = cudaStreamSynchronize(handle);
         int destroyed = cudaStreamDestroy(handle);
         device.closed(this);

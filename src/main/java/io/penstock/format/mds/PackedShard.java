@@ -1,7 +1,7 @@
 package io.penstock.format.mds;
 
-import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;

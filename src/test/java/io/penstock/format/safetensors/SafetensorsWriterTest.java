@@ -10,8 +10,8 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
-import io.penstock.store.OpenOptions;
 import io.penstock.store.Inspection;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
@@ -84,7 +84,8 @@ class SafetensorsWriterTest {
                     assertEquals(-1, expected.segment().mismatch(store.tensor(i).segment()));
                     assertEquals(0, store.tensor(i).segment().address() % expected.dtype().byteSize());
                 }
-                assertEquals(Map.of("k\"", "\u0001 v"), store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE).details().get("metadata"));
+                Inspection inspection = store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE);
+                assertEquals(Map.of("k\"", "\u0001 v"), inspection.details().get("metadata"));
             }
         }
     }

@@ -1,10 +1,10 @@
 package io.penstock.store.integrity.reads;
 
+import io.penstock.internal.Scratch;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
-import io.penstock.internal.Scratch;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

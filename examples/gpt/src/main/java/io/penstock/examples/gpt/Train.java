@@ -1,7 +1,7 @@
 package io.penstock.examples.gpt;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Diagnosis.Phase;
+import io.penstock.diagnose.Phase;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.metrics.Metrics;
 import io.penstock.diagnose.metrics.PrometheusEndpoint;

@@ -1,0 +1,28 @@
+package io.penstock.io;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Who reads a file: each says its name, or nothing once it is closed. Used by any thread. */
+final class FileUsers {
+
+    private final Set<Supplier<Optional<String>>> users = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable Supplier<Optional<String>> last;
+
+    /** Costs one comparison if the same user reads again. */
+    void add(Supplier<Optional<String>> user) {
+        if (user != last) {
+            last = user;
+            users.removeIf(other -> other.get().isEmpty());
+            users.add(user);
+        }
+    }
+
+    /** Returns the name of one that is open. */
+    Optional<String> open() {
+        return users.stream().flatMap(user -> user.get().stream()).findFirst();
+    }
+}

@@ -1,0 +1,171 @@
+package io.penstock;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Holds the exported types to what users of an API expect: by reflection, on the compiled classes. */
+class ApiTest {
+
+    private static final Path CLASSES = Path.of("target/classes");
+
+    /** Every accessible type of an exported package. */
+    private static List<Class<?>> api;
+    private static Set<String> exported;
+
+    @BeforeAll
+    static void findTypes() throws IOException, ClassNotFoundException {
+        try (var descriptor = Files.newInputStream(CLASSES.resolve("module-info.class"))) {
+            exported = ModuleDescriptor.read(descriptor).exports().stream().filter(export -> !export.isQualified())
+                    .map(ModuleDescriptor.Exports::source).collect(Collectors.toSet());
+        }
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(CLASSES.resolve("io"))) {
+            files = all.filter(file -> file.toString().endsWith(".class")).toList();
+        }
+        api = new ArrayList<>();
+        for (Path file : files) {
+            String path = CLASSES.relativize(file).toString();
+            String name = path.substring(0, path.length() - ".class".length()).replace('/', '.');
+            if (exported.contains(name.substring(0, name.lastIndexOf('.'))) && !name.endsWith("package-info")) {
+                Class<?> type = Class.forName(name, false, ApiTest.class.getClassLoader());
+                if (isAccessible(type)) {
+                    api.add(type);
+                }
+            }
+        }
+        assertTrue(api.size() > 150, "only " + api.size() + " types");
+    }
+
+    /** What {@code javac -Xlint:exports} warns of, in module mode. */
+    @Test
+    void signaturesNameOnlyTypesThatUsersCanName() {
+        Set<String> found = new TreeSet<>();
+        for (Class<?> type : api) {
+            for (Executable member : members(type)) {
+                Stream<Type> types = Stream.concat(Arrays.stream(member.getGenericParameterTypes()),
+                        Stream.concat(Arrays.stream(member.getGenericExceptionTypes()),
+                                member instanceof Method method ? Stream.of(method.getGenericReturnType())
+                                        : Stream.empty()));
+                types.forEach(named -> report(found, member.toString(), named));
+            }
+            for (Field field : type.getDeclaredFields()) {
+                if (isOpen(field.getModifiers(), type)) {
+                    report(found, field.toString(), field.getGenericType());
+                }
+            }
+            for (Type above : type.getGenericInterfaces()) {
+                report(found, type.toString(), above);
+            }
+        }
+        assertEquals(Set.of(), found);
+    }
+
+    /** A call reads {@code write(store, true)} where it should say what is true. */
+    @Test
+    void noMethodTakesABoolean() {
+        Set<String> found = new TreeSet<>();
+        for (Class<?> type : api) {
+            for (Executable member : members(type)) {
+                boolean ofRecord = member instanceof Constructor<?> && type.isRecord();
+                if (!ofRecord && Arrays.asList(member.getParameterTypes()).contains(boolean.class)) {
+                    found.add(member.toString());
+                }
+            }
+        }
+        assertEquals(Set.of(), found);
+    }
+
+    @Test
+    void noTwoTypesHaveOneName() {
+        Map<String, List<String>> names = new TreeMap<>();
+        for (Class<?> type : api) {
+            if (!type.getSimpleName().equals("Builder")) {
+                names.computeIfAbsent(type.getSimpleName(), _ -> new ArrayList<>()).add(type.getName());
+            }
+        }
+        names.values().removeIf(types -> types.size() == 1);
+        assertEquals(Map.of(), names);
+    }
+
+    private static void report(Set<String> found, String member, Type named) {
+        Set<Class<?>> classes = new HashSet<>();
+        collect(named, classes, new HashSet<>());
+        for (Class<?> type : classes) {
+            if (type.getName().startsWith("io.penstock.")
+                    && !(exported.contains(type.getPackageName()) && isAccessible(type))) {
+                found.add(type.getName() + " in " + member);
+            }
+        }
+    }
+
+    private static void collect(Type type, Set<Class<?>> into, Set<Type> seen) {
+        if (!seen.add(type)) {
+            return;
+        }
+        switch (type) {
+            case Class<?> named -> into.add(innermost(named));
+            case ParameterizedType named -> {
+                collect(named.getRawType(), into, seen);
+                Arrays.stream(named.getActualTypeArguments()).forEach(argument -> collect(argument, into, seen));
+            }
+            case GenericArrayType array -> collect(array.getGenericComponentType(), into, seen);
+            case WildcardType any -> Stream.of(any.getUpperBounds(), any.getLowerBounds()).flatMap(Arrays::stream)
+                    .forEach(bound -> collect(bound, into, seen));
+            case TypeVariable<?> variable -> Arrays.stream(variable.getBounds())
+                    .forEach(bound -> collect(bound, into, seen));
+            default -> throw new AssertionError(type);
+        }
+    }
+
+    private static Class<?> innermost(Class<?> type) {
+        return type.isArray() ? innermost(type.getComponentType()) : type;
+    }
+
+    private static boolean isAccessible(Class<?> type) {
+        for (Class<?> at = type; at != null; at = at.getEnclosingClass()) {
+            if (!Modifier.isPublic(at.getModifiers()) || at.isAnonymousClass() || at.isLocalClass()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static List<Executable> members(Class<?> type) {
+        return Stream.<Executable>concat(Arrays.stream(type.getDeclaredMethods()),
+                        Arrays.stream(type.getDeclaredConstructors()))
+                .filter(member -> isOpen(member.getModifiers(), type) && !member.isSynthetic()).toList();
+    }
+
+    /** Whether users can reach a member: public, or protected in a class that they can extend. */
+    private static boolean isOpen(int modifiers, Class<?> type) {
+        return Modifier.isPublic(modifiers)
+                || Modifier.isProtected(modifiers) && !Modifier.isFinal(type.getModifiers()) && !type.isSealed();
+    }
+}
