@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /** Byte-level byte-pair encoding, as tiktoken does it. */
 final class BytePairTokenizer implements Tokenizer {
 
+    private static final int MAX_TEXT_BYTES = Integer.MAX_VALUE - 8;
+
     private final String name;
     private final Vocabulary vocabulary;
     private final TextSplit split;
@@ -93,7 +95,11 @@ final class BytePairTokenizer implements Tokenizer {
 
     @Override
     public void encode(MemorySegment utf8, SpecialText special, TokenBuffer ids) {
-        int length = Math.toIntExact(utf8.byteSize());
+        if (utf8.byteSize() > MAX_TEXT_BYTES) {
+            throw new IllegalArgumentException(
+                    "text: found " + utf8.byteSize() + " bytes, expected at most " + MAX_TEXT_BYTES);
+        }
+        int length = (int) utf8.byteSize();
         byte[] bytes;
         int from = 0;
         if (utf8.heapBase().orElse(null) instanceof byte[] array) {

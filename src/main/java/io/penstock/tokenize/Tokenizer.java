@@ -76,12 +76,12 @@ public interface Tokenizer {
      * Encodes a text in UTF-8, and appends its token ids to a buffer. No object is made for a word or a token: a caller
      * that uses buffer and text again makes little garbage. A text in native memory is copied to the heap first.
      *
-     * @param utf8 the text, at most 2 GiB; a sequence of bytes that is not UTF-8 counts as the character U+FFFD, where
-     *     {@code new String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} have one
+     * @param utf8 the text, less than 2 GiB; a sequence of bytes that is not UTF-8 counts as the character U+FFFD,
+     *     where {@code new String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} have one
      * @param special what to make of special tokens in the text
      * @param ids receives the token ids after those that it has
-     * @throws IllegalArgumentException if the text contains a special token, and that is forbidden; {@code ids} is then
-     *     as before
+     * @throws IllegalArgumentException if the text is too long, or contains a special token and that is forbidden;
+     *     {@code ids} is then as before
      */
     void encode(MemorySegment utf8, SpecialText special, TokenBuffer ids);
 

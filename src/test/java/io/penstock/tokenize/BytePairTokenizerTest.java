@@ -222,6 +222,10 @@ class BytePairTokenizerTest {
             assertArrayEquals(expected, ids.toArray());
         }
         assertThrows(IndexOutOfBoundsException.class, () -> ids.get(ids.size()));
+        MemorySegment huge = MemorySegment.ofAddress(4096).reinterpret(1L << 31);
+        Exception e = assertThrows(IllegalArgumentException.class,
+                () -> tokenizer.encode(huge, SpecialText.ORDINARY, ids));
+        assertEquals("text: found 2147483648 bytes, expected at most 2147483639", e.getMessage());
     }
 
     @Test
