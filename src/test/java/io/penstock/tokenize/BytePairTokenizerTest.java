@@ -1,6 +1,10 @@
 package io.penstock.tokenize;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.SPARSE;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -14,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -222,10 +227,18 @@ class BytePairTokenizerTest {
             assertArrayEquals(expected, ids.toArray());
         }
         assertThrows(IndexOutOfBoundsException.class, () -> ids.get(ids.size()));
-        MemorySegment huge = MemorySegment.ofAddress(4096).reinterpret(1L << 31);
-        Exception e = assertThrows(IllegalArgumentException.class,
-                () -> tokenizer.encode(huge, SpecialText.ORDINARY, ids));
-        assertEquals("text: found 2147483648 bytes, expected at most 2147483639", e.getMessage());
+    }
+
+    @Test
+    void refusesATextThatIsTooLongForAnArray() throws IOException {
+        Path file = folder.resolve("sparse");
+        try (FileChannel channel = FileChannel.open(file, CREATE_NEW, READ, WRITE, SPARSE);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment text = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1L << 31, arena);
+            Exception e = assertThrows(IllegalArgumentException.class,
+                    () -> Tokenizer.of("gpt2").encode(text, SpecialText.ORDINARY, new TokenBuffer()));
+            assertEquals("text: found 2147483648 bytes, expected at most 2147483639", e.getMessage());
+        }
     }
 
     @Test
