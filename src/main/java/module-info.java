@@ -15,6 +15,7 @@ module io.penstock {
     requires static micrometer.core;
     requires static org.jspecify;
 
+    exports io.penstock.augment;
     exports io.penstock.codec;
     exports io.penstock.collate;
     exports io.penstock.convert;

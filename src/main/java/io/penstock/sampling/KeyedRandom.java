@@ -38,6 +38,7 @@ public final class KeyedRandom implements RandomGenerator {
 
     private final long epochState;
     private final SplitMix64 words = new SplitMix64(0);
+    private long positionState;
 
     /**
      * The draws of one epoch, at position 0 and step 0.
@@ -77,7 +78,17 @@ public final class KeyedRandom implements RandomGenerator {
      * @param step the drawing step: {@link #step}
      */
     public void select(long position, long step) {
-        words.seed(SplitMix64.first(SplitMix64.first(epochState + position) + step));
+        positionState = SplitMix64.first(epochState + position);
+        select(step);
+    }
+
+    /**
+     * Moves to the first word of another step of the same position.
+     *
+     * @param step the drawing step: {@link #step}
+     */
+    public void select(long step) {
+        words.seed(SplitMix64.first(positionState + step));
     }
 
     /** {@return the next word: all 64 bits are random} */

@@ -1,0 +1,214 @@
+package io.penstock.augment;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.image.Resizer;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * The image that a pipeline's steps change, one after the other: interleaved {@code u8} channels in an array. For one
+ * thread; reuses its arrays for all images.
+ */
+final class Canvas {
+
+    /** The image now, of at least {@link #byteCount}. */
+    private byte[] pixels = {};
+    /** Where an operation that cannot work in place writes its result. */
+    private byte[] spare = {};
+    private MemorySegment pixelMemory = MemorySegment.ofArray(pixels);
+    private MemorySegment spareMemory = MemorySegment.ofArray(spare);
+    private int height;
+    private int width;
+    private int channels;
+    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
+    private final byte[] table = new byte[256];
+    private final int[] histogram = new int[256];
+
+    int height() {
+        return height;
+    }
+
+    int width() {
+        return width;
+    }
+
+    int channels() {
+        return channels;
+    }
+
+    int byteCount() {
+        return height * width * channels;
+    }
+
+    /** The pixels, row by row, which may be changed in place. */
+    byte[] pixels() {
+        return pixels;
+    }
+
+    /** A table of 256 values for the operation that asks. */
+    byte[] table() {
+        return table;
+    }
+
+    /** Copies an image in. */
+    void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
+        height = imageHeight;
+        width = imageWidth;
+        channels = imageChannels;
+        int bytes = byteCount();
+        if (pixels.length < bytes) {
+            pixels = new byte[bytes];
+            pixelMemory = MemorySegment.ofArray(pixels);
+        }
+        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, bytes);
+    }
+
+    /** Copies the image out. */
+    void store(MemorySegment target) {
+        MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+    }
+
+    /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
+    byte[] spare(int bytes) {
+        if (spare.length < bytes) {
+            spare = new byte[bytes];
+            spareMemory = MemorySegment.ofArray(spare);
+        }
+        return spare;
+    }
+
+    /** Makes the result in the spare array the image. */
+    void replace(int newHeight, int newWidth) {
+        byte[] array = pixels;
+        pixels = spare;
+        spare = array;
+        MemorySegment memory = pixelMemory;
+        pixelMemory = spareMemory;
+        spareMemory = memory;
+        height = newHeight;
+        width = newWidth;
+    }
+
+    void resize(int newHeight, int newWidth) {
+        if (newHeight != height || newWidth != width) {
+            spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+            resizer.resize(pixelMemory, width, height, channels, newWidth, newHeight, 0, 0, newWidth, newHeight,
+                    spareMemory, 0);
+            replace(newHeight, newWidth);
+        }
+    }
+
+    /**
+     * Crops the padded image, without making it.
+     *
+     * @throws IllegalArgumentException if the crop is not inside it
+     */
+    void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
+        int border = padding.pixels();
+        if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height + 2 * border - cropHeight
+                || left > width + 2 * border - cropWidth) {
+            throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
+                    + left + " of an image of " + height + " x " + width + " with a border of " + border);
+        }
+        if (cropHeight == height && cropWidth == width && top == border && left == border) {
+            return;
+        }
+        int rowBytes = cropWidth * channels;
+        byte[] target = spare(cropHeight * rowBytes);
+        int first = Math.clamp(border - left, 0, cropWidth);            // the columns that show the image
+        int last = Math.clamp(border - left + width, first, cropWidth);
+        for (int y = 0; y < cropHeight; y++) {
+            int to = y * rowBytes;
+            int row = padding.inside(top + y - border, height);
+            if (row < 0) {
+                Arrays.fill(target, to, to + rowBytes, (byte) padding.fill());
+                continue;
+            }
+            int from = row * width * channels;
+            if (first < last) {
+                System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
+                        (last - first) * channels);
+            }
+            pad(target, to, from, left - border, 0, first, padding);
+            pad(target, to, from, left - border, last, cropWidth, padding);
+        }
+        replace(cropHeight, cropWidth);
+    }
+
+    /** Writes columns of a row that are outside the image. */
+    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding padding) {
+        for (int x = begin; x < end; x++) {
+            int column = padding.inside(left + x, width);
+            for (int c = 0; c < channels; c++) {
+                target[to + x * channels + c] =
+                        column < 0 ? (byte) padding.fill() : pixels[from + column * channels + c];
+            }
+        }
+    }
+
+    void flipHorizontally() {
+        for (int y = 0; y < height; y++) {
+            int low = y * width * channels;
+            int high = low + (width - 1) * channels;
+            for (; low < high; low += channels, high -= channels) {
+                for (int c = 0; c < channels; c++) {
+                    byte left = pixels[low + c];
+                    pixels[low + c] = pixels[high + c];
+                    pixels[high + c] = left;
+                }
+            }
+        }
+    }
+
+    void flipVertically() {
+        int rowBytes = width * channels;
+        byte[] target = spare(byteCount());
+        for (int y = 0; y < height; y++) {
+            System.arraycopy(pixels, y * rowBytes, target, (height - 1 - y) * rowBytes, rowBytes);
+        }
+        replace(height, width);
+    }
+
+    /**
+     * Fills a rectangle with one value.
+     *
+     * @throws IllegalArgumentException if the rectangle is not inside the image
+     */
+    void fill(int top, int left, int rows, int columns, int value) {
+        if (top < 0 || left < 0 || rows < 0 || columns < 0 || top > height - rows || left > width - columns) {
+            throw new IllegalArgumentException("a rectangle of " + rows + " x " + columns + " at " + top + ", " + left
+                    + " of an image of " + height + " x " + width);
+        }
+        for (int y = top; y < top + rows; y++) {
+            int from = (y * width + left) * channels;
+            Arrays.fill(pixels, from, from + columns * channels, (byte) value);
+        }
+    }
+
+    /** Replaces each value of all channels by its entry in the table. */
+    void map(byte[] values) {
+        int bytes = byteCount();
+        for (int i = 0; i < bytes; i++) {
+            pixels[i] = values[pixels[i] & 0xFF];
+        }
+    }
+
+    /** Replaces each value of one channel by its entry in the table. */
+    void map(int channel, byte[] values) {
+        int bytes = byteCount();
+        for (int i = channel; i < bytes; i += channels) {
+            pixels[i] = values[pixels[i] & 0xFF];
+        }
+    }
+
+    /** Counts the values of a channel. */
+    int[] histogram(int channel) {
+        Arrays.fill(histogram, 0);
+        int bytes = byteCount();
+        for (int i = channel; i < bytes; i += channels) {
+            histogram[pixels[i] & 0xFF]++;
+        }
+        return histogram;
+    }
+}

@@ -1,0 +1,247 @@
+package io.penstock.augment;
+
+/**
+ * Changes of an image's colors, equal to torchvision's on {@code u8} tensors bit for bit.
+ *
+ * <p>Arithmetic is in f32 in the written order. {@link Math#fma} stands where torchvision fuses a product and a sum;
+ * results are clamped to 0 to 255 and truncated, as there.
+ */
+final class ColorChanges {
+
+    private static final float RED = 0.2989f;
+    private static final float GREEN = 0.587f;
+    private static final float BLUE = 0.114f;
+    private static final float ONE_255TH = (float) (1.0 / 255);
+    private static final float ONE_SIXTH = (float) (1.0 / 6);
+    /** What torchvision multiplies by before it truncates to u8. */
+    private static final float TO_U8 = (float) (255 + 1.0 - 1e-3);
+
+    private ColorChanges() {
+    }
+
+    /** The luminance of an RGB pixel, which starts at an index. */
+    private static float gray(byte[] pixels, int at) {
+        return RED * (pixels[at] & 0xFF) + GREEN * (pixels[at + 1] & 0xFF) + BLUE * (pixels[at + 2] & 0xFF);
+    }
+
+    private static byte truncated(float value) {
+        return (byte) (int) Math.clamp(value, 0f, 255f);
+    }
+
+    static void brightness(Canvas canvas, double factor) {
+        float f = (float) factor;
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            table[i] = truncated(i * f);
+        }
+        canvas.map(table);
+    }
+
+    /** Blends with the mean luminance, whose sum is exact. */
+    static void contrast(Canvas canvas, double factor) {
+        byte[] pixels = canvas.pixels();
+        int bytes = canvas.byteCount();
+        long sum = 0;
+        if (canvas.channels() == 3) {
+            for (int i = 0; i < bytes; i += 3) {
+                sum += (int) gray(pixels, i);
+            }
+        } else {
+            for (int i = 0; i < bytes; i++) {
+                sum += pixels[i] & 0xFF;
+            }
+        }
+        float mean = (float) sum / ((float) canvas.height() * canvas.width());
+        float f = (float) factor;
+        float rest = (float) (1 - factor);
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            table[i] = truncated(i * f + rest * mean);
+        }
+        canvas.map(table);
+    }
+
+    /** Blends with the luminance. Leaves gray images as they are. */
+    static void saturation(Canvas canvas, double factor) {
+        if (canvas.channels() != 3) {
+            return;
+        }
+        float f = (float) factor;
+        float rest = (float) (1 - factor);
+        byte[] pixels = canvas.pixels();
+        int bytes = canvas.byteCount();
+        for (int i = 0; i < bytes; i += 3) {
+            float gray = (int) gray(pixels, i);
+            pixels[i] = truncated(Math.fma(rest, gray, (pixels[i] & 0xFF) * f));
+            pixels[i + 1] = truncated(Math.fma(rest, gray, (pixels[i + 1] & 0xFF) * f));
+            pixels[i + 2] = truncated(Math.fma(rest, gray, (pixels[i + 2] & 0xFF) * f));
+        }
+    }
+
+    /** Turns the hue by a part of the circle, in HSV. Leaves gray images as they are. */
+    static void hue(Canvas canvas, double turn) {
+        if (canvas.channels() != 3) {
+            return;
+        }
+        byte[] pixels = canvas.pixels();
+        int bytes = canvas.byteCount();
+        for (int i = 0; i < bytes; i += 3) {
+            hue(pixels, i, (float) turn);
+        }
+    }
+
+    private static void hue(byte[] pixels, int at, float turn) {
+        float r = (pixels[at] & 0xFF) * ONE_255TH;
+        float g = (pixels[at + 1] & 0xFF) * ONE_255TH;
+        float b = (pixels[at + 2] & 0xFF) * ONE_255TH;
+        float v = Math.max(Math.max(r, g), b);
+        float range = v - Math.min(Math.min(r, g), b);
+        float s = range / (range == 0 ? 1 : v);
+        float divisor = range == 0 ? 1 : range;
+        float rc = (v - r) / divisor;
+        float gc = (v - g) / divisor;
+        float bc = (v - b) / divisor;
+        float h = v == r ? bc - gc : v == g ? rc + 2 - bc : gc + 4 - rc;
+        h = fraction(h * ONE_SIXTH + 1);
+        h = fraction(h + turn);
+        float h6 = h * 6;
+        int sector = (int) h6;
+        float f = h6 - sector;
+        float sf = s * f;
+        float white = 1 - s;
+        float p = Math.clamp(white * v, 0f, 1f);
+        float q = Math.clamp((1 - sf) * v, 0f, 1f);
+        float t = Math.clamp((sf + white) * v, 0f, 1f);
+        switch (sector) {
+            case 1 -> set(pixels, at, q, v, p);
+            case 2 -> set(pixels, at, p, v, t);
+            case 3 -> set(pixels, at, p, q, v);
+            case 4 -> set(pixels, at, t, p, v);
+            case 5 -> set(pixels, at, v, p, q);
+            default -> set(pixels, at, v, t, p);                       // 0, and 6 if the hue was rounded up to 1
+        }
+    }
+
+    /** A number from above -1 to below 2, modulo 1. A negative one's may be rounded up to 1. */
+    private static float fraction(float x) {
+        return x < 0 ? x + 1 : x >= 1 ? x - 1 : x;
+    }
+
+    private static void set(byte[] pixels, int at, float r, float g, float b) {
+        pixels[at] = (byte) (int) (r * TO_U8);
+        pixels[at + 1] = (byte) (int) (g * TO_U8);
+        pixels[at + 2] = (byte) (int) (b * TO_U8);
+    }
+
+    /** Sets all channels to the luminance. Leaves gray images as they are. */
+    static void grayscale(Canvas canvas) {
+        if (canvas.channels() != 3) {
+            return;
+        }
+        byte[] pixels = canvas.pixels();
+        int bytes = canvas.byteCount();
+        for (int i = 0; i < bytes; i += 3) {
+            byte gray = (byte) (int) gray(pixels, i);
+            pixels[i] = gray;
+            pixels[i + 1] = gray;
+            pixels[i + 2] = gray;
+        }
+    }
+
+    static void invert(Canvas canvas) {
+        solarize(canvas, 0);
+    }
+
+    /** Keeps the highest bits of each value. */
+    static void posterize(Canvas canvas, int bits) {
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            table[i] = (byte) (i & 0xFF00 >> bits);
+        }
+        canvas.map(table);
+    }
+
+    /** Inverts values from the threshold on. */
+    static void solarize(Canvas canvas, double threshold) {
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            table[i] = (byte) (i >= (float) threshold ? 255 - i : i);
+        }
+        canvas.map(table);
+    }
+
+    /** Stretches each channel to 0 to 255, unless it has one value only. */
+    static void autocontrast(Canvas canvas) {
+        byte[] table = canvas.table();
+        for (int c = 0; c < canvas.channels(); c++) {
+            int[] count = canvas.histogram(c);
+            int min = 0;
+            while (count[min] == 0) {
+                min++;
+            }
+            int max = 255;
+            while (count[max] == 0) {
+                max--;
+            }
+            if (min < max) {
+                float scale = (max - min) * ONE_255TH;
+                for (int i = min; i <= max; i++) {
+                    table[i] = truncated((i - min) / scale);
+                }
+                canvas.map(c, table);
+            }
+        }
+    }
+
+    /** Makes each channel's values equally frequent, by Pillow's table. */
+    static void equalize(Canvas canvas) {
+        byte[] table = canvas.table();
+        int pixels = canvas.height() * canvas.width();
+        for (int c = 0; c < canvas.channels(); c++) {
+            int[] count = canvas.histogram(c);
+            int max = 255;
+            while (count[max] == 0) {
+                max--;
+            }
+            int step = (pixels - count[max]) / 255;
+            if (step > 0) {
+                int below = step / 2;
+                for (int i = 0; i < table.length; i++) {
+                    table[i] = (byte) Math.min(below / step, 255);
+                    below += count[i];
+                }
+                canvas.map(c, table);
+            }
+        }
+    }
+
+    /** Blends with a smoothed image. The outermost pixels stay, and so do images of less than 3 pixels a side. */
+    static void sharpness(Canvas canvas, double factor) {
+        int height = canvas.height();
+        int width = canvas.width();
+        if (height < 3 || width < 3) {
+            return;
+        }
+        float rest = (float) (1 - factor);
+        int channels = canvas.channels();
+        int rowBytes = width * channels;
+        byte[] pixels = canvas.pixels();
+        byte[] target = canvas.spare(canvas.byteCount());
+        System.arraycopy(pixels, 0, target, 0, canvas.byteCount());
+        for (int y = 1; y < height - 1; y++) {
+            int end = (y + 1) * rowBytes - channels;
+            for (int i = y * rowBytes + channels; i < end; i++) {
+                int own = pixels[i] & 0xFF;
+                int sum = 4 * own + three(pixels, i - rowBytes, channels) + three(pixels, i, channels)
+                        + three(pixels, i + rowBytes, channels);
+                int smooth = (2 * sum + 13) / 26;                       // sum / 13, rounded: there are no ties
+                target[i] = truncated(Math.fma(rest, (float) (smooth - own), own));
+            }
+        }
+        canvas.replace(height, width);
+    }
+
+    private static int three(byte[] pixels, int at, int channels) {
+        return (pixels[at - channels] & 0xFF) + (pixels[at] & 0xFF) + (pixels[at + channels] & 0xFF);
+    }
+}

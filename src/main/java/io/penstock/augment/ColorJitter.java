@@ -1,0 +1,105 @@
+package io.penstock.augment;
+
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Changes brightness, contrast, saturation and hue, in a random order: torchvision's ColorJitter.
+ *
+ * @param brightness the factors to draw from; from 1 to 1 for no change
+ * @param contrast the same
+ * @param saturation the same
+ * @param hue the shifts to draw from, in turns of the color circle; from 0 to 0 for no change
+ */
+record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue) implements Step {
+
+    private static final List<String> PARAMETERS =
+            List.of("first", "second", "third", "fourth", "brightness", "contrast", "saturation", "hue");
+    private static final int CHANGES = 4;
+    private static final Range UNCHANGED = Range.of(1, 1);
+
+    ColorJitter {
+        if (brightness.low() < 0 || contrast.low() < 0 || saturation.low() < 0 || hue.low() < -0.5
+                || hue.high() > 0.5) {
+            throw new IllegalArgumentException("brightness " + brightness + ", contrast " + contrast + ", saturation "
+                    + saturation + ", hue " + hue + ", expected factors of at least 0 and hues in -0.5..0.5");
+        }
+    }
+
+    /** Returns the range of factors within a distance of 1, but not below 0. */
+    static Range around1(double distance) {
+        return Range.of(Math.max(1 - distance, 0), 1 + distance);
+    }
+
+    @Override
+    public String operation() {
+        return "colorJitter";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return PARAMETERS;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        Step.checkGrayOrRgb("colorJitter", channels);
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        for (int i = 0; i < CHANGES; i++) {
+            values[at + i] = i;
+        }
+        for (int i = CHANGES - 1; i > 0; i--) {
+            int j = random.nextInt(i + 1);
+            double change = values[at + i];
+            values[at + i] = values[at + j];
+            values[at + j] = change;
+        }
+        values[at + CHANGES] = brightness.draw(random);
+        values[at + CHANGES + 1] = contrast.draw(random);
+        values[at + CHANGES + 2] = saturation.draw(random);
+        values[at + CHANGES + 3] = hue.draw(random);
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        for (int i = 0; i < CHANGES; i++) {
+            int change = (int) values[at + i];
+            if (change < 0 || change >= CHANGES) {
+                throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
+            }
+            double by = values[at + CHANGES + change];
+            switch (change) {
+                case 0 -> {
+                    if (!brightness.equals(UNCHANGED)) {
+                        ColorChanges.brightness(canvas, by);
+                    }
+                }
+                case 1 -> {
+                    if (!contrast.equals(UNCHANGED)) {
+                        ColorChanges.contrast(canvas, by);
+                    }
+                }
+                case 2 -> {
+                    if (!saturation.equals(UNCHANGED)) {
+                        ColorChanges.saturation(canvas, by);
+                    }
+                }
+                default -> {
+                    if (hue.low() != 0 || hue.high() != 0) {
+                        ColorChanges.hue(canvas, by);
+                    }
+                }
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "colorJitter(brightness " + brightness + ", contrast " + contrast + ", saturation " + saturation
+                + ", hue " + hue + ")";
+    }
+}

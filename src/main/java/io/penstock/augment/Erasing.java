@@ -1,0 +1,80 @@
+package io.penstock.augment;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Fills a random rectangle: torchvision's RandomErasing with a value. A height of 0 erases nothing.
+ *
+ * @param probability of a rectangle
+ * @param scale the rectangle's area as a share of the image's
+ * @param ratio its height over its width
+ * @param value what all its channels become, 0 to 255
+ */
+record Erasing(double probability, Range scale, Range ratio, int value) implements Step {
+
+    static final Range SCALE = Range.of(0.02, 0.33);
+    static final Range RATIO = Range.of(0.3, 3.3);
+
+    private static final List<String> PARAMETERS = List.of("top", "left", "height", "width");
+    private static final int TRIES = 10;
+
+    Erasing {
+        Step.checkProbability(probability);
+        scale.checkPositive("scale");
+        ratio.checkPositive("ratio");
+        if (value < 0 || value > 255) {
+            throw new IllegalArgumentException("erasing to " + value + ", expected 0 to 255");
+        }
+    }
+
+    @Override
+    public String operation() {
+        return "randomErasing";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return PARAMETERS;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        Arrays.fill(values, at, at + PARAMETERS.size(), 0);
+        if (random.nextDouble() >= probability) {
+            return;
+        }
+        double area = (double) height * width;
+        double lowest = StrictMath.log(ratio.low());
+        double highest = StrictMath.log(ratio.high());
+        for (int i = 0; i < TRIES; i++) {
+            double target = area * scale.draw(random);
+            double aspect = StrictMath.exp(lowest + (highest - lowest) * random.nextDouble());
+            double h = Math.rint(Math.sqrt(target * aspect));
+            double w = Math.rint(Math.sqrt(target / aspect));
+            if (h < height && w < width) {
+                values[at] = random.nextInt(height - (int) h + 1);
+                values[at + 1] = random.nextInt(width - (int) w + 1);
+                values[at + 2] = h;
+                values[at + 3] = w;
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        canvas.fill((int) values[at], (int) values[at + 1], (int) values[at + 2], (int) values[at + 3], value);
+    }
+
+    @Override
+    public String toString() {
+        return "randomErasing(p " + probability + ", scale " + scale + ", ratio " + ratio + ", value " + value + ")";
+    }
+}

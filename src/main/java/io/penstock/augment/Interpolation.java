@@ -1,0 +1,9 @@
+package io.penstock.augment;
+
+/** How an image is read between its pixels. */
+public enum Interpolation {
+    /** The nearest pixel; for masks, and torchvision's default for rotations. */
+    NEAREST,
+    /** The four nearest pixels, weighed by distance. */
+    BILINEAR
+}

@@ -1,0 +1,83 @@
+package io.penstock.augment;
+
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Crops a random part of a random area and aspect ratio, and resizes it: torchvision's RandomResizedCrop.
+ *
+ * @param size the result's size
+ * @param scale the part's area as a share of the image's
+ * @param ratio the part's width over its height
+ */
+record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
+
+    static final Range SCALE = Range.of(0.08, 1);
+    static final Range RATIO = Range.of(3.0 / 4, 4.0 / 3);
+
+    private static final List<String> PARAMETERS = List.of("top", "left", "height", "width");
+    private static final int TRIES = 10;
+
+    RandomResizedCrop {
+        scale.checkPositive("scale");
+        ratio.checkPositive("ratio");
+    }
+
+    @Override
+    public String operation() {
+        return "randomResizedCrop";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return PARAMETERS;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        return size;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        double area = (double) height * width;
+        double lowest = StrictMath.log(ratio.low());
+        double highest = StrictMath.log(ratio.high());
+        for (int i = 0; i < TRIES; i++) {
+            double target = area * scale.draw(random);
+            double aspect = StrictMath.exp(lowest + (highest - lowest) * random.nextDouble());
+            double w = Math.rint(Math.sqrt(target * aspect));
+            double h = Math.rint(Math.sqrt(target / aspect));
+            if (w > 0 && w <= width && h > 0 && h <= height) {
+                set(values, at, random.nextInt(height - (int) h + 1), random.nextInt(width - (int) w + 1), h, w);
+                return;
+            }
+        }
+        double w = width;
+        double h = height;
+        if (w / h < ratio.low()) {
+            h = Math.clamp(Math.rint(w / ratio.low()), 1, height);
+        } else if (w / h > ratio.high()) {
+            w = Math.clamp(Math.rint(h * ratio.high()), 1, width);
+        }
+        set(values, at, Math.floor((height - h) / 2), Math.floor((width - w) / 2), h, w);
+    }
+
+    private static void set(double[] values, int at, double top, double left, double height, double width) {
+        values[at] = top;
+        values[at + 1] = left;
+        values[at + 2] = height;
+        values[at + 3] = width;
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        canvas.crop((int) values[at], (int) values[at + 1], (int) values[at + 2], (int) values[at + 3], Padding.NONE);
+        canvas.resize(size.height(), size.width());
+    }
+
+    @Override
+    public String toString() {
+        return "randomResizedCrop(" + size + ", scale " + scale + ", ratio " + ratio + ")";
+    }
+}

@@ -1,0 +1,67 @@
+package io.penstock.augment;
+
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * A change without parameters of its own, made with a probability.
+ *
+ * @param operation the name
+ * @param settings what the change depends on, for the text; may be empty
+ * @param channels which images it takes
+ * @param probability of the change
+ * @param change the change, which keeps the size
+ */
+record Sometimes(String operation, String settings, Channels channels, double probability, Change change)
+        implements Step {
+
+    private static final List<String> PARAMETERS = List.of("applied");
+
+    /** Which images an operation takes. */
+    enum Channels {
+        /** All. */
+        ANY,
+        /** Those of one or three channels. */
+        GRAY_OR_RGB
+    }
+
+    /** A change of an image in place. */
+    @FunctionalInterface
+    interface Change {
+        void apply(Canvas canvas);
+    }
+
+    Sometimes {
+        Step.checkProbability(probability);
+    }
+
+    @Override
+    public List<String> parameters() {
+        return PARAMETERS;
+    }
+
+    @Override
+    public Size check(Size image, int count) {
+        if (channels == Channels.GRAY_OR_RGB) {
+            Step.checkGrayOrRgb(operation, count);
+        }
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        values[at] = random.nextDouble() < probability ? 1 : 0;
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        if (values[at] != 0) {
+            change.apply(canvas);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return operation + "(" + settings + (settings.isEmpty() ? "" : ", ") + "p " + probability + ")";
+    }
+}

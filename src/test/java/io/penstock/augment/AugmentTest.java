@@ -1,0 +1,316 @@
+package io.penstock.augment;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.TensorRows;
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.KeyedRandom;
+import io.penstock.sampling.LoaderState;
+import io.penstock.testing.HeapUse;
+import io.penstock.testing.MemoryTensorStore;
+import io.penstock.transform.ImageTransform.Layout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class AugmentTest {
+
+    private static final long SEED = 42;
+    private static final int SAMPLES = 23;
+    private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
+    private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
+
+    private static MemoryTensorStore store() {
+        return new MemoryTensorStore(1, new TensorSpec("image", DType.U8, SAMPLES, 20, 26, 3),
+                new TensorSpec("mask", DType.U8, SAMPLES, 20, 26, 1));
+    }
+
+    private static Dataset images(MemoryTensorStore store) {
+        return TensorRows.of("image", store, 0);
+    }
+
+    private static Augment everything() {
+        return Augment.images().randomResizedCrop(16, 12).horizontalFlip(0.5).verticalFlip(0.5)
+                .colorJitter(0.4, 0.4, 0.4, 0.1).grayscale(0.3).invert(0.3).posterize(4, 0.3).solarize(128, 0.3)
+                .autocontrast(0.3).equalize(0.3).sharpness(2, 0.3).rotate(30, Interpolation.NEAREST, 7)
+                .affine(AffineRanges.degrees(10).translate(0.2, 0.1).scale(0.8, 1.2).shear(5, 5),
+                        Interpolation.BILINEAR, 3)
+                .randAugment().trivialAugmentWide(Interpolation.BILINEAR)
+                .randomCrop(14, 10, Padding.of(2, Padding.Mode.REFLECT)).randomErasing(0.5);
+    }
+
+    private static byte[] applied(Augment augment, List<StepParameters> parameters, Tensor in, long... shape) {
+        byte[] found = new byte[Math.toIntExact(Arrays.stream(shape).reduce(1, Math::multiplyExact))];
+        augment.apply(parameters, in, Tensor.of(MemorySegment.ofArray(found), DType.U8, shape));
+        return found;
+    }
+
+    /** Every sample of two epochs by (epoch, sample), from a loader of that many workers and samples in a batch. */
+    private static Map<List<Long>, byte[]> loaded(Dataset dataset, int workers, int batchSize, LoaderState from) {
+        Map<List<Long>, byte[]> found = new HashMap<>();
+        var settings = DataLoader.builder(dataset).batchSize(batchSize).shuffle(SEED).endEpoch(2).workers(workers);
+        if (from != null) {
+            settings.resume(from);
+        }
+        try (DataLoader loader = settings.open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    for (int row = 0; row < batch.count(); row++) {
+                        found.put(List.of(batch.epoch(), batch.sample(row), batch.position(row)),
+                                batch.tensor("image").row(row).segment().toArray(ValueLayout.JAVA_BYTE));
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    private static void assertSamePixels(Map<List<Long>, byte[]> expected, Map<List<Long>, byte[]> found) {
+        assertEquals(expected.keySet(), found.keySet());
+        expected.forEach((key, pixels) -> assertArrayEquals(pixels, found.get(key), key::toString));
+    }
+
+    @Test
+    void pixelsAreThoseOfTheParametersDrawnForTheSeedEpochAndPosition() {
+        Augment augment = everything();
+        try (MemoryTensorStore store = store()) {
+            Map<List<Long>, byte[]> found = loaded(augment.mapped(images(store), "image"), 2, 5, null);
+            assertEquals(2 * SAMPLES, found.size());
+            found.forEach((key, pixels) -> {
+                var random = new KeyedRandom(SEED, key.get(0));
+                List<StepParameters> parameters = augment.parameters(random, key.get(2), 20, 26);
+                assertArrayEquals(
+                        applied(augment, parameters, store.tensor(0).row(key.get(1)), 14, 10, 3), pixels);
+            });
+            assertTrue(found.values().stream().map(Arrays::hashCode).distinct().count() > SAMPLES);
+        }
+    }
+
+    @Test
+    void workersAndBatchSizesDoNotChangeASample() {
+        try (MemoryTensorStore store = store()) {
+            Dataset augmented = everything().mapped(images(store), "image");
+            Map<List<Long>, byte[]> expected = loaded(augmented, 0, 4, null);
+            assertSamePixels(expected, loaded(augmented, 1, 4, null));
+            assertSamePixels(expected, loaded(augmented, 3, 7, null));
+        }
+    }
+
+    @Test
+    void aRunResumedInMidEpochWithOtherWorkersGetsTheSamePixels() {
+        try (MemoryTensorStore store = store()) {
+            Dataset augmented = everything().normalize(MEAN, DEVIATION).mapped(images(store), "image");
+            Map<List<Long>, byte[]> expected = loaded(augmented, 2, 4, null);
+            LoaderState state;
+            int before = 0;
+            try (DataLoader loader = DataLoader.builder(augmented).batchSize(4).shuffle(SEED).endEpoch(2).workers(2)
+                    .open()) {
+                for (int i = 0; i < 3; i++) {
+                    try (Batch batch = loader.next()) {
+                        before += batch.count();
+                    }
+                }
+                state = loader.state();
+            }
+            Map<List<Long>, byte[]> rest = loaded(augmented, 1, 4, state);
+            assertEquals(2 * SAMPLES - before, rest.size());
+            rest.forEach((key, pixels) -> assertArrayEquals(expected.get(key), pixels));
+        }
+    }
+
+    @Test
+    void aStepDrawsTheSameWhateverOtherStepsThereAre() {
+        Augment more = Augment.images().verticalFlip(0.5).horizontalFlip(0.5).grayscale(0.5)
+                .colorJitter(0.1, 0.2, 0.3, 0.4);
+        Augment fewer = Augment.images().colorJitter(0.1, 0.2, 0.3, 0.4).horizontalFlip(0.5);
+        for (long position = 0; position < 20; position++) {
+            List<StepParameters> all = more.parameters(new KeyedRandom(SEED, 3), position, 8, 8);
+            List<StepParameters> two = fewer.parameters(new KeyedRandom(SEED, 3), position, 8, 8);
+            assertEquals(List.of(all.get(3), all.get(1)), two);
+        }
+    }
+
+    @Test
+    void stepsOfOneOperationAreNumberedAndDrawIndependently() {
+        Augment twice = Augment.images().randomCrop(100, 100).randomCrop(1, 1);
+        List<StepParameters> drawn = twice.parameters(new KeyedRandom(SEED, 0), 0, 1_000_000, 1_000_000);
+        assertEquals("penstock.augment.randomCrop", drawn.get(0).step());
+        assertEquals("penstock.augment.randomCrop.2", drawn.get(1).step());
+        Augment other = Augment.images("other").randomCrop(100, 100);
+        assertNotEquals(drawn.get(0).values(),
+                other.parameters(new KeyedRandom(SEED, 0), 0, 1_000_000, 1_000_000).get(0).values());
+    }
+
+    @Test
+    void aMaskIsCroppedAndFlippedAsItsImage() {
+        Augment augment = Augment.images().randomCrop(10, 10).horizontalFlip(0.5);
+        try (MemoryTensorStore store = store();
+                DataLoader loader = DataLoader.builder(
+                        augment.mapped(augment.mapped(TensorRows.of(store), "image"), "mask"))
+                        .batchSize(4).shuffle(SEED).endEpoch(1).open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    for (int row = 0; row < batch.count(); row++) {
+                        List<StepParameters> parameters =
+                                augment.parameters(new KeyedRandom(SEED, 0), batch.position(row), 20, 26);
+                        for (int field = 0; field < 2; field++) {
+                            assertArrayEquals(
+                                    applied(augment, parameters, store.tensor(field).row(batch.sample(row)), 10, 10,
+                                            field == 0 ? 3 : 1),
+                                    batch.tensor(field == 0 ? "image" : "mask").row(row).segment()
+                                            .toArray(ValueLayout.JAVA_BYTE));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void augmentingAllocatesNothingOnceItIsWarm() {
+        Tensor image = Tensor.of(MemorySegment.ofArray(new byte[20 * 26 * 3]), DType.U8, 20, 26, 3);
+        Tensor out = Tensor.of(MemorySegment.ofArray(new byte[14 * 10 * 3]), DType.U8, 14, 10, 3);
+        AugmentMap map = everything().over(new TensorSpec("image", DType.U8, 20, 26, 3));
+        var random = new KeyedRandom(SEED, 0);
+        assertEquals(0, HeapUse.fewest(0, () -> {
+            for (int position = 0; position < 200; position++) {
+                random.select(position, 0);
+                map.map(image, random, out);
+            }
+        }));
+    }
+
+    @Test
+    void flippingTwiceGivesTheImage() {
+        Augment augment = Augment.images().horizontalFlip(1).verticalFlip(1).horizontalFlip(1).verticalFlip(1);
+        for (int channels = 1; channels <= 4; channels++) {
+            try (MemoryTensorStore store =
+                    new MemoryTensorStore(channels, new TensorSpec("image", DType.U8, 1, 7, 6, channels))) {
+                Tensor image = store.tensor(0).row(0);
+                List<StepParameters> parameters = augment.parameters(new KeyedRandom(SEED, 0), 0, 7, 6);
+                assertArrayEquals(image.segment().toArray(ValueLayout.JAVA_BYTE),
+                        applied(augment, parameters, image, 7, 6, channels));
+            }
+        }
+    }
+
+    @Test
+    void stepsThatAreNotRandomNeedNoLoader() {
+        try (MemoryTensorStore store = store();
+                SampleReader evaluation = new SampleReader(
+                        Augment.images().resize(16).centerCrop(14, 15).mapped(images(store), "image"), ReadMode.AUTO);
+                SampleReader training = new SampleReader(
+                        Augment.images().horizontalFlip(0.5).mapped(images(store), "image"), ReadMode.AUTO)) {
+            Span found = evaluation.locate(3, 0);
+            assertEquals(14 * 15 * 3, found.byteSize());
+            var error = assertThrows(IllegalStateException.class, () -> training.locate(3, 0));
+            assertTrue(error.getMessage().contains("random numbers are for the batches of a loader"),
+                    error::getMessage);
+        }
+    }
+
+    @Test
+    void theResultIsNormalizedAsImageTransformDoesIt() {
+        Augment crop = Augment.images().centerCrop(2, 2);
+        try (MemoryTensorStore store = store()) {
+            Dataset dataset = crop.normalize(MEAN, DEVIATION).mapped(images(store), "image");
+            assertEquals("image: f32[3,2,2]", dataset.fields().get(0).toString());
+            assertEquals("image: bf16[2,2,3]", crop.normalize(MEAN, DEVIATION).to(DType.BF16, Layout.NHWC)
+                    .mapped(images(store), "image").fields().get(0).toString());
+            assertEquals("image: f16[3,20,26]", Augment.images().to(DType.F16, Layout.NCHW)
+                    .mapped(images(store), "image").fields().get(0).toString());
+            try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
+                Span span = reader.locate(5, 0);
+                MemorySegment found = span.segment().asSlice(span.byteOffset(), span.byteSize());
+                Tensor image = store.tensor(0).row(5);
+                for (int i = 0; i < 12; i++) {
+                    int channel = i / 4;
+                    long pixel = (9 + i / 2 % 2) * 26 + 12 + i % 2;
+                    float expected = (image.getLong(pixel * 3 + channel) / 255f - MEAN[channel]) / DEVIATION[channel];
+                    assertEquals(expected, found.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 4L * i));
+                }
+            }
+        }
+    }
+
+    @Test
+    void theFingerprintChangesWithTheSettings() {
+        try (MemoryTensorStore store = store()) {
+            assertEquals(6, List.of(Augment.images().horizontalFlip(0.5), Augment.images().horizontalFlip(0.25),
+                    Augment.images().posterize(4, 0.5), Augment.images().posterize(5, 0.5),
+                    Augment.images().horizontalFlip(0.5).normalize(MEAN, DEVIATION),
+                    Augment.images("other").horizontalFlip(0.5)).stream()
+                    .map(augment -> augment.mapped(images(store), "image").fingerprint()).distinct().count());
+        }
+    }
+
+    @Test
+    void whatDoesNotFitIsRefused() {
+        try (MemoryTensorStore store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, 2, 20, 26, 4),
+                new TensorSpec("floats", DType.F32, 2, 20, 26, 3))) {
+            Dataset images = TensorRows.of("image", store, 0);
+            refused("a crop of 21 x 20 of images of 20 x 26", () -> Augment.images().centerCrop(21, 20)
+                    .mapped(images, "image"));
+            refused("grayscale of images of 4 channels, expected 1 or 3",
+                    () -> Augment.images().grayscale(0.5).mapped(images, "image"));
+            refused("padding 20 REFLECT of images of 20 x 26, expected sides of at least 21", () -> Augment.images()
+                    .randomCrop(8, 8, Padding.of(20, Padding.Mode.REFLECT)).mapped(images, "image"));
+            refused("found floats: f32[20,26,3], expected u8[H,W,C] with C at most 4",
+                    () -> Augment.images().horizontalFlip(0.5).mapped(TensorRows.of("floats", store, 1), "floats"));
+        }
+        Tensor image = Tensor.of(MemorySegment.ofArray(new byte[5 * 5 * 3]), DType.U8, 5, 5, 3);
+        refused("an image of 900000000 pixels of 3 bytes, expected below 2 GiB", () -> applied(
+                Augment.images().resize(30_000, 30_000), List.of(), image, 5, 5, 3));
+        refused("probability 1.5, expected 0 to 1", () -> Augment.images().horizontalFlip(1.5));
+        refused("posterize to 9 bits, expected 0 to 8", () -> Augment.images().posterize(9, 0.5));
+        refused("a range from 2.0 to 1.0", () -> Range.of(2, 1));
+        assertThrows(IllegalStateException.class,
+                () -> Augment.images().normalize(MEAN, DEVIATION).horizontalFlip(0.5));
+    }
+
+    @Test
+    void parametersOfOtherStepsOrOutsideTheImageAreRefused() {
+        Augment crop = Augment.images().randomCrop(4, 4);
+        Tensor image = Tensor.of(MemorySegment.ofArray(new byte[5 * 5 * 3]), DType.U8, 5, 5, 3);
+        Map<String, Double> outside = new LinkedHashMap<>();
+        outside.put("top", 2.0);
+        outside.put("left", 0.0);
+        refused("a crop of 4 x 4 at 2, 0 of an image of 5 x 5 with a border of 0", () -> applied(crop,
+                List.of(new StepParameters("penstock.augment.randomCrop", outside)), image, 4, 4, 3));
+        refused("color change 4, expected 0 to 3", () -> changed(Augment.images().colorJitter(0.4, 0.4, 0.4, 0.1),
+                "second", 4, image));
+        refused("operation 14, expected 0 to 13", () -> changed(Augment.images().randAugment(), "operation2", 14,
+                image));
+        refused("found penstock.augment.other{top=2.0, left=0.0}, expected [top, left] of penstock.augment.randomCrop",
+                () -> applied(crop, List.of(new StepParameters("penstock.augment.other", outside)), image, 4, 4, 3));
+    }
+
+    /** Applies a step's own parameters, but for one. */
+    private static void changed(Augment augment, String parameter, double value, Tensor image) {
+        StepParameters drawn = augment.parameters(new KeyedRandom(SEED, 0), 0, 5, 5).get(0);
+        Map<String, Double> values = new LinkedHashMap<>(drawn.values());
+        values.put(parameter, value);
+        applied(augment, List.of(new StepParameters(drawn.step(), values)), image, 5, 5, 3);
+    }
+
+    private static void refused(String message, Runnable action) {
+        assertEquals(message, assertThrows(IllegalArgumentException.class, action::run).getMessage());
+    }
+}
