@@ -2,10 +2,6 @@ package io.penstock.tokenize;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharsetDecoder;
-import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
@@ -22,18 +18,17 @@ import java.util.Map;
  */
 record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstLine, boolean endsFile) {
 
-    private static final char REPLACEMENT = '\uFFFD';
-
     /** Receives a chunk's texts, in order. */
     @FunctionalInterface
     interface Sink {
         /**
          * Receives a document, or a part of one.
          *
-         * @param text the text
+         * @param utf8 contains the text, in well-formed UTF-8, from index 0
+         * @param length the text's length in bytes
          * @param endsDocument whether the document ends with it
          */
-        void accept(String text, boolean endsDocument);
+        void accept(byte[] utf8, int length, boolean endsDocument);
     }
 
     /**
@@ -44,31 +39,17 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
      */
     void decode(String textField, Sink sink) throws CorpusException {
         switch (file.format()) {
-            case TEXT -> sink.accept(text(), endsFile);
+            case TEXT -> {
+                checkUtf8();
+                sink.accept(bytes, length, endsFile);
+            }
             case JSON_LINES -> lines(textField, sink);
         }
     }
 
-    private String text() throws CorpusException {
-        String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
-        if (text.indexOf(REPLACEMENT) >= 0) {
-            checkUtf8();
-        }
-        return text;
-    }
-
-    /** The replacement character may also be in the file itself: only a strict decoder can tell. */
     private void checkUtf8() throws CorpusException {
-        CharsetDecoder strict = StandardCharsets.UTF_8.newDecoder();
-        ByteBuffer in = ByteBuffer.wrap(bytes, 0, length);
-        CharBuffer out = CharBuffer.allocate(8192);
-        CoderResult result;
-        do {
-            out.clear();
-            result = strict.decode(in, out, true);
-        } while (result.isOverflow());
-        if (result.isError()) {
-            int at = in.position();
+        int at = Utf8.firstIllFormed(bytes, 0, length);
+        if (at >= 0) {
             throw CorpusException.atByte(file.path(), offset + at,
                     String.format("found byte 0x%02x, expected UTF-8", bytes[at]));
         }
@@ -82,7 +63,8 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
                 end++;
             }
             if (!isBlank(start, end)) {
-                sink.accept(document(textField, line, start, end), true);
+                byte[] utf8 = document(textField, line, start, end).getBytes(StandardCharsets.UTF_8);
+                sink.accept(utf8, utf8.length, true);
             }
             start = end + 1;
         }

@@ -1,31 +1,41 @@
 package io.penstock.tokenize;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The encodings that OpenAI published with tiktoken, with vocabulary sizes and special ids from
- * {@code tiktoken_ext/openai_public.py}.
+ * The encodings that OpenAI published with tiktoken, with special tokens from {@code tiktoken_ext/openai_public.py}.
+ * The files with the ranks are in the jtokkit library.
  */
 enum PublishedEncoding {
-    GPT2("gpt2", "r50k_base", 50_257, 50_256),
-    R50K_BASE("r50k_base", "r50k_base", 50_257, 50_256),
-    P50K_BASE("p50k_base", "p50k_base", 50_281, 50_256),
-    P50K_EDIT("p50k_edit", "p50k_edit", 50_284, 50_256),
-    CL100K_BASE("cl100k_base", "cl100k_base", 100_277, 100_257),
-    O200K_BASE("o200k_base", "o200k_base", 200_019, 199_999);
+    GPT2("gpt2", "r50k_base", TextSplit.GPT2, Map.of(PublishedEncoding.END_OF_TEXT, 50_256)),
+    R50K_BASE("r50k_base", "r50k_base", TextSplit.GPT2, Map.of(PublishedEncoding.END_OF_TEXT, 50_256)),
+    P50K_BASE("p50k_base", "p50k_base", TextSplit.GPT2, Map.of(PublishedEncoding.END_OF_TEXT, 50_256)),
+    P50K_EDIT("p50k_edit", "p50k_base", TextSplit.GPT2, Map.of(PublishedEncoding.END_OF_TEXT, 50_256,
+            "<|fim_prefix|>", 50_281, "<|fim_middle|>", 50_282, "<|fim_suffix|>", 50_283)),
+    CL100K_BASE("cl100k_base", "cl100k_base", TextSplit.CL100K, Map.of(PublishedEncoding.END_OF_TEXT, 100_257,
+            "<|fim_prefix|>", 100_258, "<|fim_middle|>", 100_259, "<|fim_suffix|>", 100_260,
+            "<|endofprompt|>", 100_276)),
+    O200K_BASE("o200k_base", "o200k_base", TextSplit.O200K, Map.of(PublishedEncoding.END_OF_TEXT, 199_999,
+            "<|endofprompt|>", 200_018));
 
-    final String id;
-    /** The name in jtokkit. */
-    final String libraryName;
-    final int vocabularySize;
-    final int endOfText;
+    private static final String END_OF_TEXT = "<|endoftext|>";
 
-    PublishedEncoding(String id, String libraryName, int vocabularySize, int endOfText) {
+    private final String id;
+    /** The name of the file with the ranks. */
+    private final String ranks;
+    private final TextSplit split;
+    private final Map<String, Integer> specialTokens;
+
+    PublishedEncoding(String id, String ranks, TextSplit split, Map<String, Integer> specialTokens) {
         this.id = id;
-        this.libraryName = libraryName;
-        this.vocabularySize = vocabularySize;
-        this.endOfText = endOfText;
+        this.ranks = ranks;
+        this.split = split;
+        this.specialTokens = specialTokens;
     }
 
     static PublishedEncoding of(String id) {
@@ -36,5 +46,19 @@ enum PublishedEncoding {
 
     static List<String> names() {
         return Stream.of(values()).map(encoding -> encoding.id).toList();
+    }
+
+    /** Reads the vocabulary from the library. */
+    Tokenizer tokenizer() {
+        String resource = "com/knuddels/jtokkit/" + ranks + ".tiktoken";
+        try (InputStream in = PublishedEncoding.class.getClassLoader().getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new UnsupportedOperationException(
+                        "tokenizing needs the library com.knuddels:jtokkit on the class path");
+            }
+            return new BytePairTokenizer(id, Vocabulary.read(in, resource), split, specialTokens, END_OF_TEXT);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

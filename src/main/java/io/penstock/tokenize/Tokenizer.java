@@ -1,8 +1,14 @@
 package io.penstock.tokenize;
 
+import io.penstock.io.file.RegularFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
-/** Encodes text as token ids. Thread-safe. */
+/** Encodes text as token ids, and decodes them. Thread-safe. */
 public interface Tokenizer {
 
     /**
@@ -10,24 +16,38 @@ public interface Tokenizer {
      *
      * @param encoding one of {@link #encodings}
      * @throws IllegalArgumentException if no encoding has that name
-     * @throws UnsupportedOperationException if the jtokkit library is not on the class path
+     * @throws UnsupportedOperationException if the jtokkit library, which has the vocabularies, is not on the class
+     *     path
      */
     static Tokenizer of(String encoding) {
-        PublishedEncoding published = PublishedEncoding.of(encoding);
-        try {
-            return new BytePairTokenizer(published);
-        } catch (NoClassDefFoundError e) {
-            throw new UnsupportedOperationException(
-                    "tokenizing needs the library com.knuddels:jtokkit on the class path", e);
+        return PublishedEncoding.of(encoding).tokenizer();
+    }
+
+    /**
+     * {@return the tokenizer of a vocabulary in a file as tiktoken's} Each line has a token in base 64, a space and its
+     * rank, which is its id.
+     *
+     * @param ranks the file; its name is the tokenizer's
+     * @param split how the text is split before it is encoded
+     * @param specialTokens the special tokens and their ids
+     * @param endOfText the one of them that ends a document
+     * @throws IOException if the file cannot be read, is invalid, or has no token for some byte
+     * @throws IllegalArgumentException if a special token has the id of another token, or none of them ends a document
+     */
+    static Tokenizer of(Path ranks, TextSplit split, Map<String, Integer> specialTokens, String endOfText)
+            throws IOException {
+        try (InputStream in = RegularFile.newInputStream(ranks)) {
+            return new BytePairTokenizer(String.valueOf(ranks.getFileName()), Vocabulary.read(in, ranks.toString()),
+                    split, specialTokens, endOfText);
         }
     }
 
-    /** {@return the names that {@link #of} accepts, for example {@code gpt2}} */
+    /** {@return the names that {@link #of(String)} accepts, for example {@code gpt2}} */
     static List<String> encodings() {
         return PublishedEncoding.names();
     }
 
-    /** {@return the encoding's name, as given to {@link #of}} */
+    /** {@return the encoding's name, as given to {@link #of(String)}, or the name of the vocabulary's file} */
     String name();
 
     /**
@@ -41,6 +61,9 @@ public interface Tokenizer {
     /** {@return the id of the token that ends a document} */
     int endOfText();
 
+    /** {@return the special tokens and their ids} */
+    Map<String, Integer> specialTokens();
+
     /**
      * Encodes a text. Special tokens in it are treated as plain text.
      *
@@ -48,4 +71,26 @@ public interface Tokenizer {
      * @return its token ids
      */
     int[] encode(String text);
+
+    /**
+     * Encodes a text in UTF-8, and appends its token ids to a buffer. No object is made for a word or a token: a caller
+     * that uses buffer and text again makes little garbage. A text in native memory is copied to the heap first.
+     *
+     * @param utf8 the text, less than 2 GiB; a sequence of bytes that is not UTF-8 counts as the character U+FFFD,
+     *     where {@code new String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} have one
+     * @param special what to make of special tokens in the text
+     * @param ids receives the token ids after those that it has
+     * @throws IllegalArgumentException if the text is too long, or contains a special token and that is forbidden;
+     *     {@code ids} is then as before
+     */
+    void encode(MemorySegment utf8, SpecialText special, TokenBuffer ids);
+
+    /**
+     * Decodes token ids.
+     *
+     * @param ids the ids, of special tokens too
+     * @return the bytes that they stand for: those of the text that was encoded; a part of its ids need not be UTF-8
+     * @throws IllegalArgumentException if no token has an id
+     */
+    byte[] decode(int... ids);
 }

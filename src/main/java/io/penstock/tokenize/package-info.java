@@ -1,8 +1,9 @@
 /**
- * Tokenizes text: reads text and JSON-lines files, encodes their documents with a byte-pair tokenizer, and writes a
- * token store.
+ * Tokenizes text: encodes and decodes it with a byte-pair tokenizer, and makes a token store of text and JSON-lines
+ * files.
  *
- * <p>This package is optional for the engine: it needs the jtokkit library, and zstd-jni for {@code .zst} files.
+ * <p>The published vocabularies are in the jtokkit library, of which nothing else is used; {@code .zst} files need
+ * zstd-jni. Both are optional.
  */
 @NullMarked
 package io.penstock.tokenize;

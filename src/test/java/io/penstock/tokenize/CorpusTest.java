@@ -298,8 +298,8 @@ class CorpusTest {
         StringBuilder open = new StringBuilder();
         try (CorpusReader reader = corpus) {
             for (Chunk chunk = reader.next(); chunk != null; chunk = reader.next()) {
-                chunk.decode(field, (text, endsDocument) -> {
-                    open.append(text);
+                chunk.decode(field, (utf8, length, endsDocument) -> {
+                    open.append(new String(utf8, 0, length, UTF_8));
                     if (endsDocument) {
                         documents.add(open.toString());
                         open.setLength(0);

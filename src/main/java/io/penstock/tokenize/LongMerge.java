@@ -1,0 +1,143 @@
+package io.penstock.tokenize;
+
+import java.util.Arrays;
+
+/**
+ * Merges the tokens of a long piece in {@code n log n} steps. The tokens form a linked list, and a heap has the pairs
+ * that can merge: first the one with the lowest id, of several the leftmost. A pair that the list no longer has is
+ * passed over when the heap gives it out. Not thread-safe.
+ */
+final class LongMerge {
+
+    /** Arrays for pieces up to this size are kept for the next one. */
+    private static final int KEPT_BYTES = 64 << 10;
+
+    private final Vocabulary vocabulary;
+    private int[] ids = new int[0];
+    private int[] before = ids;
+    private int[] after = ids;
+    /** The token that a token makes with the one after it. */
+    private int[] merged = ids;
+    /** A pair: {@code merged << 32 | index of its left token}. */
+    private long[] heap = new long[0];
+    private int heapSize;
+    private long steps;
+
+    LongMerge(Vocabulary vocabulary) {
+        this.vocabulary = vocabulary;
+    }
+
+    /** The comparisons of pairs so far. */
+    long steps() {
+        return steps;
+    }
+
+    /** Writes a piece's tokens to {@code out} from an index, and returns the index after them. */
+    int merge(byte[] text, int from, int length, int[] out, int outAt) {
+        start(text, from, length);
+        while (heapSize > 0) {
+            long least = heap[0];
+            removeFirst();
+            int left = (int) least;
+            int id = (int) (least >>> 32);
+            if (merged[left] == id) {
+                join(left, id, length);
+            }
+        }
+        int at = outAt;
+        for (int token = 0; token < length; token = after[token]) {
+            out[at++] = ids[token];
+        }
+        if (length > KEPT_BYTES) {
+            ids = before = after = merged = new int[0];
+            heap = new long[0];
+        }
+        return at;
+    }
+
+    private void start(byte[] text, int from, int length) {
+        if (ids.length < length) {
+            ids = new int[length];
+            before = new int[length];
+            after = new int[length];
+            merged = new int[length];
+            heap = new long[length];
+        }
+        heapSize = 0;
+        for (int i = 0; i < length; i++) {
+            ids[i] = vocabulary.ofByte(text[from + i]);
+            before[i] = i - 1;
+            after[i] = i + 1;
+            merged[i] = i + 1 < length ? vocabulary.ofTwoBytes(text[from + i], text[from + i + 1]) : Vocabulary.NONE;
+            if (merged[i] != Vocabulary.NONE) {
+                heap[heapSize++] = (long) merged[i] << 32 | i;
+            }
+        }
+        for (int i = heapSize / 2 - 1; i >= 0; i--) {
+            sink(i, heap[i]);
+        }
+    }
+
+    private void join(int left, int id, int length) {
+        int right = after[left];
+        int next = after[right];
+        ids[left] = id;
+        after[left] = next;
+        merged[right] = Vocabulary.NONE;
+        if (next < length) {
+            before[next] = left;
+        }
+        pair(left, next, length);
+        if (before[left] >= 0) {
+            pair(before[left], left, length);
+        }
+    }
+
+    private void pair(int left, int right, int length) {
+        merged[left] = right < length ? vocabulary.merged(ids[left], ids[right]) : Vocabulary.NONE;
+        if (merged[left] != Vocabulary.NONE) {
+            add((long) merged[left] << 32 | left);
+        }
+    }
+
+    private void add(long pair) {
+        if (heapSize == heap.length) {
+            heap = Arrays.copyOf(heap, 2 * heap.length);
+        }
+        int at = heapSize++;
+        while (at > 0) {
+            steps++;
+            int parent = at - 1 >>> 1;
+            if (heap[parent] <= pair) {
+                break;
+            }
+            heap[at] = heap[parent];
+            at = parent;
+        }
+        heap[at] = pair;
+    }
+
+    private void removeFirst() {
+        heapSize--;
+        if (heapSize > 0) {
+            sink(0, heap[heapSize]);
+        }
+    }
+
+    private void sink(int from, long pair) {
+        int at = from;
+        while (2 * at + 1 < heapSize) {
+            steps++;
+            int child = 2 * at + 1;
+            if (child + 1 < heapSize && heap[child + 1] < heap[child]) {
+                child++;
+            }
+            if (heap[child] >= pair) {
+                break;
+            }
+            heap[at] = heap[child];
+            at = child;
+        }
+        heap[at] = pair;
+    }
+}

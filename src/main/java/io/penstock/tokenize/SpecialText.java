@@ -1,0 +1,11 @@
+package io.penstock.tokenize;
+
+/** What an encoder makes of text that spells a special token, such as {@code <|endoftext|>}. */
+public enum SpecialText {
+    /** It is plain text: what text from outside should be. */
+    ORDINARY,
+    /** It becomes the special token's id. */
+    ALLOWED,
+    /** It is refused with an {@link IllegalArgumentException}. */
+    FORBIDDEN
+}
