@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds the C limits and the tests' simulated CUDA runtime into target/bench and writes the benchmarks' stores there,
 # 1.1 GB: tokens (400 MB), images of two sizes (246 and 301 MB), documents (120 MB). What is there already is kept.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `perf script` tells, as a table of costs a thread, as folded stacks and as a flame graph.
 
     perf script -F comm,tid,ip,sym,dso | python3 bench/profile.py --folded FILE --svg FILE

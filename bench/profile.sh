@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Profiles the loader with perf, and prints where the time went: bench/profile.sh narrow, bench/profile.sh i64, or any
 # program of the class path: bench/profile.sh NAME MAIN_CLASS ARGUMENT...
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Regenerates bindings/java from CUDA's headers. Needs jextract on the PATH and CUDA_HOME.
 set -eu
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes examples/corpus: a small corpus of made-up prose, the same on every run.
 
 Sentences are drawn from a grammar with a fixed seed, so the text is nobody's work and anybody's to use.

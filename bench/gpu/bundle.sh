@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes target/gpu/penstock-gpu.tar.gz: a Java runtime, the engine, the tests that are tagged gpu, the benchmarks and
 # the PyTorch peer, for a Linux machine of this architecture that has an NVIDIA driver and CUDA's runtime library but no
 # JDK, Maven or network. There: tar xzf penstock-gpu.tar.gz && penstock-gpu/run.sh report

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs the bundle where there is no GPU: start to end over the simulated runtime of the tests, outside of the project,
 # with neither java nor mvn on the PATH. It takes a C++ and a C compiler, and about two minutes. Its figures say nothing
 # of speed. The report goes to target/gpu/rehearsal, or to the folder that is named.

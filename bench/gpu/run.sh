@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs Penstock's GPU tests and benchmarks on this machine, within ten minutes, and writes a report into a folder.
 # Needs an NVIDIA driver for CUDA 13 and libcudart.so.13; PyTorch is measured beside it where it is installed.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The limit of one core: the loops that a loader cannot beat, with nothing around them.
 //
 // Every loop reads `batches` batches of `batch_*` samples, in the order that the caller drew, and writes batch b to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the loops of gather.c alone, and prints a JSON line a round. `limits tokens|images|documents` writes the
 // benchmarks' stores.
 #include "gather.h"

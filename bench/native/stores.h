@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The benchmarks' stores: written from a seed, the same everywhere, and opened for the loops of gather.h.
 #ifndef PENSTOCK_BENCH_STORES_H
 #define PENSTOCK_BENCH_STORES_H

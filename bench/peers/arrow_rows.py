@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the same rows as rows.npy and as rows.arrow, a stream of record batches of 1000 rows as Hugging Face writes it.
 
     python bench/peers/arrow_rows.py target/bench [ROWS]     (numpy, pyarrow)

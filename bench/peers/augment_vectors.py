@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the test vectors of io.penstock.augment: what torchvision (transforms v2) and Pillow make of small images.
 
     python bench/peers/augment_vectors.py src/test/resources/io/penstock/augment/vectors.json

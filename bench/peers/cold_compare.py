@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a file that is not in the page cache, by fio and by Penstock's loader by turns, and prints a Markdown table.
 
     python bench/peers/cold_compare.py --store target/bench/cold.bin --rounds 5 --seconds 2

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the arrays of random rows for RandomRows, and measures h5py and numpy on them.
 
     python bench/peers/hdf5_rows.py write target/bench

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images in a second of CPU time, one thread: Penstock by libturbojpeg and the JDK, Pillow; by turns. Prints a table.
 
     python bench/peers/images.py --rounds 3 --seconds 2        needs Pillow and numpy, and the benchmark classes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random reads from an LMDB environment by py-lmdb: a JSON line a round. Writes the environment if it is not there.
 
     apt-get install python3-lmdb        # or: pip install lmdb

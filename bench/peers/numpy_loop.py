@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops without a loader over the benchmarks' tokens, NumPy alone; a round for each line of standard input.
 
     echo 2 0 0 | python bench/peers/numpy_loop.py --store target/bench/tokens.bin --mode i64 --loop plain

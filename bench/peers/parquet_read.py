@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes Parquet files of token lists, and measures how fast pyarrow reads them on one thread.
 
 python bench/peers/parquet_read.py FOLDER writes ids-*.parquet there, unless they are there: 12,500 lists of 1 to 8,000

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a peer in Python does to be measured by turns with others: it says when its first batch is there, then answers
 each line `SECONDS READ STEP_MS` of standard input with a round, a JSON line.
 """

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures Penstock, its peers and the limits in C side by side, and writes one table and one picture.
 
     python bench/peers/run.py                                          everything, about a quarter of an hour

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the side-by-side runner that no measurement would show wrong; `python -m unittest discover -s bench/peers`."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a corpus of JSON lines from what an installed system has: manual pages in many languages, documentation, code.
 
     python3 bench/peers/text_corpus.py --out target/bench/text.jsonl --megabytes 40

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tiktoken's side of TokenizerRates, and a check of ids: it reads the ranks from jtokkit's jar.
 
 Lines on standard input: `load ENCODING CORPUS.jsonl`, answered with a checksum of the ids of each document; `round`,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's way to the GPU on the benchmarks' store: DataLoader with pinned memory, copies that do not block, and the
 usual prefetcher on a stream of its own. A JSON line a round.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The benchmarks' stores as PyTorch datasets. `item` is `__getitem__` and the usual collation: what people write.
 `rows` and `take` are `__getitems__`, the whole batch in one call: the fastest that PyTorch gets.
 

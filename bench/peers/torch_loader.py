@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's DataLoader on the benchmarks' stores; a round for each line of standard input, as rounds.py says.
 
     echo 2 0 0 | python bench/peers/torch_loader.py --workload tokens --store target/bench/tokens.bin --workers 2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The webdataset library over the benchmark's shards; a round for each line of standard input, as rounds.py says.
 
     echo 2 0 0 | python bench/peers/webdataset_loader.py --store target/bench/webdataset --workers 0

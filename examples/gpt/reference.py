@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes src/test/resources/reference.npz: what PyTorch computes for the small model of TorchTest.
 
     python3 reference.py        # needs torch and numpy

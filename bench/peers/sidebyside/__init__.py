@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Penstock, its peers and the limits in C by turns on the same workloads: what `bench/peers/run.py` is made of.
 
 | module | holds |

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold: each a ratio of two medians of one run, or a figure of the engine's own."""
 
 from dataclasses import dataclass

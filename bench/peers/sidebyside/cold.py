@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads past the page cache, which `bench/peers/cold_compare.py` measures beside fio: its records as ours."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medians and spread of what was measured, without the rounds that others disturbed."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rounds by turns, and what is recorded beside each: how fast the machine was, and who else used it."""
 
 import os

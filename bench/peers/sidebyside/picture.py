@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The picture: a dot plot on a logarithmic axis, a line a workload, in SVG for light and dark pages."""
 
 from dataclasses import dataclass

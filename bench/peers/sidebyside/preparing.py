@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must be there before anything is measured: a JDK, the benchmark classes, the limits in C, the stores."""
 
 import os

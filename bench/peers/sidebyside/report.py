@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report in Markdown: what must hold, then every figure behind it."""
 
 from . import aims

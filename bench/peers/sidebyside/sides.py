@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sides: processes that are measured, a round at a time."""
 
 import json

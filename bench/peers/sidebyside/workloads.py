@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured: each workload's sides, and what they are asked."""
 
 from dataclasses import dataclass, field

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Penstock: a data-loading engine for training on GPUs from the JVM.
  *

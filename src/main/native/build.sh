@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the kernels to one fatbin, by default the committed one: build.sh [FOLDER]. Needs nvcc of CUDA 13.
 #
 # The same sources and the same nvcc give the same bytes. A GPU newer than those named runs the PTX, which its driver

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Floating-point formats as bits: exact, rounded once to nearest even, and the same on every machine.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Images of u8: crop, flip, normalise, cast, in one pass. Twin: io.penstock.transform.ImageTransform. */
 #include "floats.cuh"
 

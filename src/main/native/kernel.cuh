@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * How a kernel is written here, so that nvcc compiles it for a GPU and any C++17 compiler for the CPU, where tests
  * compare it with its Java twin.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* All kernels as one unit: build.sh makes one fatbin of it. */
 #include "tokens.cu"
 #include "images.cu"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Casts, gathers and pads of plain tensors. Twins: io.penstock.transform. */
 #include "floats.cuh"
 

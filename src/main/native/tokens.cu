@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Token windows to what a language model takes. Twins: io.penstock.transform. */
 #include "kernel.cuh"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A tool as NVTX 3 attaches one: writes what it is told to the file that NVTX_RECORD names, a call a line.
  *

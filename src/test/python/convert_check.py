@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads with the formats' own libraries what a conversion wrote, and says what they found.
 
 Usage: convert_check.py FOLDER, which holds x.npy, x.safetensors and x.tar, made of the same table by `convert`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes src/test/resources/packed: a text packed by gzip, zstd and lz4, each in two parts, and what the tools make of
 each file when it is cut after each byte, and when each byte is damaged.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes small files whose elements are of types that few files have, and truth.json: what the library that each format
 belongs to reads in them.
 

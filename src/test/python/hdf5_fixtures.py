@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes small HDF5 files of the kinds that the fixtures of src/test/resources/fixtures/hdf5 have not, and truth.json:
 what h5py reads in them, in the words of that folder's manifest.
 

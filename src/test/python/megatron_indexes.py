@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes Megatron indexes over one shared .bin, as filtering and reordering tools do, and truth.json: the documents that
 Megatron's IndexedDataset reads in each.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the Arrow and Parquet files of nested columns, and what pyarrow reads in them.
 
     python nested_fixtures.py src/test/resources/nested

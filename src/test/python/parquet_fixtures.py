@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the Parquet files of src/test/resources/parquet, and expected.json: what their writers' libraries have in them.
 
 pip install numpy pyarrow polars duckdb

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The draws of docs/spec/augment.md in plain Python, and its vectors.
 
     python3 src/test/python/spec_augment.py > docs/spec/vectors/augment.json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the vectors of docs/spec against an implementation of its pages in plain Python.
 
 It shares no code with the Java implementation: where the two disagree, the pages are unclear or one of them is wrong.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """mixtures.md in plain Python, function by function along the page. Started by spec_check.py."""
 
 from decimal import Context, Decimal, ROUND_CEILING, ROUND_FLOOR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Says which off-by-ones the vectors of docs/spec would let pass.
 
 Changes the functions of spec_check.py's modules in one place at a time (a comparison, an operator, a constant, min to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """packing.md in plain Python, function by function along the page. Started by spec_check.py."""
 
 from spec_permutation import ceil_div

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """permutation.md, in plain Python: what every other page of docs/spec builds on."""
 
 import math

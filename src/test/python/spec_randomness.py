@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """randomness.md and bad-samples.md of docs/spec in plain Python, and the vectors of the latter.
 
     python3 src/test/python/spec_randomness.py > docs/spec/vectors/bad-samples.json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the shim knows: which files are watched, what is planned for them, what is logged; and how a program steers it. */
 #define _GNU_SOURCE
 #include "crash.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Stands between a program and the C library's calls on files below one folder: counts them, fails or shortens one,
  * kills the process before or after one, and logs what they did. Loaded before the C library:

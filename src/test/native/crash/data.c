@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Opening, closing, and data: calls on descriptors. */
 #define _GNU_SOURCE
 #include "crash.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Names and attributes: calls on paths. */
 #define _GNU_SOURCE
 #include "crash.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A consumer of DLPack tensors, written from the published layout alone: what the compiler makes of these structs is
  * what the engine's must be.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A producer of DLPack tensors, written from the published layout alone. It makes what it is told to, right or wrong,
  * with elements 1, 2, 3 and so on, a byte each; and counts what comes back.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What tests set and ask. The names are not CUDA's. */
 #include "sim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Kernels: the engine's own source, compiled for the CPU into the library that SIM_CUDA_KERNELS names, and run on the
  * threads of streams.

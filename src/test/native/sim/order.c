@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Which work happens before which, by vector clocks. Each piece of work has a number in its stream. A stream's clock
  * says, for every stream, up to which number work has ended when the stream's next work starts. It grows by its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The engine's kernels, and which words of their arguments are addresses that they write: what the simulated runtime
  * needs to see that an output is read too early, or written too late.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * CUDA's functions, those that Penstock's bindings need, with CUDA's signatures and statuses. Each one takes the lock,
  * counts the call, and returns the status that a test has ordered, if it has.

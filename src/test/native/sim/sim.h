@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A simulated CUDA 13 runtime that is stricter than the real one.
  *

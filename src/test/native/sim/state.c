@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Resources that are open, violations that were seen, and faults that were ordered. */
 #define _GNU_SOURCE
 #include "sim.h"

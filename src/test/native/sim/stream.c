@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The threads that run the work of streams, one each. */
 #include "sim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The JMH suite: a part of the engine a class, beside what the machine could do in its place. {@code bench/README.md}
  * says how to run it and how to read it.

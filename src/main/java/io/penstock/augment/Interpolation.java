@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
 /** How an image is read between its pixels. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Augments images in a loader's workers: random crops, flips, colors and erasing, then normalization.
  *

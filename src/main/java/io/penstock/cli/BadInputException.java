@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
 /** Input that the command cannot use, whether or not it is a well-formed store. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Collators write the samples of a batch into a slab, the only copy of the data that the CPU makes.
  *

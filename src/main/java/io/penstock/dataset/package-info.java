@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Datasets: samples of named fields over a store, with random access by a {@code long} index.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decoders convert the stored bytes of a record's value to a batch's tensor. A column's decoder follows from its
  * encoding or from the user.

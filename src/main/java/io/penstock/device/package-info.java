@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Devices behind one interface: streams, events, device memory and pinned memory.
  *

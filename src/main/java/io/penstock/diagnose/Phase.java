@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
 /** The phases of a step that a trainer may mark. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
 /** How much a finding matters, in ascending order. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Tells which stage limits training, by how much, and what to change.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.dlpack;
 
 /** Which of DLPack's two structs is exchanged. The memory does not tell them apart: both sides must agree. */

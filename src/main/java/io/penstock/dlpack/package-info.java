@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Exchanges tensors with native code as DLPack: a C struct that describes a tensor's memory and layout, and a deleter
  * to call when it is no longer needed. PyTorch, JAX, NumPy, CuPy, ONNX Runtime and others support it.

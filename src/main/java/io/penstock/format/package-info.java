@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What several formats share: fingerprints, runs of tokens, records as JSON, blocks of columns.
  *

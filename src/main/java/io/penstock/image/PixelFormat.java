@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.image;
 
 /** The requested pixels: packed {@code u8} channels, the last dimension of height by width by channels. */

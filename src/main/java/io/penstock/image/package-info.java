@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decodes JPEG and PNG to pixels in memory, and resizes pixels.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
 /** Advice to the OS about a range of a mapped file; see {@link MappedFile#advise}. */

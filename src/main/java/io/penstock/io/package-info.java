@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Files as byte ranges: opened, mapped, read, and checked for changes while read.
  *

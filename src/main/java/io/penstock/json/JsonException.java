@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.json;
 
 /** A text is not JSON, or not the JSON that was needed. Says where, what was found, and what was expected. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * JSON as RFC 8259 has it, no more and no less, for manifests, states, JSONL corpora and reports.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
 /** What a loader's batches are for, which its diagnosis is kept apart by. */

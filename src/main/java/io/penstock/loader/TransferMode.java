@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
 /** Whether batches are copied to the device, or lent where they were collated. The bytes are the same. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The loader: {@link io.penstock.loader.DataLoader} is where to start. It opens a ring of slots
  * ({@code loader.slots}) and the threads that fill it ({@code loader.workers}), and lends each batch to the trainer as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.markup;
 
 import java.util.ArrayDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * HTML and SVG: elements as text, and the axes of charts.
  *

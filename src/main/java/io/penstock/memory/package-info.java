@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Native memory: dtypes, tensors and slabs. This package depends on the JDK alone.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.os;
 
 /** The OS has no more threads for this process, or no memory for their stacks. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Calls of the operating system that the JDK does not offer.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** The orders of the few epochs that workers are planning, so that no batch builds one. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** Bounds checks of positions, once for a whole run of them. */

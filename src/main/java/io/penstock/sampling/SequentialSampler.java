@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** Position p is sample p, in every epoch; it is its own order. */

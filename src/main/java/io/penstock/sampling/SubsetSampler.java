@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** Chosen samples, in the order of another sampler over the choice. */

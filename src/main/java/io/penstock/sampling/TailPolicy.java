@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** Handles the end of an epoch that the ranks do not divide. All ranks always take the same number of samples. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
 /** Shuffles positions within windows of one size; the last window may be shorter. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The order of training: which samples, in which batch, on which rank, and a run's position in them.
  *

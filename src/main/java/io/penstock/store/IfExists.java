@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
 /** What a writer does if its target exists. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Stores: data files, mapped read-only, validated at open, and sliced without copying.
  *

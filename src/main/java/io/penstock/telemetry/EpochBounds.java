@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.telemetry;
 
 /** The epoch boundaries among a loader's batches. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.telemetry;
 
 /** The fill level of a loader's host slots, for probes. Thread-safe. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A loader's telemetry. A loader reports events to a {@link io.penstock.telemetry.LoaderProbe}; from them come running
  * totals ({@link io.penstock.telemetry.LoaderReport}), the accounts of the latest batches

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Quantities as people read and write them: numbers and shares, bytes, times.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
 /** What an encoder makes of text that spells a special token, such as {@code <|endoftext|>}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Tokenizes text: encodes and decodes it with a byte-pair tokenizer, and makes a token store of text and JSON-lines
  * files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.transform;
 
 import io.penstock.device.DeviceStream;

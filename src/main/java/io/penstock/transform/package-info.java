@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Transforms that run on the device after the copy: batches are copied in the store's narrow dtypes, and widened, split
  * and normalized in the faster device memory.

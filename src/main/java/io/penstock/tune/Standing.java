@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.tune;
 
 /** How a setting compares with the fastest one of its race. */

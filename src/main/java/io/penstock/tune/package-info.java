@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Finds a loader's settings by measuring: which workers, prefetch, read mode and device slots load the user's data
  * fastest on this machine, and the cheapest of those equally fast.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What is left of a file when its writer is stopped: by a call that fails, a kill, or a power cut.
  *

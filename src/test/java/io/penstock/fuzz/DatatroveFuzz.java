@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
 /** datatrove's tokenized files: the index and the metadata, which are small, then the tokens and the loss mask. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
 /** Image files as stores, JPEG and PNG; their decoders have targets of their own, which get further. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
 /** Megatron-LM's indexed datasets: the index, then the tokens. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
 /** {@code .npy}: headers of all versions, and the bytes of an array. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
 /** Tars in all their formats; compressed ones too, for a shard's first bytes say what it is. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Coverage-guided fuzzing of everything that reads files which somebody else wrote, with Jazzer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
 /** Trains on a few batches that are copied. Run by {@link NvtxTest}. */

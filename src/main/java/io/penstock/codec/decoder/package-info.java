@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Decompresses blocks in native memory: zstd, gzip, LZ4, Snappy and LZF; and streams of zstd and gzip.
  *

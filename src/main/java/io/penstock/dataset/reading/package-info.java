@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Reads samples for workers: a reader for each kind of {@link io.penstock.dataset.source.FieldSource}, and read-ahead.
  * Not exported.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The host device: a stream is a thread with a ring of commands, an event is a position in a stream, device memory is
  * separate native memory. Not exported; {@link io.penstock.device.host.HostProvider} opens it.

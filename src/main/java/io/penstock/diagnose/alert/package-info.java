@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Alerts on a running loader: training waits for input, or is slower than it should be.
  */

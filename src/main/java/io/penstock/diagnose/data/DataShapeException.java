@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose.data;
 
 /** Two profiles have different fields, so they do not belong to one dataset. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose.data;
 
 /** Converts test statistics to standard deviations of a normal distribution with the same tail. */

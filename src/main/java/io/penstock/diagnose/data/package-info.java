@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Detects silent changes of the data: statistics of a sample of the batches, compared across epochs or with a baseline.
  *

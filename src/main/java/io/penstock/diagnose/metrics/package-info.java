@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Metrics, measured once for all exporters: log lines, JMX, a Prometheus endpoint, and Micrometer in its own package.
  *

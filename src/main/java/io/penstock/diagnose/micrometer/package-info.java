@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Exports metrics to Micrometer. Only this package needs the library {@code micrometer-core}.
  */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.hdf5;
 
 /** HDF5's variant of Fletcher's checksum: big-endian 16-bit words; an odd last byte is a word's upper half. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * HDF5 files (HDF5 File Format Specification, version 3.0, with the changes of HDF5 2.0), read over a mapping without a
  * library: {@link io.penstock.format.hdf5.Hdf5Store}.

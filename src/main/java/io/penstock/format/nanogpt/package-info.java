@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Raw tokens without a header, as nanoGPT prepares them ({@code data/.../prepare.py}). */
 @NullMarked
 package io.penstock.format.nanogpt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.parquet;
 
 /** Parquet's encodings, in the order of their codes. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Rows of numbers without a header; dtype and shape are given. */
 @NullMarked
 package io.penstock.format.raw;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Hugging Face's safetensors, one file or several with an index, read and written
  * ({@code huggingface/safetensors}: {@code README.md}, {@code safetensors/src/tensor.rs}).

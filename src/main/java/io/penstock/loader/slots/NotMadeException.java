@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader.slots;
 
 /** A batch that could not be made is passed over at its turn; the cause is what its maker threw. */

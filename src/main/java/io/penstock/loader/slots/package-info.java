@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The ring of slots, and what brings filled ones to the trainer.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Ranges for NVIDIA's tools (Nsight Systems, CUPTI): named periods of a thread's time, shown beside kernels and copies.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.djl;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;

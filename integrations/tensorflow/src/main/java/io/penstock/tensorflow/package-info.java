@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /** Batches of Penstock as tensors of TensorFlow for Java. */
 @NullMarked
 package io.penstock.tensorflow;

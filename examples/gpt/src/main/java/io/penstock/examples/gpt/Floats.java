@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
 /** Floats where the kernels compute: on the heap ({@link HostFloats}), or in the memory of a GPU. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
 /** y = (x − mean) / √(variance + ε) · gain + bias, row by row. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
 /** A view of an array: element (i, j) is {@code array[offset + i * rowStride + j * columnStride]}. */

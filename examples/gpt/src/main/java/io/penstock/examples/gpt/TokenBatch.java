@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
 /** A batch as the model takes it. Sequences stand one behind the other; arrays have an element for each token. */

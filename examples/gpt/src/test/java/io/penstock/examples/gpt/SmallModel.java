@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
 /** A model and a batch that follow formulas, as in {@code reference.py}. */
