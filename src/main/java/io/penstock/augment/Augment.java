@@ -9,9 +9,7 @@ import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -446,14 +444,12 @@ public final class Augment {
     public Dataset mapped(Dataset images, String field) {
         TensorSpec in = images.fields().get(images.indexOf(field));
         AugmentMap map = over(in);
-        Size size = check(in);
-        int channels = map.channels();
-        TensorSpec augmented = new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
+        TensorSpec augmented = map.result(field);
         Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
         if (output == null) {
             return mapped;
         }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, channels, size.height(), size.width())
+        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
                 .to(output.dtype, output.layout);
         return (output.mean == null || output.deviation == null ? transform
                 : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
@@ -470,19 +466,7 @@ public final class Augment {
      */
     public List<StepParameters> parameters(KeyedRandom random, long position, int height, int width) {
         random.select(position, 0);
-        List<StepParameters> drawn = new ArrayList<>();
-        double[] values = new double[Step.MAX_PARAMETERS];
-        Size size = new Size(height, width);
-        for (AugmentMap.Named named : steps) {
-            AugmentMap.draw(named, random, size.height(), size.width(), values);
-            Map<String, Double> byName = new LinkedHashMap<>();
-            for (String parameter : named.step().parameters()) {
-                byName.put(parameter, values[byName.size()]);
-            }
-            drawn.add(new StepParameters(named.name(), byName));
-            size = named.step().check(size, 1);
-        }
-        return List.copyOf(drawn);
+        return AugmentMap.draw(steps, random, new Size(height, width));
     }
 
     /**
@@ -495,44 +479,11 @@ public final class Augment {
      *     has another dtype or shape
      */
     public void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        TensorSpec spec = new TensorSpec("image", in.dtype(), in.shape());
-        AugmentMap map = over(spec);
-        Size size = check(spec);
-        var expected = new TensorSpec("image", DType.U8, size.height(), size.width(), map.channels());
-        var found = new TensorSpec("image", out.dtype(), out.shape());
-        if (!found.equals(expected) || parameters.size() != steps.size()) {
-            throw new IllegalArgumentException("found " + parameters.size() + " steps to " + found + ", expected "
-                    + steps.size() + " to " + expected);
-        }
-        map.apply(parameters, in, out);
+        over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
     }
 
     AugmentMap over(TensorSpec images) {
-        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
-                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
-            throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
-                    + ImageTransform.MAX_CHANNELS);
-        }
-        checkBytes(images.dim(0) * images.dim(1), images.dim(2));
-        return new AugmentMap(steps, (int) images.dim(0), (int) images.dim(1), (int) images.dim(2));
-    }
-
-    /** Checks that a worker can hold an image in an array. */
-    private static void checkBytes(long pixels, long channels) {
-        if (pixels > (Integer.MAX_VALUE - 8) / channels) {
-            throw new IllegalArgumentException(
-                    "an image of " + pixels + " pixels of " + channels + " bytes, expected below 2 GiB");
-        }
-    }
-
-    /** Returns the size of the result. */
-    private Size check(TensorSpec images) {
-        Size size = new Size((int) images.dim(0), (int) images.dim(1));
-        for (AugmentMap.Named named : steps) {
-            size = named.step().check(size, (int) images.dim(2));
-            checkBytes((long) size.height() * size.width(), images.dim(2));
-        }
-        return size;
+        return AugmentMap.of(steps, images);
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

@@ -2,9 +2,15 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
+import io.penstock.transform.ImageTransform;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 
@@ -36,6 +42,43 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         final double[] values = new double[Step.MAX_PARAMETERS];
     }
 
+    /**
+     * Steps over a field of images.
+     *
+     * @throws IllegalArgumentException if the field has no such images
+     */
+    static AugmentMap of(List<Named> steps, TensorSpec images) {
+        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
+                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
+            throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
+                    + ImageTransform.MAX_CHANNELS);
+        }
+        checkBytes(images.dim(0) * images.dim(1), images.dim(2));
+        return new AugmentMap(steps, (int) images.dim(0), (int) images.dim(1), (int) images.dim(2));
+    }
+
+    /** Checks that a worker can hold an image in an array. */
+    private static void checkBytes(long pixels, long channels) {
+        if (pixels > (Integer.MAX_VALUE - 8) / channels) {
+            throw new IllegalArgumentException(
+                    "an image of " + pixels + " pixels of " + channels + " bytes, expected below 2 GiB");
+        }
+    }
+
+    /**
+     * Returns the field of the results.
+     *
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     */
+    TensorSpec result(String field) {
+        Size size = new Size(height, width);
+        for (Named named : steps) {
+            size = named.step.check(size, channels);
+            checkBytes((long) size.height() * size.width(), channels);
+        }
+        return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
+    }
+
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) {
         Workspace workspace = OF_THREAD.get();
@@ -51,6 +94,12 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
 
     /** Applies given parameters. */
     void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
+        TensorSpec expected = result("image");
+        var found = new TensorSpec("image", out.dtype(), out.shape());
+        if (!found.equals(expected) || parameters.size() != steps.size()) {
+            throw new IllegalArgumentException("found " + parameters.size() + " steps to " + found + ", expected "
+                    + steps.size() + " to " + expected);
+        }
         Workspace workspace = OF_THREAD.get();
         Canvas canvas = workspace.canvas;
         canvas.load(in.segment(), height, width, channels);
@@ -69,8 +118,25 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         canvas.store(out.segment());
     }
 
+    /** Draws the parameters of all steps for an image of a size. */
+    static List<StepParameters> draw(List<Named> steps, RandomGenerator random, Size image) {
+        List<StepParameters> drawn = new ArrayList<>();
+        double[] values = new double[Step.MAX_PARAMETERS];
+        Size size = image;
+        for (Named named : steps) {
+            draw(named, random, size.height(), size.width(), values);
+            Map<String, Double> byName = new LinkedHashMap<>();
+            for (String parameter : named.step.parameters()) {
+                byName.put(parameter, values[byName.size()]);
+            }
+            drawn.add(new StepParameters(named.name, byName));
+            size = named.step.check(size, 1);
+        }
+        return List.copyOf(drawn);
+    }
+
     /** Draws a step's parameters by its own key. A step that is not random needs no generator. */
-    static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
+    private static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
         if (named.step.isRandom()) {
             keyed(random).select(named.number);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -18,7 +17,6 @@ record Erasing(double probability, Range scale, Range ratio, int value) implemen
     static final Range SCALE = Range.of(0.02, 0.33);
     static final Range RATIO = Range.of(0.3, 3.3);
 
-    private static final List<String> PARAMETERS = List.of("top", "left", "height", "width");
     private static final int TRIES = 10;
 
     Erasing {
@@ -37,7 +35,7 @@ record Erasing(double probability, Range scale, Range ratio, int value) implemen
 
     @Override
     public List<String> parameters() {
-        return PARAMETERS;
+        return RECTANGLE;
     }
 
     @Override
@@ -47,23 +45,19 @@ record Erasing(double probability, Range scale, Range ratio, int value) implemen
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
-        Arrays.fill(values, at, at + PARAMETERS.size(), 0);
+        Step.setRectangle(values, at, 0, 0, 0, 0);
         if (random.nextDouble() >= probability) {
             return;
         }
         double area = (double) height * width;
-        double lowest = StrictMath.log(ratio.low());
-        double highest = StrictMath.log(ratio.high());
         for (int i = 0; i < TRIES; i++) {
             double target = area * scale.draw(random);
-            double aspect = StrictMath.exp(lowest + (highest - lowest) * random.nextDouble());
+            double aspect = ratio.drawLogarithmic(random);
             double h = Math.rint(Math.sqrt(target * aspect));
             double w = Math.rint(Math.sqrt(target / aspect));
             if (h < height && w < width) {
-                values[at] = random.nextInt(height - (int) h + 1);
-                values[at + 1] = random.nextInt(width - (int) w + 1);
-                values[at + 2] = h;
-                values[at + 3] = w;
+                Step.setRectangle(values, at, random.nextInt(height - (int) h + 1), random.nextInt(width - (int) w + 1),
+                        h, w);
                 return;
             }
         }

@@ -16,7 +16,6 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
     static final Range SCALE = Range.of(0.08, 1);
     static final Range RATIO = Range.of(3.0 / 4, 4.0 / 3);
 
-    private static final List<String> PARAMETERS = List.of("top", "left", "height", "width");
     private static final int TRIES = 10;
 
     RandomResizedCrop {
@@ -31,7 +30,7 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
 
     @Override
     public List<String> parameters() {
-        return PARAMETERS;
+        return RECTANGLE;
     }
 
     @Override
@@ -42,15 +41,14 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         double area = (double) height * width;
-        double lowest = StrictMath.log(ratio.low());
-        double highest = StrictMath.log(ratio.high());
         for (int i = 0; i < TRIES; i++) {
             double target = area * scale.draw(random);
-            double aspect = StrictMath.exp(lowest + (highest - lowest) * random.nextDouble());
+            double aspect = ratio.drawLogarithmic(random);
             double w = Math.rint(Math.sqrt(target * aspect));
             double h = Math.rint(Math.sqrt(target / aspect));
             if (w > 0 && w <= width && h > 0 && h <= height) {
-                set(values, at, random.nextInt(height - (int) h + 1), random.nextInt(width - (int) w + 1), h, w);
+                Step.setRectangle(values, at, random.nextInt(height - (int) h + 1), random.nextInt(width - (int) w + 1),
+                        h, w);
                 return;
             }
         }
@@ -61,14 +59,7 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
         } else if (w / h > ratio.high()) {
             w = Math.clamp(Math.rint(h * ratio.high()), 1, width);
         }
-        set(values, at, Math.floor((height - h) / 2), Math.floor((width - w) / 2), h, w);
-    }
-
-    private static void set(double[] values, int at, double top, double left, double height, double width) {
-        values[at] = top;
-        values[at + 1] = left;
-        values[at + 2] = height;
-        values[at + 3] = width;
+        Step.setRectangle(values, at, Math.floor((height - h) / 2), Math.floor((width - w) / 2), h, w);
     }
 
     @Override

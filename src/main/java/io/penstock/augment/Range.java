@@ -46,6 +46,12 @@ public record Range(double low, double high) {
         return low + (high - low) * random.nextDouble();
     }
 
+    /** Draws a number from one word, uniformly on a logarithmic scale; the bounds are positive. */
+    double drawLogarithmic(RandomGenerator random) {
+        double lowest = StrictMath.log(low);
+        return StrictMath.exp(lowest + (StrictMath.log(high) - lowest) * random.nextDouble());
+    }
+
     /** For example {@code 0.08..1.0}. */
     @Override
     public String toString() {

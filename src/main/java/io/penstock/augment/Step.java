@@ -16,6 +16,9 @@ sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, Random
     /** No step has more parameters. */
     int MAX_PARAMETERS = 8;
 
+    /** The parameters of a step that draws a rectangle, in pixels. */
+    List<String> RECTANGLE = List.of("top", "left", "height", "width");
+
     /** The operation's name, which is also the step's if the pipeline has one of it. */
     String operation();
 
@@ -39,6 +42,14 @@ sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, Random
 
     /** Transforms an image by the parameters from index {@code at} on. */
     void apply(double[] values, int at, Canvas canvas);
+
+    /** Sets the parameters that {@link #RECTANGLE} names. */
+    static void setRectangle(double[] values, int at, double top, double left, double height, double width) {
+        values[at] = top;
+        values[at + 1] = left;
+        values[at + 2] = height;
+        values[at + 3] = width;
+    }
 
     /** Checks a number that is a probability. */
     static void checkProbability(double probability) {

@@ -9,8 +9,9 @@ import java.util.Locale;
 import java.util.Objects;
 
 /**
- * Draws a search's curves as an SVG image: a panel per setting, throughput upwards from zero, a dot at the median with
- * its interval, the chosen value filled. Colors follow the reader's light or dark mode.
+ * Draws the curves of a search as an SVG image, with one panel per setting. The vertical axis is throughput and starts
+ * at zero. Each dot is a median, its line the interval; the dot of the chosen value is filled. Colors follow the
+ * reader's light or dark mode.
  */
 public final class TuningChart {
 
