@@ -52,6 +52,8 @@ class LayeringTest {
             Map.entry("javax.management", Set.of("diagnose")),
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics")),
             Map.entry("io.micrometer", Set.of("diagnose.micrometer")),
+            Map.entry("java.net.http", Set.of("io")),
+            Map.entry("javax.xml.stream", Set.of("io")),
             Map.entry("jdk.jfr", Set.of("telemetry", "diagnose", "cli")),
             Map.entry("com.knuddels.jtokkit", Set.of("tokenize")),
             Map.entry("com.github.luben.zstd", Set.of("codec")),

@@ -47,6 +47,16 @@ public interface FileSource {
     FileInfo info(String path) throws IOException;
 
     /**
+     * {@return the same, not remembered from an earlier call}
+     *
+     * @param path the path
+     * @throws IOException if the source fails; a missing path is no error
+     */
+    default FileInfo infoNow(String path) throws IOException {
+        return info(path);
+    }
+
+    /**
      * Lists the regular files of a folder, without subfolders.
      *
      * @param folder the folder's path

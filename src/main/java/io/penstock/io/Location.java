@@ -146,6 +146,15 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * {@return the same, not remembered from an earlier call}
+     *
+     * @throws IOException if the source fails
+     */
+    public FileInfo infoNow() throws IOException {
+        return source.infoNow(path);
+    }
+
+    /**
      * {@return whether this is a regular file}
      *
      * @throws IOException if the source fails

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.internal.Leak;
 import io.penstock.io.file.RegularFile;
 import io.penstock.os.FileStatus;
@@ -11,12 +9,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
-import java.util.SplittableRandom;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Remote files.</b> A remote file is mapped as a sparse local file: each range must be
  * {@linkplain #require fetched} before it is read. {@link #segment} fetches all of it, {@link #range} a part; spans and
- * their readers fetch what they read. Local files need no fetch.
+ * their readers fetch what they read. Local files need no fetch. What a {@link SpanReader} copies may be dropped again;
+ * all else that was fetched stays while the file is open.
  *
  * <p><b>Threads.</b> Any number may read. Call {@link #close} when none does: a later read throws
  * {@link IllegalStateException} and never returns another file's bytes.
@@ -173,7 +173,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public MemorySegment segment() {
         if (fetcher != null && !whole) {
-            fetch(fetcher, 0, segment.byteSize());
+            keep(fetcher, 0, segment.byteSize());
             whole = true;
         }
         return segment;
@@ -201,7 +201,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Fetches the missing bytes of a range; does nothing for a local file.
+     * Fetches the missing bytes of a range, which then stay while the file is open; does nothing for a local file.
      *
      * @param offset the range's first byte
      * @param bytes its length; bytes after the file's end are ignored
@@ -209,18 +209,51 @@ public final class MappedFile implements AutoCloseable {
      */
     public void require(long offset, long bytes) {
         if (fetcher != null) {
-            fetch(fetcher, offset, bytes);
+            keep(fetcher, offset, bytes);
         }
     }
 
     /** Not in {@link #require}, which must stay small enough to be inlined. */
-    private void fetch(RangeFetcher from, long offset, long bytes) {
+    private void keep(RangeFetcher from, long offset, long bytes) {
+        long there = clipped(offset, bytes);
+        if (there > 0) {
+            from.keep(offset, there);
+        }
+    }
+
+    /**
+     * Fetches the missing bytes of a range that is copied at once. They may be dropped while it is copied: the copy
+     * counts if {@link #drops} has not changed since before this call.
+     */
+    void fetch(long offset, long bytes) {
+        if (fetcher != null) {
+            long there = clipped(offset, bytes);
+            if (there > 0) {
+                fetcher.fetch(offset, there);
+            }
+        }
+    }
+
+    private long clipped(long offset, long bytes) {
         if (closed) {
             throw new IllegalStateException(location + ": the file is closed");
         }
-        if (offset >= 0 && offset < segment.byteSize() && bytes > 0) {
-            from.fetch(offset, Math.min(bytes, segment.byteSize() - offset));
-        }
+        return offset < 0 ? 0 : Math.min(bytes, segment.byteSize() - offset);
+    }
+
+    /** Returns a number that has changed before fetched bytes are dropped; constant for a local file. */
+    long drops() {
+        // The copy before this call must not be read after it.
+        VarHandle.acquireFence();
+        return fetcher == null ? 0 : fetcher.drops();
+    }
+
+    /**
+     * {@return the version of a remote file, from {@link FileSource#info}; empty for a local file, whose version is
+     * not of its content}
+     */
+    public Optional<String> remoteVersion() {
+        return fetcher == null ? Optional.empty() : Optional.of(version);
     }
 
     /** Tells whether ranges may be missing. */
@@ -247,7 +280,7 @@ public final class MappedFile implements AutoCloseable {
         if (advice == Advice.WILL_NEED) {
             prefetch(offset, bytes);
         } else if (advice == Advice.POPULATE_READ) {
-            require(offset, bytes);
+            fetch(offset, bytes);
         }
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
@@ -269,23 +302,7 @@ public final class MappedFile implements AutoCloseable {
      * @return the share, 0 to 1; 1 if the OS cannot tell or the file is empty
      */
     public double residency(int samples) {
-        if (!Posix.AVAILABLE || segment.byteSize() == 0) {
-            return 1;
-        }
-        var random = new SplittableRandom(System.nanoTime());
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment flag = scratch.allocate(JAVA_BYTE);
-            int resident = 0;
-            for (int i = 0; i < samples; i++) {
-                long at = (long) ((i + random.nextDouble()) / samples * segment.byteSize());
-                resident += isResident(Math.min(at, segment.byteSize() - 1), flag) ? 1 : 0;
-            }
-            return (double) resident / samples;
-        }
-    }
-
-    private boolean isResident(long offset, MemorySegment flag) {
-        return Posix.isResident(segment.asSlice(offset & -Posix.PAGE_BYTES, 1), flag);
+        return Residency.share(segment, samples);
     }
 
     /**
@@ -296,12 +313,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean isResident(long offset) {
         Objects.checkIndex(offset, segment.byteSize());
-        if (!Posix.AVAILABLE) {
-            return true;
-        }
-        try (Arena scratch = Arena.ofConfined()) {
-            return isResident(offset, scratch.allocate(JAVA_BYTE));
-        }
+        return Residency.has(segment, offset);
     }
 
     /**
@@ -385,7 +397,7 @@ public final class MappedFile implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException(location + ": the file is closed");
         }
-        return location.info().version().equals(version);
+        return location.infoNow().version().equals(version);
     }
 
     /** Tells whether most of the file was in the page cache at the last {@link #refresh}. */
@@ -439,11 +451,15 @@ public final class MappedFile implements AutoCloseable {
             // The OS may have reused the descriptor's number.
             throw new IllegalStateException(location + ": the file is closed");
         }
-        require(offset, bytes);
-        long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
-        if (read < bytes) {
-            readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
-        }
+        long before;
+        do {
+            before = drops();
+            fetch(offset, bytes);
+            long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
+            if (read < bytes) {
+                readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+            }
+        } while (drops() != before);
     }
 
     /** Continues after a short first read: a signal, the end of the file, or an error. */

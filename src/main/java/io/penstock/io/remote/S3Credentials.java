@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keys that sign requests to S3. Its text does not have the secrets.
+ *
+ * @param accessKeyId the key's public name
+ * @param secretAccessKey the secret
+ * @param sessionToken the token of temporary keys; null for others
+ * @param expiration when temporary keys end; null if that is unknown
+ */
+public record S3Credentials(String accessKeyId, String secretAccessKey, @Nullable String sessionToken,
+        @Nullable Instant expiration) {
+
+    /**
+     * Gives credentials that the engine does not find itself, for example from instance metadata or a web identity.
+     * Found by {@link java.util.ServiceLoader}, or given in {@link S3Settings}. Thread-safe.
+     */
+    @FunctionalInterface
+    public interface Provider {
+
+        /**
+         * {@return credentials; empty if there are none here} Called again some minutes before they expire.
+         *
+         * @throws java.io.IOException if they cannot be read; its message must not have secrets
+         */
+        Optional<S3Credentials> credentials() throws java.io.IOException;
+    }
+
+    /** Checks. */
+    public S3Credentials {
+        Objects.requireNonNull(accessKeyId, "accessKeyId");
+        Objects.requireNonNull(secretAccessKey, "secretAccessKey");
+    }
+
+    /**
+     * {@return credentials that do not expire}
+     *
+     * @param accessKeyId the key's public name
+     * @param secretAccessKey the secret
+     */
+    public static S3Credentials of(String accessKeyId, String secretAccessKey) {
+        return new S3Credentials(accessKeyId, secretAccessKey, null, null);
+    }
+
+    @Override
+    public String toString() {
+        return "S3Credentials[" + accessKeyId + "]";
+    }
+}
