@@ -16,6 +16,7 @@ import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.RecordStore;
@@ -24,7 +25,6 @@ import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -100,14 +100,14 @@ final class SampleOptions {
     private Long maxLength;
 
     /** Opens stores as samples, concatenated; the caller closes them. */
-    SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
-        if (pack != null && paths.size() > 1) {
-            throw wrong("--pack: found " + paths.size() + " stores, expected one");
+    SampleSource open(List<String> stores, StoreOptions storeOptions) throws IOException {
+        if (pack != null && stores.size() > 1) {
+            throw wrong("--pack: found " + stores.size() + " stores, expected one");
         }
         List<SampleSource> sources = new ArrayList<>();
         try {
-            for (Path path : paths) {
-                sources.add(open(path, storeOptions));
+            for (String name : stores) {
+                sources.add(open(storeOptions.locate(name), storeOptions));
             }
             return sources.size() == 1 ? sources.getFirst() : together(sources);
         } catch (Throwable t) {
@@ -130,7 +130,7 @@ final class SampleOptions {
                 sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
     }
 
-    private SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
+    private SampleSource open(Location path, StoreOptions storeOptions) throws IOException {
         Store store = storeOptions.open(path);
         try {
             String kind = storeOptions.format(path);
@@ -145,7 +145,7 @@ final class SampleOptions {
         }
     }
 
-    private SampleSource windows(Path path, String kind, TokenStore store) throws IOException {
+    private SampleSource windows(Location path, String kind, TokenStore store) throws IOException {
         if (names != null || !decoders.isEmpty() || image != null || skipIncomplete
                 || maxLength != null && !documents) {
             throw wrong(path + " is a token store: --fields, --decode, --image and --skip-incomplete do not apply, and"
@@ -187,7 +187,7 @@ final class SampleOptions {
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
+    SampleSource packed(Location path, String kind, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
             throw wrong("--pack: found with --window, --stride, --within-documents or --documents, expected one of"
                     + " them");
@@ -209,7 +209,7 @@ final class SampleOptions {
                         + NumberText.percent(sequences.paddingShare()) + " padding");
     }
 
-    private SampleSource documents(Path path, String kind, TokenStore store) {
+    private SampleSource documents(Location path, String kind, TokenStore store) {
         if (window != null || stride != null || withinDocuments || pack != null) {
             throw wrong("--documents: found with --window, --stride, --within-documents or --pack, expected one of"
                     + " them");
@@ -232,7 +232,7 @@ final class SampleOptions {
         return tokenWidth == null || tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth);
     }
 
-    SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
+    SampleSource source(Location path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, Object> cut = Json.members("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
         return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
                 maxLength == null ? Long.MAX_VALUE : maxLength, List.of(dataset.size()), blocks(store, dataset), cut,
@@ -258,7 +258,7 @@ final class SampleOptions {
         return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
     }
 
-    void checkNoWindows(Path path) throws IOException {
+    void checkNoWindows(Location path) throws IOException {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw wrong("--window, --stride, --within-documents, --documents and --pack need a token store (--pack also"
                     + " takes one column of lists); " + path + " is not one" + StoreOptions.tokenizeHint(path));

@@ -185,7 +185,7 @@ public final class BlockCache {
                     last = opened.table.isPresent(block) ? Math.max(last, opened.table.lastUse(block)) : last;
                 }
                 entries.add(new Entry(ObjectFolder.object(version), opened.table.presentBytes(),
-                        last == 0 ? ObjectFolder.opened(version) : Instant.ofEpochSecond(last)));
+                        last == 0 ? ObjectFolder.opened(version) : Instant.ofEpochMilli(last)));
             } catch (NoSuchFileException _) {
                 // removed
             }
@@ -314,6 +314,11 @@ public final class BlockCache {
 
     long patienceNanos() {
         return PATIENCE_NANOS;
+    }
+
+    /** Fails if a range can never be there as a whole. */
+    void checkFits(RemoteObject object, long bytes) throws IOException {
+        eviction.checkFits(object, bytes);
     }
 
     void makeRoom(RemoteObject object, long bytes) throws IOException {

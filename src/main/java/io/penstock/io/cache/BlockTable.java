@@ -22,7 +22,7 @@ import java.nio.file.StandardOpenOption;
  *
  * <pre>{@code
  *  0 "PNSTKBLK" | 8 block bytes | 16 object bytes | 24 drops | zeros up to 64
- * 64 blocks: N times 16 bytes: 1 << 32 | CRC-32C, or 0 if absent; then the time of the last use, in seconds
+ * 64 blocks: N times 16 bytes: 1 << 32 | CRC-32C, or 0 if absent; then the time of the last use, in milliseconds
  * }</pre>
  *
  * <p><b>Protocol.</b> Who fetches a block writes its bytes, then its entry. Who drops one sets the entry to 0, then
@@ -147,7 +147,7 @@ final class BlockTable implements AutoCloseable {
 
     /** Sets the time of a block's last use to now. */
     void use(int block) {
-        LONG.setRelease(table, entryAt(block) + Long.BYTES, System.currentTimeMillis() / 1000);
+        LONG.setRelease(table, entryAt(block) + Long.BYTES, System.currentTimeMillis());
     }
 
     long lastUse(int block) {

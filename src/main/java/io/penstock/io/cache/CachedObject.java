@@ -141,6 +141,11 @@ public final class CachedObject implements RangeFetcher {
 
     /** Fetches blocks and waits for them. */
     private void bring(int first, int last) {
+        try {
+            cache.checkFits(object, table.start(last) + table.length(last) - table.start(first));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
         for (int block = first; block <= last; block++) {
             if (!isUsable(block)) {
                 start(block);

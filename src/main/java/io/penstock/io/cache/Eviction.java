@@ -54,6 +54,15 @@ final class Eviction {
         allowance -= bytes;
     }
 
+    /** Fails if a range is so large that its blocks would drop one another. */
+    void checkFits(RemoteObject object, long bytes) throws FileSystemException {
+        if (bytes > limitBytes - limitBytes / 8) {
+            throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes)
+                    + " at once in the cache " + cache.folder() + ": its limit is " + ByteText.of(limitBytes)
+                    + "; raise the limit");
+        }
+    }
+
     /** Returns room that was not used. */
     synchronized void notStored(long bytes) {
         allowance += bytes;

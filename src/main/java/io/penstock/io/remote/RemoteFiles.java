@@ -167,7 +167,12 @@ public final class RemoteFiles {
         return cache;
     }
 
-    private long cacheBytes() throws IOException {
+    /**
+     * {@return the most that the cache may hold: as set, or half of the disk's space that is free or the cache's}
+     *
+     * @throws IOException if the disk cannot be looked at
+     */
+    public long cacheBytes() throws IOException {
         if (settings.cacheBytes() > 0) {
             return settings.cacheBytes();
         }
