@@ -58,7 +58,7 @@ module io.penstock {
 
     uses io.penstock.device.DeviceProvider;
     uses io.penstock.io.FileSource.Provider;
-    uses io.penstock.io.remote.S3Credentials.Provider;
+    uses io.penstock.io.remote.S3CredentialsProvider;
     provides io.penstock.io.FileSource.Provider with
             io.penstock.io.remote.RemoteProvider.Http,
             io.penstock.io.remote.RemoteProvider.Https,

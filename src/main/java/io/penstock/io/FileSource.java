@@ -98,4 +98,16 @@ public interface FileSource {
     default Optional<Path> local(String path) {
         return Optional.empty();
     }
+
+    /**
+     * {@return a local file for what a reader derives from the present version of a file, such as an index, and which
+     * need not exist; empty if this source has no place for it}
+     *
+     * @param path the file's path
+     * @param name what is derived, as a name
+     * @throws IOException if the source fails
+     */
+    default Optional<Path> derived(String path, String name) throws IOException {
+        return Optional.empty();
+    }
 }

@@ -269,6 +269,17 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * {@return a local file for what a reader derives from the present version of this file, and which need not exist;
+     * empty if its source has no place for it, as local ones have none}
+     *
+     * @param name what is derived, as a name
+     * @throws IOException if the source fails
+     */
+    public Optional<Path> derived(String name) throws IOException {
+        return source.derived(path, name);
+    }
+
+    /**
      * {@return the local file or folder, for a format that reads only local files}
      *
      * @param format the format's name

@@ -79,7 +79,7 @@ public final class MappedFile implements AutoCloseable {
         this.segment = segment;
         this.fd = fd;
         this.watch = new ChangeWatch(this, fd, path, status);
-        this.warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+        this.warm = looksWarm();
         this.refreshedNanos = System.nanoTime();
         this.leak = Leak.watch(this, "file", location);
     }
@@ -173,7 +173,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public MemorySegment segment() {
         if (fetcher != null && !whole) {
-            keep(fetcher, 0, segment.byteSize());
+            require(0, segment.byteSize());
             whole = true;
         }
         return segment;
@@ -208,36 +208,20 @@ public final class MappedFile implements AutoCloseable {
      * @throws UncheckedIOException if the fetch fails; names the file
      */
     public void require(long offset, long bytes) {
-        if (fetcher != null) {
-            keep(fetcher, offset, bytes);
+        if (fetcher != null && clipped(offset, bytes) > 0) {
+            fetcher.keep(offset, clipped(offset, bytes));
         }
     }
 
-    /** Not in {@link #require}, which must stay small enough to be inlined. */
-    private void keep(RangeFetcher from, long offset, long bytes) {
-        long there = clipped(offset, bytes);
-        if (there > 0) {
-            from.keep(offset, there);
-        }
-    }
-
-    /**
-     * Fetches the missing bytes of a range that is copied at once. They may be dropped while it is copied: the copy
-     * counts if {@link #drops} has not changed since before this call.
-     */
+    /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as it was before this call. */
     void fetch(long offset, long bytes) {
-        if (fetcher != null) {
-            long there = clipped(offset, bytes);
-            if (there > 0) {
-                fetcher.fetch(offset, there);
-            }
+        if (fetcher != null && clipped(offset, bytes) > 0) {
+            fetcher.fetch(offset, clipped(offset, bytes));
         }
     }
 
     private long clipped(long offset, long bytes) {
-        if (closed) {
-            throw new IllegalStateException(location + ": the file is closed");
-        }
+        checkOpen();
         return offset < 0 ? 0 : Math.min(bytes, segment.byteSize() - offset);
     }
 
@@ -248,10 +232,7 @@ public final class MappedFile implements AutoCloseable {
         return fetcher == null ? 0 : fetcher.drops();
     }
 
-    /**
-     * {@return the version of a remote file, from {@link FileSource#info}; empty for a local file, whose version is
-     * not of its content}
-     */
+    /** {@return the version of a remote file, from {@link FileSource#info}; empty for a local file} */
     public Optional<String> remoteVersion() {
         return fetcher == null ? Optional.empty() : Optional.of(version);
     }
@@ -394,13 +375,16 @@ public final class MappedFile implements AutoCloseable {
      * @throws IllegalStateException if this file is closed
      */
     public boolean isCurrent() throws IOException {
-        if (closed) {
-            throw new IllegalStateException(location + ": the file is closed");
-        }
+        checkOpen();
         return location.infoNow().version().equals(version);
     }
 
-    /** Tells whether most of the file was in the page cache at the last {@link #refresh}. */
+    private boolean looksWarm() {
+        return residency(RESIDENCY_SAMPLES) >= WARM_SHARE
+                && (fetcher == null || fetcher.isPresent(0, segment.byteSize()));
+    }
+
+    /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */
     boolean isWarm() {
         return warm;
     }
@@ -434,7 +418,7 @@ public final class MappedFile implements AutoCloseable {
             refreshedNanos = now;
             checkUnchanged();
             extendSample();
-            warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+            warm = looksWarm();
         } else if (isChanged()) {
             checkUnchanged();
         }
@@ -447,10 +431,7 @@ public final class MappedFile implements AutoCloseable {
      */
     void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
-        if (closed) {
-            // The OS may have reused the descriptor's number.
-            throw new IllegalStateException(location + ": the file is closed");
-        }
+        checkOpen();   // the OS may have reused the descriptor's number
         long before;
         do {
             before = drops();
@@ -473,6 +454,12 @@ public final class MappedFile implements AutoCloseable {
             }
             last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
             done += Math.max(last, 0);
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException(location + ": the file is closed");
         }
     }
 

@@ -71,7 +71,8 @@ public final class BlockCache {
      * Opens a cache; creates its folder if it is missing.
      *
      * @param folder the folder, on a local disk
-     * @param limitBytes the most that it may hold, at least {@value #MIN_BLOCKS} blocks
+     * @param limitBytes the most that it may hold, at least {@value #MIN_BLOCKS} blocks; 0 for half of the disk's space
+     *     that is free or the cache's
      * @param blockBytes the size of a block, a power of 2
      * @param readAheadBlocks the most blocks that are fetched at a time before anybody waits for them
      * @throws IOException if it cannot be created, is not on a local disk, or the folder has other files
@@ -83,12 +84,26 @@ public final class BlockCache {
             throw new IllegalArgumentException("blocks of " + blockBytes + " bytes, expected a power of 2 from "
                     + MIN_BLOCK_BYTES + " to " + MAX_BLOCK_BYTES);
         }
+        if (limitBytes != 0) {
+            checkLimit(limitBytes, blockBytes);
+        }
+        create(folder);
+        BlockCache cache = new BlockCache(folder, limitBytes == 0 ? halfOfDisk(folder) : limitBytes, blockBytes,
+                readAheadBlocks);
+        checkLimit(cache.limitBytes(), blockBytes);
+        return cache;
+    }
+
+    private static void checkLimit(long limitBytes, int blockBytes) {
         if (limitBytes < (long) MIN_BLOCKS * blockBytes) {
             throw new IllegalArgumentException("a cache of " + limitBytes + " bytes, expected at least " + MIN_BLOCKS
                     + " blocks of " + blockBytes);
         }
-        create(folder);
-        return new BlockCache(folder, limitBytes, blockBytes, readAheadBlocks);
+    }
+
+    private static long halfOfDisk(Path folder) throws IOException {
+        long present = existing(folder).entries().stream().mapToLong(Entry::presentBytes).sum();
+        return (Files.getFileStore(folder).getUsableSpace() + present) / 2;
     }
 
     /**
@@ -125,6 +140,11 @@ public final class BlockCache {
         }
     }
 
+    /** {@return the most that the cache may hold} */
+    public long limitBytes() {
+        return eviction.limitBytes();
+    }
+
     /** {@return the folder} */
     public Path folder() {
         return folder;
@@ -138,9 +158,22 @@ public final class BlockCache {
      * @return the object, to be closed by the caller
      */
     public CachedObject open(RemoteObject object, ObjectReader reader) throws IOException {
-        Path versions = objects().resolve(RemoteObject.nameKey(object.name()));
-        return new CachedObject(this, object, reader,
-                ObjectFolder.open(versions.resolve(object.versionKey(blockBytes)), object, blockBytes));
+        return new CachedObject(this, object, reader, ObjectFolder.open(folder(object), object, blockBytes));
+    }
+
+    /**
+     * {@return a file beside the blocks of an object, for what is derived from it; it goes with the object, and need not
+     * exist}
+     *
+     * @param object the object
+     * @param name what is derived, as a name
+     */
+    public Path derived(RemoteObject object, String name) {
+        return folder(object).resolve("derived" + name);
+    }
+
+    private Path folder(RemoteObject object) {
+        return objects().resolve(RemoteObject.nameKey(object.name())).resolve(object.versionKey(blockBytes));
     }
 
     private Path objects() {

@@ -27,6 +27,10 @@ final class Eviction {
         this.processes = processes;
     }
 
+    long limitBytes() {
+        return limitBytes;
+    }
+
     /** A block that may be dropped. */
     private record Used(Path folder, int block, long bytes, long lastUse) {
     }
@@ -112,7 +116,11 @@ final class Eviction {
                     }
                     folders.put(used.folder, folder);
                 }
-                dropped += folder.drop(used.block);
+                try {
+                    dropped += folder.drop(used.block);
+                } catch (NoSuchFileException _) {
+                    // another process removes the folder
+                }
             }
         } finally {
             folders.values().forEach(ObjectFolder::close);

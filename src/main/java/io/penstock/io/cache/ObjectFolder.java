@@ -18,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -52,8 +53,12 @@ final class ObjectFolder implements AutoCloseable {
     /** Opens the folder of an object; creates it if it is missing. */
     static ObjectFolder open(Path folder, RemoteObject object, int blockBytes) throws IOException {
         for (int i = 0; i < ATTEMPTS; i++) {
-            if (!Files.isDirectory(folder)) {
-                create(folder, object, blockBytes);
+            try {
+                if (!Files.isDirectory(folder)) {
+                    create(folder, object, blockBytes);
+                }
+            } catch (NoSuchFileException _) {
+                continue; // another process has removed the folder's parent
             }
             ObjectFolder opened = openInUse(folder);
             if (opened != null) {
@@ -222,13 +227,13 @@ final class ObjectFolder implements AutoCloseable {
         if (!table.isPresent(block) || !locks.tryExclusive(block)) {
             return 0;
         }
-        try {
+        try (SharedFile data = SharedFile.open(data())) {
             if (!table.isPresent(block) || !locks.tryExclusive(KEPT + block)) {
                 return 0;
             }
             try {
                 table.drop(block);
-                return locks.removeRange(table.start(block), table.length(block)) ? table.length(block) : 0;
+                return data.removeRange(table.start(block), table.length(block)) ? table.length(block) : 0;
             } finally {
                 locks.release(KEPT + block);
             }
@@ -251,8 +256,12 @@ final class ObjectFolder implements AutoCloseable {
 
     /** Removes a folder and what is in it. */
     static void remove(Path folder) throws IOException {
-        for (String name : new String[] {DESCRIPTION, BlockTable.NAME, DATA}) {
-            Files.deleteIfExists(folder.resolve(name));
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (NoSuchFileException _) {
+            return;
         }
         Files.deleteIfExists(folder);
     }

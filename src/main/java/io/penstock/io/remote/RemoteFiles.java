@@ -8,8 +8,6 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
@@ -161,7 +159,7 @@ public final class RemoteFiles {
     /** The cache, which is created when a file is first opened. */
     synchronized BlockCache cache() throws IOException {
         if (cache == null) {
-            cache = BlockCache.open(settings.cacheFolder(), cacheBytes(), settings.blockBytes(),
+            cache = BlockCache.open(settings.cacheFolder(), settings.cacheBytes(), settings.blockBytes(),
                     2 * settings.requests().parallel());
         }
         return cache;
@@ -170,17 +168,9 @@ public final class RemoteFiles {
     /**
      * {@return the most that the cache may hold: as set, or half of the disk's space that is free or the cache's}
      *
-     * @throws IOException if the disk cannot be looked at
+     * @throws IOException if the cache cannot be opened
      */
     public long cacheBytes() throws IOException {
-        if (settings.cacheBytes() > 0) {
-            return settings.cacheBytes();
-        }
-        Path folder = Files.createDirectories(settings.cacheFolder());
-        long present = 0;
-        if (Files.isDirectory(folder.resolve("objects"))) {
-            present = BlockCache.existing(folder).entries().stream().mapToLong(BlockCache.Entry::presentBytes).sum();
-        }
-        return (Files.getFileStore(folder).getUsableSpace() + present) / 2;
+        return cache().limitBytes();
     }
 }

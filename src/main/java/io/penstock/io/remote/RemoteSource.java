@@ -11,6 +11,7 @@ import io.penstock.io.cache.RemoteObject;
 import io.penstock.io.remote.RemoteSettings.Access;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -155,8 +156,19 @@ final class RemoteSource implements FileSource {
         }
     }
 
+    @Override
+    public Optional<Path> derived(String path, String name) throws IOException {
+        FileInfo info = info(path);
+        return info.kind() == EntryKind.FILE ? Optional.of(files.cache().derived(object(path, info), name))
+                : Optional.empty();
+    }
+
+    private RemoteObject object(String path, FileInfo info) {
+        return new RemoteObject(root() + path, info.version(), info.byteSize());
+    }
+
     private CachedObject open(String path, FileInfo info) throws IOException {
-        RemoteObject object = new RemoteObject(root() + path, info.version(), info.byteSize());
+        RemoteObject object = object(path, info);
         boolean isOffline = files.settings().access() == Access.OFFLINE;
         return files.cache().open(object, (offset, bytes, sink) -> {
             if (isOffline) {

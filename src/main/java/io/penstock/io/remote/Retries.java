@@ -79,7 +79,8 @@ final class Retries {
     private Duration delay(int failures, IOException failure) {
         long longest = settings.longestDelay().toNanos();
         if (failure instanceof StatusException status && !status.retryAfter().isZero()) {
-            return Duration.ofNanos(Math.min(longest, status.retryAfter().toNanos()));
+            return status.retryAfter().compareTo(settings.longestDelay()) < 0 ? status.retryAfter()
+                    : settings.longestDelay();
         }
         int doublings = Math.min(failures - 1, MAX_DOUBLINGS);
         long first = settings.firstDelay().toNanos();

@@ -22,7 +22,7 @@ final class S3Access {
     private final String bucket;
     private final @Nullable URI endpoint;
     private final boolean isPathStyle;
-    private final List<S3Credentials.Provider> providers = new ArrayList<>();
+    private final List<S3CredentialsProvider> providers = new ArrayList<>();
     private volatile String region;
     private @Nullable S3Credentials found;
     private boolean isAnonymous;
@@ -44,7 +44,7 @@ final class S3Access {
             providers.add(settings.credentials());
         } else {
             providers.add(profile::credentials);
-            ServiceLoader.load(S3Credentials.Provider.class).forEach(providers::add);
+            ServiceLoader.load(S3CredentialsProvider.class).forEach(providers::add);
         }
     }
 
@@ -100,7 +100,7 @@ final class S3Access {
                 || known.expiration().isAfter(Instant.now().plus(BEFORE_EXPIRY)))) {
             return Optional.ofNullable(known);
         }
-        for (S3Credentials.Provider provider : providers) {
+        for (S3CredentialsProvider provider : providers) {
             Optional<S3Credentials> given = provider.credentials();
             if (given.isPresent()) {
                 found = given.get();

@@ -3,7 +3,6 @@ package io.penstock.io.remote;
 
 import java.time.Instant;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,21 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record S3Credentials(String accessKeyId, String secretAccessKey, @Nullable String sessionToken,
         @Nullable Instant expiration) {
-
-    /**
-     * Gives credentials that the engine does not find itself, for example from instance metadata or a web identity.
-     * Found by {@link java.util.ServiceLoader}, or given in {@link S3Settings}. Thread-safe.
-     */
-    @FunctionalInterface
-    public interface Provider {
-
-        /**
-         * {@return credentials; empty if there are none here} Called again some minutes before they expire.
-         *
-         * @throws java.io.IOException if they cannot be read; its message must not have secrets
-         */
-        Optional<S3Credentials> credentials() throws java.io.IOException;
-    }
 
     /** Checks. */
     public S3Credentials {

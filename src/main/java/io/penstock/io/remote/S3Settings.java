@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param credentials gives the keys; null to look for them
  */
 public record S3Settings(@Nullable URI endpoint, @Nullable String region, Addressing addressing,
-        S3Credentials.@Nullable Provider credentials) {
+        @Nullable S3CredentialsProvider credentials) {
 
     /** Where a request has the bucket's name. */
     public enum Addressing {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.ReadMode;
@@ -115,6 +116,40 @@ class RemoteStoreTest {
                 "s3://bucket/shards/")) {
             try (Store store = Store.open(inBucket.locate(name), OpenOptions.DEFAULT)) {
                 assertEquals(3 * one, ((RecordStore) store).size(), name);
+            }
+        }
+    }
+
+    @Test
+    void theIndexOfATarIsBuiltOnceAndKeptWithTheCache(@TempDir Path small) throws IOException {
+        try (WebDatasetWriter writer = WebDatasetWriter.create(small.resolve("s-%03d.tar"), 50, Long.MAX_VALUE)) {
+            for (int i = 0; i < 100; i++) {
+                writer.write("key" + i, Map.of("bin", MemorySegment.ofArray(ObjectHost.bytes(100_000, i))));
+            }
+            writer.commit();
+        }
+        try (Stream<Path> files = Files.list(small)) {
+            for (Path file : files.filter(path -> !path.toString().endsWith("-index")).toList()) {
+                bucket.put("tars/" + file.getFileName(), Files.readAllBytes(file));
+            }
+        }
+        RemoteSettings settings = bucket.settings(small.resolve("cache")).withCache(small.resolve("cache"), 1 << 20)
+                .withBlockBytes(1 << 15);
+        for (int i = 0; i < 2; i++) {
+            bucket.forgetRequests();
+            try (Store store = Store.open(RemoteFiles.of(settings, Map.of()).locate("s3://bucket/tars"),
+                    OpenOptions.DEFAULT); SpanReader reader = new SpanReader(ReadMode.AUTO)) {
+                RecordStore records = (RecordStore) store;
+                assertEquals(100, records.size());
+                assertTrue(i == 0 || bucket.gets().stream().noneMatch(get -> get.contains(".tar ")),
+                        bucket.gets().toString());
+                Span span = new Span();
+                for (int sample : new int[] {99, 0, 57}) {
+                    records.locate(sample, 0, span);
+                    Span local = reader.local(span);
+                    assertEquals(-1, MemorySegment.ofArray(ObjectHost.bytes(100_000, sample)).mismatch(
+                            local.segment().asSlice(local.byteOffset(), local.byteSize())));
+                }
             }
         }
     }
