@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An object that is open for reading: fetches its missing blocks into the cache, each once, whatever threads and
@@ -38,8 +37,6 @@ public final class CachedObject implements RangeFetcher {
     /** By block: {@link #CHECKED}, {@link #KEPT}. */
     private final AtomicIntegerArray states;
     private final Map<Integer, CompletableFuture<Void>> pending = new ConcurrentHashMap<>();
-    /** After {@link #close}: completes when the files are closed. */
-    private volatile @Nullable CompletableFuture<?> ended;
     private int uses;
     private volatile boolean closed;
 
@@ -174,6 +171,7 @@ public final class CachedObject implements RangeFetcher {
             failure = t;
         }
         pending.remove(block, future);
+        closeIfUnused();
         if (failure == null) {
             future.complete(null);
         } else {
@@ -274,13 +272,13 @@ public final class CachedObject implements RangeFetcher {
     /** Releases what is kept; what is being fetched ends soon, and then the files are closed. */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            ended = CompletableFuture.allOf(pending.values().toArray(CompletableFuture<?>[]::new))
-                    .handle((_, _) -> {
-                        folder.close();
-                        return null;
-                    });
+        closed = true;
+        closeIfUnused();
+    }
+
+    private void closeIfUnused() {
+        if (closed && pending.isEmpty()) {
+            folder.close();
         }
     }
 }

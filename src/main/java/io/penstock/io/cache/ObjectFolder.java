@@ -272,7 +272,7 @@ final class ObjectFolder implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         table.close();
         locks.close();
     }

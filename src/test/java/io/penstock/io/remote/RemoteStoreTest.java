@@ -90,7 +90,7 @@ class RemoteStoreTest {
 
     @TestFactory
     Stream<DynamicTest> everyFormatOfSingleFilesIsReadOverHttp() throws IOException {
-        return Stream.of("npy", "safetensors", "parquet", "arrow", "raw", "nanogpt").map(kind ->
+        return Stream.of("npy", "safetensors", "parquet", "arrow", "nanogpt").map(kind ->
                 DynamicTest.dynamicTest(kind, () -> {
                     Path file = Fixtures.entries(kind).filter(entry -> entry.expect().equals("read")
                             && Files.isRegularFile(entry.path())).findFirst().orElseThrow().path();
@@ -141,8 +141,9 @@ class RemoteStoreTest {
                     OpenOptions.DEFAULT); SpanReader reader = new SpanReader(ReadMode.AUTO)) {
                 RecordStore records = (RecordStore) store;
                 assertEquals(100, records.size());
-                assertTrue(i == 0 || bucket.gets().stream().noneMatch(get -> get.contains(".tar ")),
-                        bucket.gets().toString());
+                // The first bytes show the format.
+                assertTrue(i == 0 || bucket.gets().stream().allMatch(get -> get.endsWith("=0-32767")
+                        || !get.contains(".tar ")), bucket.gets().toString());
                 Span span = new Span();
                 for (int sample : new int[] {99, 0, 57}) {
                     records.locate(sample, 0, span);
@@ -184,7 +185,7 @@ class RemoteStoreTest {
             MemorySegment copy = arena.allocate(4096 * 64);
             for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD, ReadMode.AUTO}) {
                 try (SpanReader reader = new SpanReader(mode)) {
-                    for (long first = 0; first < 2560; first += 64) {
+                    for (long first = 0; first < 256; first += 64) {
                         long[] chosen = new long[64];
                         for (int i = 0; i < 64; i++) {
                             chosen[i] = (first + i) * 997 % 2560;
