@@ -75,11 +75,42 @@ final class BlockTable implements AutoCloseable {
      * @throws MalformedStoreException if the file is no table
      */
     static BlockTable open(Path file) throws IOException {
-        Arena arena = Arena.ofShared();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            long size = channel.size();
+            Arena arena = Arena.ofShared();
+            return checked(file, arena, () -> channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena));
+        }
+    }
+
+    /**
+     * Reads a table as it is now, which is cheaper than to map it. For one thread.
+     *
+     * @throws MalformedStoreException if the file is no table
+     */
+    static BlockTable read(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            Arena arena = Arena.ofConfined();
+            return checked(file, arena, () -> {
+                MemorySegment table = arena.allocate(channel.size(), Long.BYTES);
+                ByteBuffer bytes = table.asByteBuffer();
+                while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
+                    // until all is read
+                }
+                return table;
+            });
+        }
+    }
+
+    /** Brings the bytes of a table. */
+    @FunctionalInterface
+    private interface Bytes {
+        MemorySegment get() throws IOException;
+    }
+
+    private static BlockTable checked(Path file, Arena arena, Bytes bytes) throws IOException {
+        try {
+            MemorySegment table = bytes.get();
+            long size = table.byteSize();
             if (size >= HEADER_BYTES) {
-                MemorySegment table = channel.map(FileChannel.MapMode.READ_WRITE, 0, size, arena);
                 long blockBytes = table.get(ValueLayout.JAVA_LONG, BLOCK_BYTES_AT);
                 long objectBytes = table.get(ValueLayout.JAVA_LONG, OBJECT_BYTES_AT);
                 if (table.get(ValueLayout.JAVA_LONG, 0) == MAGIC && Long.bitCount(blockBytes) == 1 && objectBytes >= 0

@@ -85,7 +85,7 @@ final class Eviction {
     private List<Used> blocks() throws IOException {
         List<Used> blocks = new ArrayList<>();
         for (Path folder : cache.versionFolders()) {
-            try (BlockTable table = BlockTable.open(folder.resolve(BlockTable.NAME))) {
+            try (BlockTable table = BlockTable.read(folder.resolve(BlockTable.NAME))) {
                 for (int block = 0; block < table.blocks(); block++) {
                     if (table.isPresent(block)) {
                         blocks.add(new Used(folder, block, table.length(block), table.lastUse(block)));
