@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -99,8 +100,22 @@ final class SampleOptions {
             description = "Truncate variable-length fields, such as text or documents, to N elements.")
     private Long maxLength;
 
-    /** Opens stores as samples, concatenated; the caller closes them. */
+    @Mixin
+    AugmentOptions augmenting;
+
+    /** Opens stores as samples, concatenated and augmented; the caller closes them. */
     SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
+        SampleSource plain = openPlain(paths, storeOptions);
+        try {
+            return augmenting.over(plain);
+        } catch (Throwable t) {
+            plain.close();
+            throw t;
+        }
+    }
+
+    /** Opens stores as samples that are not augmented. */
+    SampleSource openPlain(List<Path> paths, StoreOptions storeOptions) throws IOException {
         if (pack != null && paths.size() > 1) {
             throw wrong("--pack: found " + paths.size() + " stores, expected one");
         }

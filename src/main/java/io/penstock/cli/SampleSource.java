@@ -26,6 +26,12 @@ record SampleSource(Path path, String kind, Runnable closer, Dataset dataset, Co
         long maxLength, List<Long> sizes, long[] blockStarts, Map<String, Object> cut, String text)
         implements AutoCloseable {
 
+    /** The same samples with other fields. */
+    SampleSource with(Dataset other, Map<String, Object> otherCut, String otherText) {
+        return new SampleSource(path, kind, closer, other, collator, windowTokens, maxLength, sizes, blockStarts,
+                otherCut, otherText);
+    }
+
     @Override
     public void close() {
         closer.run();

@@ -8,6 +8,7 @@ import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -131,8 +132,40 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
 
     private void stages() {
         for (StageRule rule : STAGES) {
-            find(rule.verdict, facts.share(rule.cause), rule.summary, rule.action, evidence(rule.stage));
+            if (rule.stage == Stage.TRANSFORM && parts().dearest().isPresent()) {
+                steps(parts().dearest().get());
+            } else {
+                find(rule.verdict, facts.share(rule.cause), rule.summary, rule.action, evidence(rule.stage));
+            }
         }
+    }
+
+    private PartShares parts() {
+        return new PartShares(facts.recording.parts());
+    }
+
+    /** Names the dearest step, and what it would give not to have it in the workers. */
+    private void steps(PartTime dearest) {
+        double share = facts.share(Cause.TRANSFORM);
+        if (share < StepRules.INFO_SHARE) {
+            return;
+        }
+        WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
+        double device = gain(whatIf, WhatIf.Reading.DEVICE);
+        double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
+        Map<String, @Nullable Object> evidence = evidence(Stage.TRANSFORM);
+        evidence.putAll(Json.members("dearest_step", dearest.name(),
+                "dearest_step_share", parts().shareOfMaps(dearest), "gain_on_device", device, "gain_offline", offline));
+        find(Verdict.TRANSFORM, share, "The trainer waits for sample maps; " + dearest.name() + " is "
+                + NumberText.percent(parts().shareOfMaps(dearest)) + " of their work",
+                "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
+                        + " more samples/s), write augmented samples once with 'penstock convert --augment' ("
+                        + NumberText.percent(offline) + " more), or use more workers if cores are free.", evidence);
+    }
+
+    private double gain(WhatIf whatIf, WhatIf.Reading reading) {
+        return whatIf.predict("", new WhatIf.Setting(settings.workers(), settings.memory().hostSlots(),
+                settings.memory().deviceSlots(), reading)).gain();
     }
 
     private Map<String, @Nullable Object> evidence(Stage stage) {

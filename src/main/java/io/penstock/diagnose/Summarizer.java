@@ -154,7 +154,7 @@ final class Summarizer {
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
-                causes(), slots(), facts.counts(Taking::readyBatches),
+                new PartShares(recording.parts()).rows(), causes(), slots(), facts.counts(Taking::readyBatches),
                 coldStart(), Tails.of(facts),
                 Gc.of(recording.pauses(), facts.pausedNanos(), facts.stepNanos), facts.readAmplification(), headroom,
                 new WhatIf(recording, facts.steps).predictions(), series(facts.steps, this::point), timeline());
