@@ -483,6 +483,17 @@ public final class Augment {
     }
 
     /**
+     * Tells whether a field has images that a pipeline takes.
+     *
+     * @param field a field
+     * @return true for {@code u8 [H, W, C]} with C at most 4
+     */
+    public static boolean areImages(TensorSpec field) {
+        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
+                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+    }
+
+    /**
      * Returns what the steps make of images, before {@link #normalize} and {@link #to}.
      *
      * @param images a field of {@code u8 [H, W, C]}

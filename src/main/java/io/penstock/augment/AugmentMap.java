@@ -49,8 +49,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @throws IllegalArgumentException if the field has no such images
      */
     static AugmentMap of(List<Named> steps, TensorSpec images) {
-        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
-                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
+        if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
                     + ImageTransform.MAX_CHANNELS);
         }

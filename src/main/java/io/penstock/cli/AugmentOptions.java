@@ -5,9 +5,7 @@ import io.penstock.augment.Augment;
 import io.penstock.augment.AugmentText;
 import io.penstock.dataset.Dataset;
 import io.penstock.json.Json;
-import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
-import io.penstock.transform.ImageTransform;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -55,23 +53,23 @@ final class AugmentOptions {
         }
     }
 
+    /** The names that the option gave; empty without it. */
+    List<String> named() {
+        return fields == null ? List.of() : fields;
+    }
+
     /** The names of the fields to augment. */
     List<String> fields(Dataset images) {
         if (fields != null) {
             return fields;
         }
-        List<String> found = images.fields().stream().filter(AugmentOptions::areImages).map(TensorSpec::name).toList();
+        List<String> found = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();
         if (found.size() != 1) {
             throw wrong((found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in " + images.fields()
                     + ", expected one (--image HxW decodes JPEG and PNG)"
                     : "--augment-field: missing, expected some of " + found));
         }
         return found;
-    }
-
-    private static boolean areImages(TensorSpec field) {
-        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable()
-                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
     }
 
     /** The samples with augmented images, if the option was given. */

@@ -142,7 +142,7 @@ class AugmentTextTest {
                   {"step": "normalize", "mean": [0.5, 0.5, 0.5], "deviation": [0.25, 0.25, 0.25]},
                   {"step": "to", "dtype": "bf16", "layout": "nhwc"}]}
                 """);
-        assertEquals("name=\"view b\",rrc=16x12:scale=0.2..1,flip,jitter=0.4:hue=-0.1..0.2,posterize=4:0.25,"
+        assertEquals("name=\"view b\",rrc=16x12:0.2..1,flip,jitter=0.4:hue=-0.1..0.2,posterize=4:0.25,"
                 + "normalize=0.5/0.5/0.5:0.25/0.25/0.25,to=bf16:nhwc", AugmentText.of(AugmentText.read(file)));
     }
 
@@ -151,7 +151,7 @@ class AugmentTextTest {
         "{\"steps\": [{\"step\": \"flip\"}, {\"step\": \"rot\"}]} | steps[1].step: found 'rot', expected one of",
         "{\"steps\": [{\"step\": \"rotate\"}]} | steps[0]: rotate: degrees: found nothing, expected a number",
         "{\"steps\": [{\"step\": \"rotate\", \"degrees\": 9, \"angle\": 3}]} | steps[0]: found 'angle', expected",
-        "{\"steps\": [{\"step\": \"flip\", \"p\": [1, 2]}]} | steps[0]: horizontalFlip: p: found '12', expected",
+        "{\"steps\": [{\"step\": \"flip\", \"p\": [1, 2]}]} | steps[0]: horizontalFlip: p: found 'an array', expected",
         "{\"step\": []} | steps: found nothing, expected an array"})
     void anErrorInAFileNamesTheFileAndTheField(String json, String message) throws IOException {
         Path file = Files.writeString(folder.resolve("train.json"), json);

@@ -161,7 +161,7 @@ class AugmentCommandTest {
         assertEquals(0, run.exitCode(), run.err());
         Map<String, Object> result = Json.object(Json.parse(run.out()));
         assertEquals("rrc=16,flip", result.get("augment"));
-        assertEquals(List.of("array u8[16, 16, 3]"), result.get("fields"));
+        assertEquals(List.of("array: u8[16,16,3]"), result.get("fields"));
     }
 
     @Test
