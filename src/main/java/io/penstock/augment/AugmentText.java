@@ -11,9 +11,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,10 +46,6 @@ public final class AugmentText {
     private static final long MOST_FILE_BYTES = 1 << 20;
 
     private static final String NAME = "name";
-
-    /** From how many letters on a name that is part of another word is a hint. */
-    private static final int LEAST_COMMON = 4;
-    private static final int MOST_EDITS = 2;
 
     private final String text;
     /** The character that is read; messages count from 1. */
@@ -258,50 +254,11 @@ public final class AugmentText {
     }
 
     private static String unknown(String name) {
-        String near = nearest(name);
+        String near = NearestName.of(name, StepTable.ENTRIES.stream()
+                .flatMap(entry -> Stream.of(entry.shortName(), entry.name())).toList());
         return "found " + (name.isEmpty() ? "nothing" : "'" + name + "'") + (near.isEmpty() ? "" : ", did you mean '"
                 + near + "'?") + (near.isEmpty() ? ", expected one of " : " The steps are ")
                 + StepTable.ENTRIES.stream().map(Entry::shortName).collect(Collectors.joining(", "));
-    }
-
-    /** Returns the longest name that is part of this one, as in torchvision's; else the nearest, or an empty text. */
-    private static String nearest(String name) {
-        String wanted = name.toLowerCase(Locale.ROOT);
-        String longest = "";
-        String nearest = "";
-        int fewest = Math.min(MOST_EDITS + 1, Math.max(2, wanted.length() - 1));
-        for (Entry entry : StepTable.ENTRIES) {
-            for (String candidate : List.of(entry.shortName(), entry.name())) {
-                String known = candidate.toLowerCase(Locale.ROOT);
-                if (known.length() >= Math.max(LEAST_COMMON, longest.length() + 1) && wanted.contains(known)) {
-                    longest = candidate;
-                }
-                int edits = edits(wanted, known);
-                if (edits < fewest && edits < known.length()) {
-                    fewest = edits;
-                    nearest = candidate;
-                }
-            }
-        }
-        return longest.isEmpty() ? nearest : longest;
-    }
-
-    /** How many letters are to be added, removed or replaced: Levenshtein's distance. */
-    private static int edits(String from, String to) {
-        int[] row = new int[to.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int replaced = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[to.length()];
     }
 
     // ---- JSON

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -28,17 +29,17 @@ final class AugmentOptions {
     @Option(names = "--augment", paramLabel = "STEPS",
             description = "Augment images, for example rrc=224,flip,jitter=0.4:0.4:0.4:0.1; 'penstock augment list'"
                     + " lists the steps. @FILE: steps from a file of JSON.")
-    private String text;
+    private @Nullable String text;
 
     @Option(names = "--augment-field", paramLabel = "NAME", split = ",",
             description = "Fields that --augment changes alike, such as an image and its mask; default: the only field"
                     + " of images.")
-    private List<String> fields;
+    private List<String> fields = List.of();
 
     /** The pipeline; empty if the option was not given. */
     Optional<Augment> pipeline() throws IOException {
         if (text == null) {
-            if (fields != null) {
+            if (!fields.isEmpty()) {
                 throw wrong("--augment-field: found without --augment, expected both");
             }
             return Optional.empty();
@@ -55,12 +56,12 @@ final class AugmentOptions {
 
     /** The names that the option gave; empty without it. */
     List<String> named() {
-        return fields == null ? List.of() : fields;
+        return fields;
     }
 
     /** The names of the fields to augment. */
     List<String> fields(Dataset images) {
-        if (fields != null) {
+        if (!fields.isEmpty()) {
             return fields;
         }
         List<String> found = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();

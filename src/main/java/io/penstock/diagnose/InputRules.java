@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,33 +132,29 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
                     "Use a sampler that computes a sample from its position, or larger batches."));
 
     private void stages() {
+        Optional<PartTime> dearest = new PartShares(facts.recording.parts()).dearest();
         for (StageRule rule : STAGES) {
-            if (rule.stage == Stage.TRANSFORM && parts().dearest().isPresent()) {
-                steps(parts().dearest().get());
+            double share = facts.share(rule.cause);
+            if (share >= StepRules.INFO_SHARE && dearest.isPresent()
+                    && (rule.stage == Stage.DECODE || rule.stage == Stage.TRANSFORM)) {
+                steps(rule, share, dearest.get());
             } else {
-                find(rule.verdict, facts.share(rule.cause), rule.summary, rule.action, evidence(rule.stage));
+                find(rule.verdict, share, rule.summary, rule.action, evidence(rule.stage));
             }
         }
     }
 
-    private PartShares parts() {
-        return new PartShares(facts.recording.parts());
-    }
-
     /** Names the dearest step, and what it would give not to have it in the workers. */
-    private void steps(PartTime dearest) {
-        double share = facts.share(Cause.TRANSFORM);
-        if (share < StepRules.INFO_SHARE) {
-            return;
-        }
+    private void steps(StageRule rule, double share, PartTime dearest) {
+        double ofWork = new PartShares(facts.recording.parts()).share(dearest);
         WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
         double device = gain(whatIf, WhatIf.Reading.DEVICE);
         double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
-        Map<String, @Nullable Object> evidence = evidence(Stage.TRANSFORM);
-        evidence.putAll(Json.members("dearest_step", dearest.name(),
-                "dearest_step_share", parts().shareOfMaps(dearest), "gain_on_device", device, "gain_offline", offline));
-        find(Verdict.TRANSFORM, share, "The trainer waits for sample maps; " + dearest.name() + " is "
-                + NumberText.percent(parts().shareOfMaps(dearest)) + " of their work",
+        Map<String, @Nullable Object> evidence = evidence(rule.stage);
+        evidence.putAll(Json.members("dearest_step", dearest.name(), "dearest_step_share", ofWork,
+                "gain_on_device", device, "gain_offline", offline));
+        find(rule.verdict, share, rule.summary + "; " + dearest.name() + " is " + NumberText.percent(ofWork)
+                + " of the work on a sample",
                 "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
                         + " more samples/s), write augmented samples once with 'penstock convert --augment' ("
                         + NumberText.percent(offline) + " more), or use more workers if cores are free.", evidence);

@@ -29,7 +29,7 @@ public final class WhatIf {
     /** The replay's result for the present settings. */
     private final double presentNanos;
     private final double error;
-    /** The share of the maps' time that a device would take over. */
+    /** The share of decoding and maps that a device would take over. */
     private final double moved;
     /** Whether samples are decoded or mapped at all. */
     private final boolean prepares;
@@ -60,7 +60,7 @@ public final class WhatIf {
     }
 
     /** One batch's times, independent of settings, in nanoseconds. */
-    private record Service(double make, double blocked, double decode, double transform, double copy, double take, double hold, double gap,
+    private record Service(double make, double blocked, double prepare, double copy, double take, double hold, double gap,
             boolean counts, double rest, int samples) {
     }
 
@@ -85,7 +85,7 @@ public final class WhatIf {
         this.services = services(recording, steps);
         this.limits = limits(recording);
         this.moved = new PartShares(recording.parts()).fromDearest();
-        this.prepares = Stream.of(services).anyMatch(service -> service.decode + service.transform > 0);
+        this.prepares = Stream.of(services).anyMatch(service -> service.prepare > 0);
         double measured = 0;
         for (Steps.Step step : Steps.steady(steps)) {
             measured += step.nanos();
@@ -123,7 +123,7 @@ public final class WhatIf {
                     new Setting(workers, slots, present.deviceSlots + 1, Reading.AS_IS));
         }
         if (moved > 0) {
-            changes.put("dear steps on device", new Setting(workers, slots, present.deviceSlots, Reading.DEVICE));
+            changes.put("steps on the device", new Setting(workers, slots, present.deviceSlots, Reading.DEVICE));
         }
         if (prepares) {
             changes.put("samples made offline", new Setting(workers, slots, present.deviceSlots, Reading.OFFLINE));
@@ -171,11 +171,15 @@ public final class WhatIf {
             MakingMix mix = MakingMix.of(account.making(), recording.pauses());
             double making = account.making().madeAt() - account.making().plannedAt();
             services[i] = new Service(account.making().madeAt() - account.making().slotAt(),
-                    making * mix.share(Cause.READ_BLOCKED), Math.max(0, account.making().decodeNanos()),
-                    Math.max(0, account.making().transformNanos()), copy, Math.max(0, take), held, own,
+                    making * mix.share(Cause.READ_BLOCKED), prepareNanos(account), copy, Math.max(0, take), held, own,
                     all || !account.first(), Math.max(0, between), account.samples());
         }
         return services;
+    }
+
+    /** Decoding and sample maps. */
+    private static double prepareNanos(BatchAccount account) {
+        return Math.max(0, account.making().decodeNanos()) + Math.max(0, account.making().transformNanos());
     }
 
     /** When the trainer could have got the batch. */
@@ -257,8 +261,8 @@ public final class WhatIf {
         private double makeNanos(Service service) {
             return switch (setting.reading) {
                 case AS_IS -> service.make;
-                case DEVICE -> service.make - moved * Math.min(service.make, service.transform);
-                case OFFLINE -> Math.max(0, service.make - service.decode - service.transform);
+                case DEVICE -> Math.max(0, service.make - moved * service.prepare);
+                case OFFLINE -> Math.max(0, service.make - service.prepare);
                 case AHEAD -> Math.max(0, service.make - service.blocked);
                 case NONE -> 0;
             };

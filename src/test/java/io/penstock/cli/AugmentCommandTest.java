@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -162,6 +163,32 @@ class AugmentCommandTest {
         Map<String, Object> result = Json.object(Json.parse(run.out()));
         assertEquals("rrc=16,flip", result.get("augment"));
         assertEquals(List.of("array: u8[16,16,3]"), result.get("fields"));
+        assertEquals(Set.of("randomResizedCrop", "horizontalFlip"), Json.object(result.get("sample_ms")).keySet());
+    }
+
+    @Test
+    void copiesAreThoseOfTheEpochsOfARunWithoutShuffling() throws IOException {
+        Path file = images();
+        Path copies = folder.resolve("copies.npy");
+        CommandRun run = CommandRun.of("convert", file, copies, "--augment", "rrc=16,flip", "--copies", 3, "--seed", 5);
+        assertEquals(0, run.exitCode(), run.err());
+        try (TensorStore store = TensorStore.open(file); TensorStore written = TensorStore.open(copies);
+                DataLoader loader = DataLoader.builder(AugmentText.parse("rrc=16,flip").mapped(
+                        TensorRows.of("array", store, 0), "array")).batchSize(IMAGES).seed(5).endEpoch(3).open()) {
+            assertEquals(3 * IMAGES, written.tensors().getFirst().dim(0));
+            for (int copy = 0; copy < 3; copy++) {
+                try (Batch batch = loader.next()) {
+                    for (int row = 0; row < IMAGES; row++) {
+                        assertEquals(Digests.of(batch.tensor("array").row(row).segment()),
+                                Digests.of(written.tensor(0).row((long) copy * IMAGES + row).segment()));
+                    }
+                }
+            }
+        }
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("convert", file, folder.resolve("x.npy"), "--copies", 3)
+                .exitCode());
+        assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("convert", file, folder.resolve("x.npy"), "--augment", "flip",
+                "--copies", 0).exitCode());
     }
 
     @Test

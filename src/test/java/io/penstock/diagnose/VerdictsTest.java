@@ -146,7 +146,7 @@ class VerdictsTest {
         Summary summary = Diagnoses.summary(scenario.play());
         Finding found = summary.findings().stream().filter(finding -> finding.verdict() == Verdict.TRANSFORM)
                 .findAny().orElseThrow();
-        assertTrue(found.summary().contains("colorJitter is 62.5 % of their work"), found.summary());
+        assertTrue(found.summary().contains("colorJitter is 50.0 % of the work on a sample"), found.summary());
         assertEquals("colorJitter", found.evidence().get("dearest_step"));
         // A batch takes 10.3 ms of a worker, without colorJitter and normalize 4.3 ms; two workers, a trainer of 2 ms.
         assertEquals(10.305 / 4.305 - 1, (double) found.evidence().get("gain_on_device"), 0.05, found.toString());
