@@ -293,15 +293,14 @@ public final class AugmentText {
     }
 
     /** A value of JSON as a text has it: numbers as they are, an array's elements with the form's separator. */
-    private static String inText(Parameter<?> parameter, Object value) {
+    private static String inText(Parameter<?> parameter, @Nullable Object value) {
         return switch (value) {
-            case List<?> list when !parameter.form().separator().isEmpty() ->
-                    list.stream().map(each -> inText(parameter, Objects.requireNonNull(each)))
-                            .collect(Collectors.joining(parameter.form().separator()));
+            case List<?> list when !parameter.form().separator().isEmpty() -> list.stream()
+                    .map(each -> inText(parameter, each)).collect(Collectors.joining(parameter.form().separator()));
             case Double number -> ValueForm.text(number);
             case String word -> word;
             case Long number -> number.toString();
-            default -> Json.shown(value);
+            case null, default -> Json.shown(value);
         };
     }
 

@@ -105,6 +105,36 @@ class AugmentTextTest {
         }
     }
 
+    @Test
+    void anyTextIsAPipelineThatIsWrittenAndReadAgainOrAnError() {
+        String seed = "name=\"v\\u0041\",rrc=224:scale=0.2..1,flip,jitter=0.4:hue=-0.1..0.2,crop=8x4:2:reflect,"
+                + "affine=10:0.1:shearY=3,erase=value=7,normalize=0.5/0.5/0.5:1/1/1,to=f16:nhwc";
+        String letters = "=:,.x/\"\\ 019-eanrt";
+        Random random = new Random(11);
+        int read = 0;
+        for (int i = 0; i < 20_000; i++) {
+            StringBuilder text = new StringBuilder(seed);
+            for (int edits = random.nextInt(1, 4); edits > 0; edits--) {
+                int at = random.nextInt(text.length());
+                switch (random.nextInt(3)) {
+                    case 0 -> text.deleteCharAt(at);
+                    case 1 -> text.insert(at, letters.charAt(random.nextInt(letters.length())));
+                    default -> text.delete(at, Math.min(text.length(), at + random.nextInt(20)));
+                }
+            }
+            try {
+                Augment pipeline = AugmentText.parse(text.toString());
+                String written = AugmentText.of(pipeline);
+                assertEquals(pipeline.toString(), AugmentText.parse(written).toString(), written);
+                assertEquals(written, AugmentText.of(AugmentText.parse(written)));
+                read++;
+            } catch (IllegalArgumentException e) {
+                assertTrue(e.getMessage().startsWith("at character "), e.getMessage());
+            }
+        }
+        assertTrue(read > 1_000, "read " + read);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
         "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are rrc, resize,",
