@@ -72,6 +72,9 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         if (conversion.format == TargetFormat.NPY && fields.size() > 1) {
             throw new ConversionException("npy holds one field, found " + fields.keySet() + " (select one with fields)");
         }
+        if (conversion.format == TargetFormat.NPY) {
+            conversion.lose("name: " + fields.keySet().iterator().next());
+        }
         reading.expect(rows * setting.copies * fields.size());
         List<StreamedTensor> tensors = new ArrayList<>();
         for (Map.Entry<String, Dataset> field : fields.entrySet()) {
@@ -106,6 +109,9 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         }
         RecordFields chosen = conversion.skipIncomplete ? all.complete() : all;
         conversion.loseIncomplete(all.size() - chosen.size());
+        if (SampleKeys.namesOf(store) != null) {
+            conversion.lose("names of records");
+        }
         for (RecordColumns.Field column : columns) {
             RecordFields one = RecordFields.of(store).and(column.spec().name(), column.decoder());
             fields.put(column.spec().name(), chosen.size() == all.size() ? one

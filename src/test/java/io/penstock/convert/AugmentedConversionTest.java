@@ -95,7 +95,7 @@ class AugmentedConversionTest {
             ConversionSummary written = new Conversion(store, target, TargetFormat.NPY)
                     .augmented(STEPS, List.of("image"), COPIES, SEED).run();
             assertEquals(SAMPLES * COPIES, written.records());
-            assertEquals(List.of("fields: label, mask"), written.lost());
+            assertEquals(List.of("fields: label, mask", "name: image"), written.lost());
             try (TensorStore copies = TensorStore.open(target)) {
                 assertEquals(new TensorSpec("", DType.F32, SAMPLES * COPIES, 3, 16, 12), copies.tensors().getFirst());
                 assertRows(loaded(STEPS.mapped(TensorRows.of("image", store, 0), "image"), "image"), copies, 0);
