@@ -9,6 +9,7 @@ import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The report of a {@link StreamRun}: rates, times, and where the time went.
@@ -21,7 +22,7 @@ import java.util.Map;
  * @param headroom real over synthetic; null if that was not measured
  */
 record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
-        Headroom headroom) {
+        @Nullable Headroom headroom) {
 
     /** A trainer that waits at least this share of its time is input-bound. */
     private static final double INPUT_BOUND_SHARE = 0.05;
@@ -57,7 +58,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     /** The bottleneck: {@code input}, {@code trainer}, or null if nothing was measured. */
-    String bottleneck() {
+    @Nullable String bottleneck() {
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
@@ -75,7 +76,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 + TimeText.millis(run.waitTimes().meanNanos()) + " of each " + TimeText.millis(stepMean) + " step";
         String slots = "waited for a free slot " + NumberText.percent(workerShare(run.loader().slotWaitNanos()))
                 + " of theirs";
-        if (bottleneck().equals("trainer")) {
+        if ("trainer".equals(bottleneck())) {
             return "The trainer is the bottleneck: it " + waited
                     + (workers == 0 ? "." : "; the workers " + slots + ".");
         }
@@ -90,11 +91,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
-    Map<String, Object> fields() {
-        Map<String, Object> fields = Json.members("transfer", copies() ? "copy" : "in-place", "workers", workers,
-                "memory", Json.members("host_slots", memory.hostSlots(), "device_slots", memory.deviceSlots(),
-                        "slab_bytes", memory.slabBytes(), "host_bytes", memory.hostBytes(),
-                        "device_bytes", memory.deviceBytes()),
+    Map<String, @Nullable Object> fields() {
+        Map<String, @Nullable Object> fields = Json.members("transfer", copies() ? "copy" : "in-place",
+                "workers", workers, "memory", Json.members("host_slots", memory.hostSlots(),
+                        "device_slots", memory.deviceSlots(), "slab_bytes", memory.slabBytes(),
+                        "host_bytes", memory.hostBytes(), "device_bytes", memory.deviceBytes()),
                 "interrupted", run.interrupted(), "steps", run.steps(), "samples", run.samples());
         if (windowTokens > 0) {
             fields.putAll(Json.members("tokens", tokens(), "tokens_per_second", perSecond(tokens())));
@@ -112,9 +113,9 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return fields;
     }
 
-    private Map<String, Object> shares() {
+    private Map<String, @Nullable Object> shares() {
         LoaderReport loader = run.loader();
-        Map<String, Object> shares = Json.members("trainer_waiting", waitShare(),
+        Map<String, @Nullable Object> shares = Json.members("trainer_waiting", waitShare(),
                 "workers_planning", workerShare(loader.planNanos()),
                 "workers_collating", workerShare(loader.collateNanos()),
                 "workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
@@ -124,7 +125,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return shares;
     }
 
-    private static Map<String, Object> fields(DurationHistogram times) {
+    private static Map<String, @Nullable Object> fields(DurationHistogram times) {
         return Json.members("mean", times.meanNanos() / 1e6, "p50", times.quantileNanos(0.5) / 1e6,
                 "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }
