@@ -7,8 +7,8 @@ import io.penstock.dataset.reading.StageClock;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.loader.workers.BatchMaker;
-import io.penstock.telemetry.Filling;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.Filling;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 

@@ -9,7 +9,7 @@ import io.penstock.loader.slots.NotMadeException;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.function.LongSupplier;

@@ -12,7 +12,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
-import io.penstock.telemetry.Telemetry;
+import io.penstock.telemetry.recording.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

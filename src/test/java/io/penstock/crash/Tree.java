@@ -69,7 +69,7 @@ record Tree(TreeMap<String, Entry> entries) {
         }
     }
 
-    /** What tells it from others: names and content, without times. Two checksums of 32 bits, as each is an intrinsic. */
+    /** What tells it from others: names and content, without times. Two checksums, each quick to compute. */
     long digest() {
         CRC32 crc32 = new CRC32();
         CRC32C crc32c = new CRC32C();

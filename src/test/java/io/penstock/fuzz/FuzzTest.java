@@ -88,8 +88,8 @@ class FuzzTest {
     @Test
     void aFaultBehindFourComparisonsIsFoundAndItsInputKept() throws Exception {
         Path findings = folder.resolve("findings");
-        JazzerRun.Result result = new JazzerRun(List.of(PlantedFault.class.getSimpleName()), folder, folder.resolve("corpus"),
-                findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
+        JazzerRun.Result result = new JazzerRun(List.of(PlantedFault.class.getSimpleName()), folder,
+                folder.resolve("corpus"), findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
                 .run(PlantedFault.TARGET.seeds());
         assertNotEquals(0, result.exitCode());
         assertTrue(result.output().contains("IllegalStateException: the planted fault"), result.output());

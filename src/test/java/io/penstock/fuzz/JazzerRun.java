@@ -25,7 +25,8 @@ import java.util.stream.Collectors;
  * @param seconds how long it runs; 0 for a run that is bounded by its inputs
  * @param arguments further options of Jazzer or libFuzzer
  */
-record JazzerRun(List<String> targetClasses, Path home, Path corpus, Path findings, long seconds, List<String> arguments) {
+record JazzerRun(List<String> targetClasses, Path home, Path corpus, Path findings, long seconds,
+        List<String> arguments) {
 
     /** What an input may take; in a build more, since other programs may have the processors. */
     static final int INPUT_SECONDS = 5;

@@ -6,7 +6,7 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;

@@ -4,7 +4,7 @@ package io.penstock.loader.slots;
 import io.penstock.device.Device;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.memory.SlabLayout;
-import io.penstock.telemetry.SlotLevels;
+import io.penstock.telemetry.recording.SlotLevels;
 
 /**
  * The ring of host slots, and who is to be told when a slot changes hands: the reader when one is published, the

@@ -2,7 +2,7 @@
 package io.penstock.loader.workers;
 
 import io.penstock.loader.slots.HostSlot;
-import io.penstock.telemetry.Filling;
+import io.penstock.telemetry.recording.Filling;
 
 /**
  * Makes batches, on one thread: whatever a loader's batches come from, a slot is filled by {@link #make}. Every thread

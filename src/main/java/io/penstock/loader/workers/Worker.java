@@ -6,8 +6,8 @@ import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
 import io.penstock.loader.slots.SpinGate;
-import io.penstock.telemetry.Filling;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.Filling;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 

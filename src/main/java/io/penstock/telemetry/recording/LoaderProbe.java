@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.telemetry.recording;
+
+import io.penstock.telemetry.BatchAccount;
+
+/**
+ * Receives the events of a loader's batches as they happen. A loader has one probe and calls it in this order:
+ *
+ * <pre>
+ *   a filling thread       awaitsSlot ─▶ claimed ─▶ planned ─▶ filled
+ *   the ring's reader                                          reached ─▶ submitted ─▶ arrived    (if it copies)
+ *   the trainer's thread   requested ───────────────────────────────────────────────▶ taken ─▶ closed
+ * </pre>
+ *
+ * <p>The calls are part of every step: a probe returns within nanoseconds, allocates nothing, never waits and never
+ * throws. Methods do nothing by default. Times are nanoseconds of the loader's clock; a batch's {@code sequence} is its
+ * number since the loader opened, from 0.
+ */
+public interface LoaderProbe {
+
+    /** Ignores all events. */
+    LoaderProbe NONE = new LoaderProbe() { };
+
+    /**
+     * A filling thread has no free slot. May be called several times before {@link #claimed}.
+     *
+     * @param worker the thread's number
+     */
+    default void awaitsSlot(int worker) {
+    }
+
+    /**
+     * A filling thread has a batch to make and a free slot for it. After {@link #awaitsSlot} the sequence may be
+     * {@link Filling#NOTHING}: nothing is left to make.
+     *
+     * @param batch the thread's; sequence, claimedAt and slotAt are set
+     */
+    default void claimed(Filling batch) {
+    }
+
+    /**
+     * The batch's samples are known and about to be read. Not called if planning failed.
+     *
+     * @param batch the thread's; plannedAt is set too
+     */
+    default void planned(Filling batch) {
+    }
+
+    /**
+     * The batch is complete or has failed, and is about to be published.
+     *
+     * @param batch the thread's; everything is set
+     */
+    default void filled(Filling batch) {
+    }
+
+    /**
+     * The batch's turn has come: its slot is about to be copied or lent.
+     *
+     * @param sequence the batch
+     */
+    default void reached(long sequence) {
+    }
+
+    /**
+     * The batch's copy to the device was enqueued. Called by the copy thread.
+     *
+     * @param sequence the batch
+     * @param bytes size of the copy
+     * @param beginAt when enqueuing started
+     * @param endAt when it ended
+     */
+    default void submitted(long sequence, long bytes, long beginAt, long endAt) {
+    }
+
+    /**
+     * The batch's copy was seen complete. Called by the copy thread.
+     *
+     * @param sequence the batch
+     */
+    default void arrived(long sequence) {
+    }
+
+    /**
+     * The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread.
+     *
+     * @param sequence the batch
+     * @param epochs the epoch boundaries, to be asked only if needed
+     */
+    default void requested(long sequence, EpochBounds epochs) {
+    }
+
+    /**
+     * The trainer has the batch.
+     *
+     * @param sequence the batch
+     * @param requestedAt when it asked for it; {@link BatchAccount#NOT_MEASURED} if the batch was already there
+     * @param takenAt when it got it; {@link BatchAccount#NOT_MEASURED} likewise
+     * @param samples number of samples
+     * @param replaced how many of them replace unreadable samples
+     */
+    default void taken(long sequence, long requestedAt, long takenAt, int samples, int replaced) {
+    }
+
+    /**
+     * The trainer's request failed: the batch could not be made, or the wait was canceled.
+     *
+     * @param waitNanos how long it waited; {@link BatchAccount#NOT_MEASURED} if it did not
+     */
+    default void notTaken(long waitNanos) {
+    }
+
+    /**
+     * A batch was returned. Called by the thread that has it.
+     *
+     * @param sequence the batch
+     */
+    default void closed(long sequence) {
+    }
+}
