@@ -18,7 +18,6 @@ public record UnreadColumn(String name, String type, String reason) {
     /**
      * Returns the reasons, as a store gives them.
      *
-     * @param columns the columns
      * @return the first reason of each name
      */
     public static Map<String, String> reasons(List<UnreadColumn> columns) {
@@ -29,7 +28,6 @@ public record UnreadColumn(String name, String type, String reason) {
     /**
      * Adds the columns to what an inspection says of a table; nothing if there are none.
      *
-     * @param columns the columns
      * @param table receives them
      */
     public static void describe(List<UnreadColumn> columns, Map<String, Object> table) {

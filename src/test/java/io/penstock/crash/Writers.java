@@ -183,7 +183,7 @@ final class Writers {
                 new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
                 new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
                         new TokenizeJob(Gpt2.TOKENIZER, List.of(input(generation, "text.txt")),
-                                folder.resolve("corpus")).threads(1).ifExists(replace ? IfExists.REPLACE : IfExists.FAIL).run(),
+                                folder.resolve("corpus")).threads(1).ifExists(ifExists(replace)).run(),
                         megatron("corpus")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
                     try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"),

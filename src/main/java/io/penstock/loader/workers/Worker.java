@@ -37,7 +37,6 @@ public final class Worker implements AutoCloseable {
     /**
      * For one thread.
      *
-     * @param number the thread's number
      * @param maker makes its batches; closed with the worker
      */
     public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,

@@ -21,11 +21,7 @@ public interface LoaderProbe {
     /** Ignores all events. */
     LoaderProbe NONE = new LoaderProbe() { };
 
-    /**
-     * A filling thread has no free slot. May be called several times before {@link #claimed}.
-     *
-     * @param worker the thread's number
-     */
+    /** A filling thread has no free slot. May be called several times before {@link #claimed}. */
     default void awaitsSlot(int worker) {
     }
 
@@ -54,18 +50,13 @@ public interface LoaderProbe {
     default void filled(Filling batch) {
     }
 
-    /**
-     * The batch's turn has come: its slot is about to be copied or lent.
-     *
-     * @param sequence the batch
-     */
+    /** The batch's turn has come: its slot is about to be copied or lent. */
     default void reached(long sequence) {
     }
 
     /**
      * The batch's copy to the device was enqueued. Called by the copy thread.
      *
-     * @param sequence the batch
      * @param bytes size of the copy
      * @param beginAt when enqueuing started
      * @param endAt when it ended
@@ -73,18 +64,13 @@ public interface LoaderProbe {
     default void submitted(long sequence, long bytes, long beginAt, long endAt) {
     }
 
-    /**
-     * The batch's copy was seen complete. Called by the copy thread.
-     *
-     * @param sequence the batch
-     */
+    /** The batch's copy was seen complete. Called by the copy thread. */
     default void arrived(long sequence) {
     }
 
     /**
      * The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread.
      *
-     * @param sequence the batch
      * @param epochs the epoch boundaries, to be asked only if needed
      */
     default void requested(long sequence, EpochBounds epochs) {
@@ -93,7 +79,6 @@ public interface LoaderProbe {
     /**
      * The trainer has the batch.
      *
-     * @param sequence the batch
      * @param requestedAt when it asked for it; {@link BatchAccount#NOT_MEASURED} if the batch was already there
      * @param takenAt when it got it; {@link BatchAccount#NOT_MEASURED} likewise
      * @param samples number of samples
@@ -110,11 +95,7 @@ public interface LoaderProbe {
     default void notTaken(long waitNanos) {
     }
 
-    /**
-     * A batch was returned. Called by the thread that has it.
-     *
-     * @param sequence the batch
-     */
+    /** A batch was returned. Called by the thread that has it. */
     default void closed(long sequence) {
     }
 }

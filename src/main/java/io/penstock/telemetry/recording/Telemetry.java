@@ -28,7 +28,6 @@ public final class Telemetry implements AutoCloseable {
     /**
      * Creates telemetry that only counts.
      *
-     * @param of the loader
      * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
      * @return the telemetry, which the caller closes
      */
@@ -40,7 +39,6 @@ public final class Telemetry implements AutoCloseable {
     /**
      * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools.
      *
-     * @param of the loader
      * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
      * @param slots the fill level of its slots
      * @param nanoTime the accounts' clock: {@link #MACHINE_TIME} outside of tests
