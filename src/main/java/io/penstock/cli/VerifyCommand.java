@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -53,7 +52,7 @@ final class VerifyCommand implements Callable<Integer> {
             }
         }
         if (report.isJson()) {
-            List<Map<String, Object>> objects = results.stream().map(Verification::toMap).toList();
+            List<?> objects = results.stream().map(Verification::toMap).toList();
             report.print(objects.size() == 1 ? objects.getFirst() : objects);
         } else {
             report.print(results.stream().map(VerifyCommand::text).collect(Collectors.joining("\n")));

@@ -9,9 +9,7 @@ import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -63,14 +61,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @return JSON
      */
     public String toJson() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put(VERSION_KEY, FORMAT_VERSION);
-        fields.put("epoch", epoch);
-        fields.put("position", position);
-        fields.put("seed", seed);
-        fields.put("sampler", sampler);
-        fields.put("dataset", dataset);
-        return Json.write(fields);
+        return Json.write(Json.members(VERSION_KEY, FORMAT_VERSION, "epoch", epoch,
+                "position", position, "seed", seed, "sampler", sampler, "dataset", dataset));
     }
 
     /**

@@ -26,7 +26,7 @@ final class ObjectTree {
     private final AddressSpace space;
     private final GlobalHeap strings;
     private final List<StoredDataset> datasets = new ArrayList<>();
-    private final List<Map<String, Object>> attributes = new ArrayList<>();
+    private final List<Map<String, @Nullable Object>> attributes = new ArrayList<>();
 
     private ObjectTree(AddressSpace space) {
         this.space = space;
@@ -56,7 +56,7 @@ final class ObjectTree {
     }
 
     /** Returns the attributes of all objects, for inspection. */
-    List<Map<String, Object>> attributes() {
+    List<Map<String, @Nullable Object>> attributes() {
         return attributes;
     }
 

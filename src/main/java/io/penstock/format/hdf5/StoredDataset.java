@@ -130,8 +130,8 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
     }
 
     /** Returns the format's own fields for inspection. */
-    Map<String, Object> details() {
-        Map<String, Object> details = new LinkedHashMap<>();
+    Map<String, @Nullable Object> details() {
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("layout", layout.name());
         if (layout instanceof Layout.Chunked) {
             details.put("chunks", LongStream.of(grid().chunk()).boxed().toList());
