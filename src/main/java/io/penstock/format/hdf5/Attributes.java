@@ -46,7 +46,7 @@ final class Attributes {
         for (Message message : header.all(Message.ATTRIBUTE)) {
             if (message.isShared()) {
                 throw message.open("attribute").malformed("an attribute in the heap of shared messages, which is not"
-                        + " read", "one in an object header");
+                        + " supported", "one in an object header");
             }
             found.add(message.open("attribute of " + path), message.order());
         }
@@ -71,7 +71,7 @@ final class Attributes {
         BTree2.walk(space, tree, BTree2.ATTRIBUTES, record -> {
             Cursor id = record.part(heap.idBytes(), "heap id of an attribute");
             if ((record.u8() & IN_SHARED_HEAP) != 0) {
-                throw record.malformed("an attribute in the heap of shared messages, which is not read",
+                throw record.malformed("an attribute in the heap of shared messages, which is not supported",
                         "one in the object's own heap");
             }
             long order = record.u32();

@@ -176,8 +176,8 @@ final class Hdf5Store implements TensorStore {
                 done += bytes.byteSize();
                 progress.update(done, total);
             } catch (OutOfMemoryError e) {
-                throw new IOException(file.location() + ": " + specs.get(index).name() + ": no memory for "
-                        + tensor.bandBytes(band) + " bytes of it", e);
+                throw new IOException(file.location() + ": " + specs.get(index).name() + ": not enough memory for "
+                        + tensor.bandBytes(band) + " bytes", e);
             }
         }
         return Sha256.hex(sha256);

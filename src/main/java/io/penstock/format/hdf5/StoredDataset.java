@@ -60,20 +60,21 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         try {
             return new TensorSpec(name, type.number(), shape);
         } catch (IllegalArgumentException e) {
-            throw space.malformed(space.position(header.address(), 0, name), String.valueOf(e.getMessage()), "less");
+            throw space.malformed(space.position(header.address(), 0, name), String.valueOf(e.getMessage()),
+                    "a tensor of less than 2^63 bytes");
         }
     }
 
     private static @Nullable String refusal(ObjectHeader header, Layout layout, List<Filter> filters) {
         if (layout instanceof Layout.Virtual) {
-            return "it is a virtual dataset, whose elements are in others";
+            return "it is a virtual dataset, whose elements are in other datasets";
         }
         if (header.has(Message.EXTERNAL_FILES)) {
             return "its elements are in external files";
         }
         return layout instanceof Layout.Chunked
                 ? filters.stream().filter(filter -> !filter.isRead()).findFirst()
-                        .map(filter -> "the filter " + filter.name() + " is not read").orElse(null)
+                        .map(filter -> "the filter " + filter.name() + " is not supported").orElse(null)
                 : null;
     }
 
