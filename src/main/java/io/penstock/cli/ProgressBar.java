@@ -8,9 +8,7 @@ import java.io.Writer;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/**
- * A job's progress on one line of a terminal. Draws nothing within the first second. For one thread.
- */
+/** A job's progress on one line of a terminal. Draws nothing within the first second. For one thread. */
 final class ProgressBar implements AutoCloseable {
 
     private static final long QUIET_NANOS = 1_000_000_000L;

@@ -5,10 +5,6 @@ package io.penstock.telemetry.recording;
 @FunctionalInterface
 public interface EpochBounds {
 
-    /**
-     * {@return whether a batch is the first of its epoch, or the first after the loader was opened or moved}
-     *
-     * @param sequence the batch's number since the loader opened
-     */
+    /** {@return whether a batch is the first of its epoch, or the first after the loader was opened or moved} */
     boolean isFirst(long sequence);
 }

@@ -27,26 +27,16 @@ public interface LoaderProbe {
 
     /**
      * A filling thread has a batch to make and a free slot for it. After {@link #awaitsSlot} the sequence may be
-     * {@link Filling#NOTHING}: nothing is left to make.
-     *
-     * @param batch the thread's; sequence, claimedAt and slotAt are set
+     * {@link Filling#NOTHING}: nothing is left to make. Of the thread's batch, sequence, claimedAt and slotAt are set.
      */
     default void claimed(Filling batch) {
     }
 
-    /**
-     * The batch's samples are known and about to be read. Not called if planning failed.
-     *
-     * @param batch the thread's; plannedAt is set too
-     */
+    /** The batch's samples are known and about to be read; plannedAt is set too. Not called if planning failed. */
     default void planned(Filling batch) {
     }
 
-    /**
-     * The batch is complete or has failed, and is about to be published.
-     *
-     * @param batch the thread's; everything is set
-     */
+    /** The batch is complete or has failed, and is about to be published. Everything is set. */
     default void filled(Filling batch) {
     }
 
@@ -54,13 +44,7 @@ public interface LoaderProbe {
     default void reached(long sequence) {
     }
 
-    /**
-     * The batch's copy to the device was enqueued. Called by the copy thread.
-     *
-     * @param bytes size of the copy
-     * @param beginAt when enqueuing started
-     * @param endAt when it ended
-     */
+    /** The batch's copy of some bytes was enqueued, between two times. Called by the copy thread. */
     default void submitted(long sequence, long bytes, long beginAt, long endAt) {
     }
 
@@ -68,30 +52,18 @@ public interface LoaderProbe {
     default void arrived(long sequence) {
     }
 
-    /**
-     * The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread.
-     *
-     * @param epochs the epoch boundaries, to be asked only if needed
-     */
+    /** The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread. */
     default void requested(long sequence, EpochBounds epochs) {
     }
 
     /**
-     * The trainer has the batch.
-     *
-     * @param requestedAt when it asked for it; {@link BatchAccount#NOT_MEASURED} if the batch was already there
-     * @param takenAt when it got it; {@link BatchAccount#NOT_MEASURED} likewise
-     * @param samples number of samples
-     * @param replaced how many of them replace unreadable samples
+     * The trainer has the batch. The times are {@link BatchAccount#NOT_MEASURED} if it was ready at the request; some of
+     * its samples replace unreadable ones.
      */
     default void taken(long sequence, long requestedAt, long takenAt, int samples, int replaced) {
     }
 
-    /**
-     * The trainer's request failed: the batch could not be made, or the wait was canceled.
-     *
-     * @param waitNanos how long it waited; {@link BatchAccount#NOT_MEASURED} if it did not
-     */
+    /** The trainer's request failed or was canceled, after a wait or {@link BatchAccount#NOT_MEASURED} without one. */
     default void notTaken(long waitNanos) {
     }
 

@@ -10,18 +10,9 @@ public interface SlotLevels {
     /** {@return the number of slots without a complete batch} */
     int empty();
 
-    /**
-     * {@return the number of complete batches from this one on: it and those after it that are being copied or wait for
-     * it}
-     *
-     * @param sequence the batch's number since the loader opened
-     */
+    /** {@return the number of complete batches from this one on: those being copied, and those that wait for it} */
     int madeFrom(long sequence);
 
-    /**
-     * {@return whether a batch was ever completed}
-     *
-     * @param sequence the batch's number since the loader opened
-     */
+    /** {@return whether a batch was ever completed} */
     boolean isMadeWith(long sequence);
 }

@@ -25,12 +25,7 @@ public final class Telemetry implements AutoCloseable {
         this.closing = closing;
     }
 
-    /**
-     * Creates telemetry that only counts.
-     *
-     * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
-     * @return the telemetry, which the caller closes
-     */
+    /** Creates telemetry that only counts; any thread may ask for the bytes that the workers have verified so far. */
     public static Telemetry counting(LoaderIdentity of, LongSupplier verifiedBytes) {
         var totals = new LoaderTotals(of, verifiedBytes);
         return new Telemetry(totals, Optional.empty(), totals, () -> { });
@@ -39,10 +34,7 @@ public final class Telemetry implements AutoCloseable {
     /**
      * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools.
      *
-     * @param verifiedBytes returns the bytes its workers have verified so far; called by any thread
-     * @param slots the fill level of its slots
      * @param nanoTime the accounts' clock: {@link #MACHINE_TIME} outside of tests
-     * @return the telemetry, which the caller closes
      */
     public static Telemetry accounting(LoaderIdentity of, LongSupplier verifiedBytes, SlotLevels slots,
             LongSupplier nanoTime) {
