@@ -57,8 +57,8 @@ public interface LoaderProbe {
     }
 
     /**
-     * The trainer has the batch. The times are {@link BatchAccount#NOT_MEASURED} if it was ready at the request; some of
-     * its samples replace unreadable ones.
+     * The trainer has the batch. The times are {@link BatchAccount#NOT_MEASURED} if it was ready at the request. Some
+     * samples may replace unreadable ones.
      */
     default void taken(long sequence, long requestedAt, long takenAt, int samples, int replaced) {
     }
