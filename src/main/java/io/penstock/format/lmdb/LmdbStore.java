@@ -180,13 +180,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
-        try {
-            return index().value(key, into);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
-        }
+        return look(() -> index().value(key, into));
     }
 
     /**
@@ -198,12 +192,14 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public long find(MemorySegment key) {
+        return look(() -> index().find(key));
+    }
+
+    private <T> T look(MappedFile.Read<T, IOException> read) {
         try {
-            return index().find(key);
+            return file.reading(read);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
         }
     }
 
