@@ -162,7 +162,8 @@ final class Input implements AutoCloseable {
     @Override
     public String toString() {
         long documents = stores.stream().mapToLong(TokenStore::documentCount).sum();
-        String sequences = "%d + %d sequences of %d".formatted(firstSequences, dataset.size() - firstSequences, context);
+        String sequences = "%d + %d sequences of %d".formatted(firstSequences, dataset.size() - firstSequences,
+                context);
         String made = dataset instanceof PackedSequences packed
                 ? "%s (%.1f %% padding)".formatted(sequences, 100 * packed.paddingShare()) : sequences;
         return "%,d tokens in %,d documents, %s %s, %d held out".formatted(

@@ -58,9 +58,9 @@ record SimulatedGpu(Path folder) {
 
     /** The environment of a process that is to find it. */
     Map<String, String> environment() {
-        return Map.of("PENSTOCK_CUDART", folder.resolve("libcudart.so.13").toString(), "PENSTOCK_CUBLAS",
-                folder.resolve("libcublas.so.13").toString(), "SIM_CUDA_KERNELS", folder.resolve("kernels.so").toString(),
-                "SIM_CUDA_STRICT_EXIT", "1");
+        return Map.of("PENSTOCK_CUDART", folder.resolve("libcudart.so.13").toString(),
+                "PENSTOCK_CUBLAS", folder.resolve("libcublas.so.13").toString(),
+                "SIM_CUDA_KERNELS", folder.resolve("kernels.so").toString(), "SIM_CUDA_STRICT_EXIT", "1");
     }
 
     /** A program in a JVM of its own. */
