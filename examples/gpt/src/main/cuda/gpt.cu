@@ -122,14 +122,12 @@ struct AddRowsAt { int64_t x, indices, rows, sums, entries, width; };
 KERNEL(gpt_add_rows_at, AddRowsAt) {
     FOR_BLOCKS(entry, a.entries) {
         PHASE(t) {
-            EACH_OF(t, column, a.width) {
-                float sum = 0;
-                for (int64_t row = 0; row < a.rows; row++) {
-                    if (at<const int32_t>(a.indices)[row] == entry) {
-                        sum += at<const float>(a.x)[row * a.width + column];
+            for (int64_t row = 0; row < a.rows; row++) {
+                if (at<const int32_t>(a.indices)[row] == entry) {
+                    EACH_OF(t, column, a.width) {
+                        at<float>(a.sums)[entry * a.width + column] += at<const float>(a.x)[row * a.width + column];
                     }
                 }
-                at<float>(a.sums)[entry * a.width + column] += sum;
             }
         }
     }

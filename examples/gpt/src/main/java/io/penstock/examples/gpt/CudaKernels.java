@@ -50,28 +50,25 @@ final class CudaKernels implements AutoCloseable {
     /** A function of the fatbin. */
     final class Kernel {
 
+        private final String name;
         private final long handle;
 
-        private Kernel(long handle) {
+        private Kernel(String name, long handle) {
+            this.name = name;
             this.handle = handle;
         }
 
         /** Launches a kernel that spreads {@code items} over threads. */
         void each(long items, long... words) {
-            launch(Math.ceilDiv(items, BLOCK_THREADS), words);
+            blocks(Math.ceilDiv(items, BLOCK_THREADS), words);
         }
 
         /** Launches a kernel that gives each of {@code pieces} to a block. */
         void blocks(long pieces, long... words) {
-            launch(pieces, words);
-        }
-
-        private void launch(long blocks, long[] words) {
-            grid.set(JAVA_INT, 0, (int) Math.clamp(blocks, 1, MAX_BLOCKS));
+            grid.set(JAVA_INT, 0, (int) Math.clamp(pieces, 1, MAX_BLOCKS));
             MemorySegment.copy(words, 0, struct, JAVA_LONG, 0, words.length);
             try {
-                cuda.check((int) launchKernel.invokeExact(handle, grid, block, arguments, 0L, stream),
-                        "cudaLaunchKernel");
+                cuda.check((int) launchKernel.invokeExact(handle, grid, block, arguments, 0L, stream), name);
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable t) {
@@ -99,8 +96,8 @@ final class CudaKernels implements AutoCloseable {
 
     Kernel find(String name) {
         MemorySegment found = arena.allocate(ADDRESS);
-        cuda.call("cudaLibraryGetKernel of " + name, getKernel, found, library, arena.allocateFrom(name));
-        return new Kernel(found.get(ADDRESS, 0).address());
+        cuda.call(name, getKernel, found, library, arena.allocateFrom(name));
+        return new Kernel(name, found.get(ADDRESS, 0).address());
     }
 
     @Override

@@ -32,8 +32,8 @@ final class CudaOps implements Ops {
     private final Cublas cublas;
     private final CudaKernels kernels;
     private final CudaMemory memory;
-    /** As large as the largest gradient of attention weights, and the largest number of parts, so far. */
-    private CudaFloats attentionGradient;
+    /** For the gradient of attention weights, and for parts of a sum of squares: as large as needed so far. */
+    private DeviceBuffer attentionGradient;
     private DeviceBuffer squares;
 
     private final Kernel fill;
@@ -79,7 +79,7 @@ final class CudaOps implements Ops {
         sumOfSquares = kernels.find("gpt_sum_of_squares");
         clip = kernels.find("gpt_clip");
         adamW = kernels.find("gpt_adam_w");
-        attentionGradient = allocate(1);
+        attentionGradient = memory.allocate(Float.BYTES);
         squares = memory.allocate(Double.BYTES);
     }
 
@@ -265,21 +265,22 @@ final class CudaOps implements Ops {
         int context = shape.context();
         int size = shape.headSize();
         int sequences = batch.rows() / context;
-        if (attentionGradient.size() < weights.size()) {
-            attentionGradient = allocate(weights.size());
+        if (attentionGradient.byteSize() < (long) weights.size() * Float.BYTES) {
+            attentionGradient = memory.allocate((long) weights.size() * Float.BYTES);
         }
+        long gradient = attentionGradient.address();
         for (int h = 0; h < shape.heads(); h++) {
             Operand w = new Head(address(weights), h, shape).weights();
             Operand out = new Head(address(dy), h, shape).columns(1, 0);
             cublas.multiply(context, size, context, w.transposed(), out, false, new Head(address(dQkv), h, shape).of(2),
                     sequences);
             cublas.multiply(context, context, size, out, new Head(address(qkv), h, shape).of(2).transposed(), false,
-                    new Head(address(attentionGradient), h, shape).weights(), sequences);
+                    new Head(gradient, h, shape).weights(), sequences);
         }
         long rows = (long) shape.heads() * batch.rows();
-        softmaxBackward.blocks(rows, address(weights), address(attentionGradient), rows, context, scale(shape));
+        softmaxBackward.blocks(rows, address(weights), gradient, rows, context, scale(shape));
         for (int h = 0; h < shape.heads(); h++) {
-            Operand scores = new Head(address(attentionGradient), h, shape).weights();
+            Operand scores = new Head(gradient, h, shape).weights();
             Head from = new Head(address(qkv), h, shape);
             Head to = new Head(address(dQkv), h, shape);
             cublas.multiply(context, size, context, scores, from.of(1), false, to.of(0), sequences);

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Trains a {@link Model} on two token stores. A run that is killed goes on from its newest checkpoint. */
@@ -98,12 +99,18 @@ public final class Train {
         return CudaOps.open(Device.open(device));
     }
 
+    private Map<String, String> fixed() {
+        Map<String, String> fixed = flags.only(FIXED);
+        fixed.computeIfPresent("--device", (_, device) -> device.split(":")[0]);       // any GPU
+        return fixed;
+    }
+
     private void checkResumable(Checkpoints.Saved saved) {
         if (!flags.isOn("--resume")) {
             throw new IllegalArgumentException(saved.folder() + ": found a checkpoint: pass --resume to go on, or"
                     + " another --out");
         }
-        flags.only(FIXED).forEach((name, value) -> {
+        fixed().forEach((name, value) -> {
             if (!value.equals(saved.options().get(name))) {
                 throw new IllegalArgumentException(name + ": found " + value + ", expected "
                         + saved.options().get(name) + " as in " + saved.folder());
@@ -165,7 +172,7 @@ public final class Train {
                 }
                 if (saves) {
                     log.force();
-                    checkpoints.save(step, loader.state(), flags.only(FIXED), vocabulary, model);
+                    checkpoints.save(step, loader.state(), fixed(), vocabulary, model);
                     meter.restart();
                 }
             }

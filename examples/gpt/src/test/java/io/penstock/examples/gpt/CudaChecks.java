@@ -198,7 +198,6 @@ final class CudaChecks {
         for (String form : List.of("packed", "windows")) {
             List<String> expected = losses(form, "cpu", "cpu");
             List<String> found = losses(form, "cuda", "cuda");
-            assertEquals(found, losses(form, "cuda", "again"));
             for (int step = 0; step < expected.size(); step++) {
                 String[] one = expected.get(step).split(",");
                 String[] other = found.get(step).split(",");
@@ -208,6 +207,9 @@ final class CudaChecks {
                     assertEquals(Double.parseDouble(one[i]), Double.parseDouble(other[i]), 1e-4, form + " " + one[0]);
                 }
             }
+            if (form.equals("windows")) {
+                assertEquals(found, losses(form, "cuda", "again"));
+            }
         }
     }
 
@@ -216,7 +218,7 @@ final class CudaChecks {
         new Train(Train.flags("--first", corpus.letters().toString(), "--second", corpus.books().toString(), "--out",
                 out.toString(), "--device", device, "--input", form, "--steps", "9", "--batch", "4", "--context", "32",
                 "--layers", "1", "--heads", "1", "--width", "32", "--warmup", "2", "--print-every", "4",
-                "--validate-every", "6", "--save-every", "100")).run();
+                "--validate-every", "100", "--save-every", "100")).run();
         List<String> log = Files.readAllLines(out.resolve("losses.csv"));
         assertEquals(9, log.size());
         return log;
@@ -261,9 +263,10 @@ final class CudaChecks {
         return values;
     }
 
-    /** A step's work: first that of the loader for a batch, on its stream, then the trainer's. */
+    /** What the loader enqueues for a batch of 4 windows of 32 + 1 tokens of two bytes. */
     private static final List<String> LOADER = List.of("wait for trainer", "copy 264 bytes to device", "record",
             "launch penstock_causal_lm", "launch penstock_documents", "record");
+    /** What the trainer enqueues for a step; cuBLAS's m, n and k of a product, and how many there are. */
     private static final List<String> TRAINER = """
             wait for loader
             launch gpt_read_batch
@@ -289,35 +292,71 @@ final class CudaChecks {
             product 896 x 128 x 32, 1 times
             launch gpt_cross_entropy
             launch gpt_add_losses
+            16 x launch gpt_fill
+            product 32 x 128 x 896, 1 times
+            product 32 x 896 x 128, 1 times
+            launch gpt_fill
+            launch gpt_layer_norm_backward
+            2 x launch gpt_add_rows
+            product 128 x 128 x 32, 1 times
+            product 32 x 128 x 128, 1 times
+            launch gpt_add_rows
+            launch gpt_gelu_backward
+            product 32 x 128 x 128, 1 times
+            product 128 x 32 x 128, 1 times
+            launch gpt_add_rows
+            launch gpt_layer_norm_backward
+            2 x launch gpt_add_rows
+            product 32 x 128 x 32, 1 times
+            product 32 x 32 x 128, 1 times
+            launch gpt_add_rows
+            2 x product 32 x 32 x 32, 4 times
+            launch gpt_softmax_backward
+            2 x product 32 x 32 x 32, 4 times
+            product 32 x 128 x 96, 1 times
+            product 96 x 32 x 128, 1 times
+            launch gpt_add_rows
+            launch gpt_layer_norm_backward
+            2 x launch gpt_add_rows
+            2 x launch gpt_add_rows_at
+            16 x launch gpt_sum_of_squares
+            launch gpt_clip
+            16 x launch gpt_adam_w
             record""".lines().toList();
 
-    /** A batch of 4 windows of 32 + 1 tokens of two bytes, which are 264 bytes of a slab. */
     void aStepIsEnqueuedInThisOrder() throws IOException {
+        int steps = 6;
         try (CudaOps ops = CudaOps.open(Device.cuda(0));
                 Input input = Input.open(corpus.letters(), corpus.books(), 32, Input.Form.WINDOWS);
                 DataLoader loader = input.training(4, new double[]{0.6, 0.4}, 3, null, ops.device())) {
             Vocabulary vocabulary = input.vocabulary();
             Model model = new Model(new Shape(vocabulary.paddedSize(), 32, 1, 1, 32), ops, 4);
+            AdamW optimizer = new AdamW(ops, model.parameters());
             TokenBatch tokens = ops.tokens(4, 32, vocabulary);
             Losses losses = ops.losses();
-            for (int step = 0; step < 10; step++) {
+            for (int step = 1; step <= steps; step++) {
                 try (Batch batch = tokens.next(loader)) {
                     tokens.read(batch);
                     model.forward(tokens);
-                    model.loss(tokens, losses, step);
+                    model.loss(tokens, losses, step - 1);
+                    model.backward(tokens);
+                    optimizer.step(step, 0.01);
                 }
             }
-            losses.read(10);
+            losses.read(steps);
         }
         List<String> log = Files.readAllLines(Path.of(System.getenv("SIM_CUDA_LOG")));
         String trainer = streamOf(log, "launch gpt_embed");
         String loader = streamOf(log, "launch penstock_causal_lm");
-        List<String> ofTrainer = on(log, trainer, loader);
-        List<String> ofLoader = on(log, loader, trainer);
-        int last = ofTrainer.lastIndexOf(TRAINER.getFirst());
-        assertEquals(TRAINER, ofTrainer.subList(last, last + TRAINER.size()));
-        assertEquals(10, ofTrainer.stream().filter(TRAINER.get(1)::equals).count());
-        last = ofLoader.lastIndexOf(LOADER.getFirst());
+        List<String> ofTrainer = on(trainer, loader, "loader", log);
+        for (int step = 0; step < steps; step++) {
+            int first = ofTrainer.indexOf(TRAINER.getFirst());
+            assertEquals(TRAINER, ofTrainer.subList(first, first + TRAINER.size()));
+            ofTrainer = ofTrainer.subList(first + TRAINER.size(), ofTrainer.size());
+        }
+        assertEquals(List.of("copy " + steps * 16 + " bytes to host", "launch gpt_fill"), ofTrainer);
+        List<String> ofLoader = on(loader, trainer, "trainer", log);
+        int last = ofLoader.lastIndexOf(LOADER.getFirst());
         assertEquals(LOADER, ofLoader.subList(last, last + LOADER.size()));
     }
 
@@ -325,13 +364,19 @@ final class CudaChecks {
         return log.stream().filter(line -> line.startsWith(work)).findFirst().orElseThrow().split(", stream ")[1];
     }
 
-    /** What was enqueued on a stream, with names for both. */
-    private static List<String> on(List<String> log, String stream, String other) {
-        String name = log.stream().anyMatch(line -> line.equals("launch gpt_embed, stream " + stream)) ? "loader"
-                : "trainer";
-        return log.stream().filter(line -> line.endsWith(", stream " + stream))
+    /** What was enqueued on a stream, with a name for another one; repetitions as one line. */
+    private static List<String> on(String stream, String other, String otherName, List<String> log) {
+        List<String> work = log.stream().filter(line -> line.endsWith(", stream " + stream))
                 .map(line -> line.substring(0, line.lastIndexOf(", stream ")))
-                .map(line -> line.equals("wait for stream " + other) ? "wait for " + name : line).toList();
+                .map(line -> line.equals("wait for stream " + other) ? "wait for " + otherName : line).toList();
+        List<String> lines = new ArrayList<>();
+        for (int first = 0, end; first < work.size(); first = end) {
+            for (end = first + 1; end < work.size() && work.get(end).equals(work.get(first));) {
+                end++;
+            }
+            lines.add(end - first == 1 ? work.get(first) : end - first + " x " + work.get(first));
+        }
+        return lines;
     }
 
     /**
