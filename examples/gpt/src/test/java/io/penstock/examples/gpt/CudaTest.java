@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,11 +39,16 @@ class CudaTest {
     @ParameterizedTest
     @ValueSource(strings = {
         "everyOperationGivesWhatTheCpuGives", "stepsGiveTheGradientsAndWeightsOfTheCpu",
-        "batchesReachTheDeviceAsTheyReachTheHost", "aRunHasTheLossesOfTheCpuAndTheSameBitsAgain",
-        "aStepIsEnqueuedInThisOrder"
+        "batchesReachTheDeviceAsTheyReachTheHost", "aStepIsEnqueuedInThisOrder"
     })
     void holds(String check) throws IOException, InterruptedException {
         run(0, check);
+    }
+
+    @Test
+    @Tag("slow")
+    void aRunHasTheLossesOfTheCpuAndTheSameBitsAgain() throws IOException, InterruptedException {
+        run(0, "aRunHasTheLossesOfTheCpuAndTheSameBitsAgain");
     }
 
     @Test
