@@ -47,7 +47,8 @@ final class LoaderLimits {
         check(settings.budget == null, "batches of a stream", "a token budget", "a number of samples");
         check(settings.badSamples != BadSamplePolicy.REPLACE, "bad samples of a stream", settings.badSamples,
                 "FAIL or SKIP (there are no other samples to draw)");
-        check(order.epochs() == 1 || order.size() % settings.shard.worldSize() == 0, "records in an epoch of a stream", order.size(),
+        check(order.epochs() == 1 || order.size() % settings.shard.worldSize() == 0,
+                "records in an epoch of a stream", order.size(),
                 "a multiple of the " + settings.shard.worldSize() + " ranks");
     }
 

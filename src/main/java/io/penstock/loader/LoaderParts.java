@@ -165,8 +165,9 @@ final class LoaderParts {
 
     /** What a worker reads ahead with, if anything. */
     private Optional<BatchesAhead> ahead() {
-        return settings.readAheadBytes == 0 || arrivals().isPresent() ? Optional.empty() : Optional.of(new BatchesAhead(settings.dataset,
-                ring.slot(0).plan.samples().length, Math.max(1, settings.workers), settings.readAheadBytes));
+        return settings.readAheadBytes == 0 || arrivals().isPresent() ? Optional.empty()
+                : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
+                        Math.max(1, settings.workers), settings.readAheadBytes));
     }
 
     private Telemetry openTelemetry(boolean copies) {

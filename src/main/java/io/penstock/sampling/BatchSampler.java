@@ -129,7 +129,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public BatchSampler withDataset(String fingerprint) {
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
-                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition, settings.lanes));
+                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition,
+                settings.lanes));
     }
 
     /**

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * constant size.
  *
  * <p>It is independent of workers, ranks and batch size: a run that resumes from it starts at {@code position} of
- * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler. A stream has
- * no index, so its state also says where to read on; it grows by some 50 bytes a partition.
+ * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler. A stream
+ * has no index, so its state also says where to read on; it has some 50 bytes more a partition.
  *
  * @param epoch the epoch, from 0
  * @param position how many positions of the epoch the trainer has received, less than the epoch's size: the end of an
@@ -137,7 +137,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
         long version = fields.whole(VERSION_KEY, FORMAT_VERSION, STREAM_VERSION);
         LoaderState state = new LoaderState(fields.whole("epoch"), fields.whole("position"), fields.whole("seed"),
                 fields.text("sampler"), fields.text("dataset"),
-                version == FORMAT_VERSION ? List.of() : fields.objects("lanes").stream().map(LoaderState::lane).toList());
+                version == FORMAT_VERSION ? List.of()
+                        : fields.objects("lanes").stream().map(LoaderState::lane).toList());
         fields.end();
         return state;
     }

@@ -23,6 +23,8 @@ final class Lane implements AutoCloseable {
     private final List<PartitionReader> partitions = new ArrayList<>();
     private final boolean[] ended;
     private int turn;
+    /** The turn behind the latest record, before any partition that had ended was passed over. */
+    private int turnBehind;
     /** What follows the last complete window. */
     private volatile LaneState next;
     private @Nullable Window filling;
@@ -42,6 +44,7 @@ final class Lane implements AutoCloseable {
         this.order = order;
         this.ended = new boolean[partitions.size()];
         this.turn = from.turn();
+        this.turnBehind = turn;
         this.next = from;
         this.recordsAhead = recordsAhead;
         try {
@@ -85,7 +88,10 @@ final class Lane implements AutoCloseable {
                 return true;
             }
             switch (ended[turn] ? PartitionReader.Found.END : partitions.get(turn).poll(records)) {
-                case RECORD -> turn = (turn + 1) % ended.length;
+                case RECORD -> {
+                    turn = (turn + 1) % ended.length;
+                    turnBehind = turn;
+                }
                 case NOTHING_YET -> {
                     return !order.isShuffled() && records.count() > 0;
                 }
@@ -123,7 +129,8 @@ final class Lane implements AutoCloseable {
         if (order.isShuffled()) {
             window.shuffle(order.seed(), window.from() * order.lanes() + number);
         }
-        next = new LaneState(number, window.to(), turn, partitions.stream().map(PartitionReader::cursor).toList());
+        List<String> cursors = partitions.stream().map(PartitionReader::cursor).toList();
+        next = new LaneState(number, window.to(), turnBehind, cursors);
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;

@@ -36,11 +36,14 @@ public interface RecordText {
         return record -> {
             try {
                 Object value = Json.parse(record.toArray(JAVA_BYTE));
-                if (value instanceof Map<?, ?> object && object.get(field) instanceof String text) {
+                if (!(value instanceof Map<?, ?> object)) {
+                    throw new IOException("found " + Json.shown(value) + ", expected an object");
+                }
+                if (object.get(field) instanceof String text) {
                     return MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8));
                 }
-                throw new IOException("found " + Json.shown(value) + ", expected an object with a text '" + field
-                        + "'");
+                throw new IOException("field '" + field + "': found " + Json.shown(object.get(field))
+                        + ", expected a text");
             } catch (JsonException e) {
                 throw new IOException(e.getMessage(), e);
             }
