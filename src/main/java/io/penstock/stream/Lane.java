@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+
     private final int number;
     private final StreamOrder order;
     private final List<PartitionReader> partitions = new ArrayList<>();
@@ -192,14 +194,14 @@ final class Lane implements AutoCloseable {
         return sum;
     }
 
+    /** Closes the partitions, as far as they let it, and frees the windows. */
     @Override
-    public void close() throws IOException {
-        IOException failed = null;
+    public void close() {
         for (PartitionReader partition : partitions) {
             try {
                 partition.close();
-            } catch (IOException e) {
-                failed = e;
+            } catch (IOException | RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, "a partition of lane " + number + " cannot be closed", e);
             }
         }
         free.forEach(Window::close);
@@ -211,9 +213,6 @@ final class Lane implements AutoCloseable {
         if (filling != null) {
             filling.close();
             filling = null;
-        }
-        if (failed != null) {
-            throw failed;
         }
     }
 }

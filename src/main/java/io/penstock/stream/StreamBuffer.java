@@ -118,7 +118,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                     all[number] = lane;
                 }
             } catch (IOException e) {
-                closeAll(opened);
+                opened.forEach(Lane::close);
                 throw new UncheckedIOException(e);
             }
             own = opened;
@@ -347,21 +347,10 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             lock.notifyAll();
         }
         if (thread == null || Uninterrupted.end(thread, PATIENCE_MILLIS)) {
-            closeAll(lanesOfRun);
+            lanesOfRun.forEach(Lane::close);
         } else {
             LOG.log(System.Logger.Level.WARNING, "{0}: the source has not returned {1} ms after it was interrupted; its"
                     + " thread and its memory are kept", name, PATIENCE_MILLIS);
-        }
-    }
-
-    private static void closeAll(List<Lane> lanes) {
-        for (Lane lane : lanes) {
-            try {
-                lane.close();
-            } catch (IOException e) {
-                LOG.log(System.Logger.Level.WARNING,
-                        "a partition of lane " + lane.number() + " cannot be closed", e);
-            }
         }
     }
 
