@@ -54,7 +54,7 @@ def state(case):
             first = len(lane.records)
         turn, given = lane.before[first]
         result.append({"lane": number, "from": first, "turn": turn,
-                       "cursors": [str(count) if count else "" for count in given]})
+                       "cursors": [str(count) for count in given]})
     return result
 
 

@@ -10,7 +10,8 @@ import java.util.List;
  * @param lane the lane's number, from 0
  * @param from how many records of the lane precede the window
  * @param turn the partition of the lane whose record is the window's first, from 0
- * @param cursors where each partition of the lane continues, in the source's own words; empty at a partition's start
+ * @param cursors where each partition of the lane continues, in the source's own words; empty before a run has read
+ *     anything
  */
 public record LaneState(int lane, long from, int turn, List<String> cursors) {
 

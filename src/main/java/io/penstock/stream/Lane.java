@@ -53,10 +53,16 @@ final class Lane implements AutoCloseable {
             for (int i = 0; i < partitions.size(); i++) {
                 this.partitions.add(source.open(partitions.get(i), from.cursors().get(i)));
             }
+            // The start of a partition has a cursor too: the source may forget the records that are there now.
+            next = new LaneState(number, from.from(), turn, cursors());
         } catch (Throwable t) {
             close();
             throw t;
         }
+    }
+
+    private List<String> cursors() {
+        return partitions.stream().map(PartitionReader::cursor).toList();
     }
 
     int number() {
@@ -131,8 +137,7 @@ final class Lane implements AutoCloseable {
         if (order.isShuffled()) {
             window.shuffle(order.seed(), window.from() * order.lanes() + number);
         }
-        List<String> cursors = partitions.stream().map(PartitionReader::cursor).toList();
-        next = new LaneState(number, window.to(), turnBehind, cursors);
+        next = new LaneState(number, window.to(), turnBehind, cursors());
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;

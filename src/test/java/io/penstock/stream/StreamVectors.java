@@ -50,8 +50,7 @@ public final class StreamVectors {
                                 seed, "batch_size", batchSize, "position", loader.state().position(), "state",
                                 loader.state().lanes().stream().map(lane -> (Object) Json.members("lane", lane.lane(),
                                         "from", lane.from(), "turn", lane.turn(), "cursors",
-                                        lane.cursors().stream().map(cursor -> cursor.equals("0") ? "" : cursor)
-                                                .toList())).toList()));
+                                        lane.cursors())).toList()));
                     }
                 }
                 orders.add(Json.members("partitions", boxed(sizes), "lanes", lanes, "window", window, "seed", seed,

@@ -8,13 +8,15 @@ import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The columns of a table's key, which is unique and not null.
@@ -59,14 +61,12 @@ record KeyColumns(List<Integer> types) {
     /** The sets of columns that are unique. */
     private static Set<Set<String>> uniqueKeys(DatabaseMetaData database, String written) throws SQLException {
         String[] path = written.replace("\"", "").split("\\.");
-        String table = path[path.length - 1];
-        String schema = path.length > 1 ? path[path.length - 2] : null;
         Set<Set<String>> found = new HashSet<>();
-        for (String name : Set.of(table, table.toUpperCase(Locale.ROOT), lower(table))) {
-            for (String in : schema == null ? new String[] {null}
-                    : Set.of(schema, schema.toUpperCase(Locale.ROOT), lower(schema)).toArray(String[]::new)) {
+        for (String table : spellings(path[path.length - 1])) {
+            for (String schema : path.length == 1 ? Collections.<@Nullable String>singleton(null)
+                    : spellings(path[path.length - 2])) {
                 Map<String, Set<String>> indexes = new HashMap<>();
-                try (ResultSet rows = database.getIndexInfo(null, in, name, true, true)) {
+                try (ResultSet rows = database.getIndexInfo(null, schema, table, true, true)) {
                     while (rows.next()) {
                         String column = rows.getString("COLUMN_NAME");
                         if (column != null) {
@@ -75,16 +75,21 @@ record KeyColumns(List<Integer> types) {
                         }
                     }
                 }
-                try (ResultSet rows = database.getPrimaryKeys(null, in, name)) {
+                try (ResultSet rows = database.getPrimaryKeys(null, schema, table)) {
                     while (rows.next()) {
                         indexes.computeIfAbsent("primary key", _ -> new HashSet<>())
                                 .add(lower(rows.getString("COLUMN_NAME")));
                     }
                 }
-                found.addAll(indexes.values().stream().map(Set::copyOf).collect(Collectors.toSet()));
+                indexes.values().forEach(columns -> found.add(Set.copyOf(columns)));
             }
         }
         return found;
+    }
+
+    /** How a database may keep a name: as it is written, or in one case. */
+    private static Set<String> spellings(String name) {
+        return new LinkedHashSet<>(List.of(name, name.toUpperCase(Locale.ROOT), lower(name)));
     }
 
     private static String lower(String name) {

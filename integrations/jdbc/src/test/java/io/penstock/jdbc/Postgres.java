@@ -85,8 +85,12 @@ final class Postgres implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
-        run("pg_ctl", "-D", folder.resolve("data").toString(), "-m", "immediate", "-w", "stop");
-        run(folder.getParent(), List.of("rm", "-rf", folder.toString()));
+    public void close() throws IOException {
+        try {
+            run("pg_ctl", "-D", folder.resolve("data").toString(), "-m", "immediate", "-w", "stop");
+            run(folder.getParent(), List.of("rm", "-rf", folder.toString()));
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while the server stops", e);
+        }
     }
 }

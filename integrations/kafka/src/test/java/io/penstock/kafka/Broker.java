@@ -83,8 +83,8 @@ final class Broker implements AutoCloseable {
     }
 
     /** Kills it. */
-    void stop() throws InterruptedException {
-        process.destroyForcibly().waitFor();
+    void stop() {
+        process.destroyForcibly().onExit().join();
     }
 
     String address() {
@@ -103,7 +103,7 @@ final class Broker implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         stop();
     }
 }

@@ -48,7 +48,7 @@ class KafkaSourceTest {
     }
 
     @AfterAll
-    static void stopBroker() throws InterruptedException {
+    static void stopBroker() {
         if (broker != null) {
             broker.close();
         }
