@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the test vectors of io.penstock.augment: what torchvision (transforms v2), Pillow and OpenCV make of small
-images, masks, boxes, keypoints and batches.
+images, masks, boxes, keypoints and batches. Where docs/spec/augment.md computes in another order than they do, a vector
+also has the bytes that the specification gives instead, by numpy in f32: `exact`, places and values.
 
     python bench/peers/augment_vectors.py src/test/resources/io/penstock/augment/vectors.json
 
@@ -9,6 +10,7 @@ operators do not load, so the two that its import asks for are declared here; th
 """
 import base64
 import json
+import math
 import pathlib
 import sys
 
@@ -54,6 +56,138 @@ def policy(t, operation, magnitude, mode):
         magnitude /= 255
     return RandAugment(interpolation=mode)._apply_image_or_video_transform(
         t, POLICY[operation], magnitude, mode, {torch.Tensor: None})
+
+
+# docs/spec/augment.md, "Pixels"
+
+def f32(x):
+    return np.float32(x)
+
+
+def sine(degrees):
+    quarters = round(degrees / 90)
+    rest = math.radians(degrees - 90 * quarters)
+    return (math.sin(rest), math.cos(rest), -math.sin(rest), -math.cos(rest))[quarters % 4]
+
+
+def affine_map(h, w, angle, right=0, down=0, scale=1, shear_x=0, shear_y=0):
+    tan = sine(shear_x) / sine(shear_x + 90)
+    a = sine(angle - shear_y + 90) / sine(shear_y + 90)
+    b = -(a * tan + sine(angle))
+    c = sine(angle - shear_y) / sine(shear_y + 90)
+    d = sine(angle + 90) - c * tan
+    xx, xy, yx, yy = d / scale, -b / scale, -c / scale, a / scale
+    return [xx, xy, -(xx * right + xy * down) + (w - 1) / 2, yx, yy, -(yx * right + yy * down) + (h - 1) / 2]
+
+
+def warped(image, row, column, mode, fill):
+    h, w, _ = image.shape
+    if mode == "NEAREST":
+        y, x = np.rint(row).astype(int), np.rint(column).astype(int)
+        inside = (y >= 0) & (y < h) & (x >= 0) & (x < w)
+        found = image[np.clip(y, 0, h - 1), np.clip(x, 0, w - 1)]
+        return np.where(inside[..., None], found, np.uint8(fill))
+    y, x = np.floor(row), np.floor(column)
+    down, right = row - y, column - x
+    y, x = y.astype(int), x.astype(int)
+    value, covered = np.zeros(image.shape, np.float32), np.zeros((h, w), np.float32)
+    for tap in range(4):
+        ty, tx = y + (tap >> 1), x + (tap & 1)
+        weight = (right if tap & 1 else f32(1) - right) * (down if tap >> 1 else f32(1) - down)
+        weight = np.where((ty >= 0) & (ty < h) & (tx >= 0) & (tx < w), weight, f32(0))
+        value += weight[..., None] * image[np.clip(ty, 0, h - 1), np.clip(tx, 0, w - 1)].astype(np.float32)
+        covered += weight
+    value += ((f32(1) - covered) * f32(fill))[..., None]
+    return np.rint(value).astype(np.uint8)
+
+
+def affine(image, m, mode, fill):
+    h, w, _ = image.shape
+    m = [f32(v) for v in m]
+    y = (np.arange(h, dtype=np.float32) - f32((h - 1) / 2))[:, None]
+    x = (np.arange(w, dtype=np.float32) - f32((w - 1) / 2))[None, :]
+    return warped(image, m[3] * x + m[4] * y + m[5], m[0] * x + m[1] * y + m[2], mode, fill)
+
+
+def perspective(image, moves, mode, fill):
+    h, w, _ = image.shape
+    x0, y0, x1, y1, x2, y2, x3, y3 = moves
+    corners = [(x0, y0), (w - 1 - x1, y1), (w - 1 - x2, h - 1 - y2), (x3, h - 1 - y3)]
+    rows, targets = [], []
+    for (x, y), (u, v) in zip(corners, [(0, 0), (w - 1, 0), (w - 1, h - 1), (0, h - 1)]):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        targets += [u, v]
+    m = [f32(v) for v in np.linalg.solve(np.array(rows, float), np.array(targets, float))]
+    y = (np.arange(h, dtype=np.float32) + f32(0.5))[:, None]
+    x = (np.arange(w, dtype=np.float32) + f32(0.5))[None, :]
+    divisor = m[6] * x + m[7] * y + f32(1)
+    return warped(image, (m[3] * x + m[4] * y + m[5]) / divisor - f32(0.5),
+                  (m[0] * x + m[1] * y + m[2]) / divisor - f32(0.5), mode, fill)
+
+
+def blurred(image, size, sigma):
+    reach = size // 2
+    weights = [math.exp(-0.5 * ((k - reach) / sigma) ** 2) for k in range(size)]
+    weights = [f32(weight / sum(weights)) for weight in weights]
+    padded = np.pad(image, ((reach, reach), (reach, reach), (0, 0)), mode="reflect").astype(np.float32)
+    h, w, _ = image.shape
+    sums = weights[0] * padded[:h]
+    for k in range(1, size):
+        sums = sums + weights[k] * padded[k:k + h]
+    smooth = weights[0] * sums[:, :w]
+    for k in range(1, size):
+        smooth = smooth + weights[k] * sums[:, k:k + w]
+    return np.rint(smooth).astype(np.uint8)
+
+
+def operated(image, operation, magnitude, mode):
+    """An operation of a policy: those that move pixels by the specification, the others by torchvision."""
+    h, w, _ = image.shape
+    name = POLICY[operation]
+    if name in ("ShearX", "ShearY"):
+        m = affine_map(h, w, 0)
+        m[1 if name == "ShearX" else 3] = magnitude
+        m[2 if name == "ShearX" else 5] += magnitude * (h if name == "ShearX" else w) / 2
+    elif name in ("TranslateX", "TranslateY"):
+        m = affine_map(h, w, 0, *((magnitude, 0) if name == "TranslateX" else (0, magnitude)))
+    elif name == "Rotate":
+        m = affine_map(h, w, -magnitude)
+    else:
+        return array(policy(tensor(image), operation, magnitude, InterpolationMode[mode]))
+    return affine(image, m, mode, 0)
+
+
+def mixed(image, original, weights, chains):
+    total = f32(original) * image.astype(np.float32)
+    for weight, chain in zip(weights, chains):
+        changed = image
+        for operation, magnitude in chain:
+            changed = operated(changed, operation, magnitude, "BILINEAR")
+        total = total + f32(weight) * changed.astype(np.float32)
+    return np.minimum(total, 255).astype(np.uint8)
+
+
+def specified(image, operation, settings, parameters):
+    """What the specification gives where others compute in another order; None for operations that all agree on."""
+    h, w, _ = image.shape
+    values = list((parameters or {}).values())
+    if operation == "rotate":
+        return affine(image, affine_map(h, w, -values[0]), settings["interpolation"], settings["fill"])
+    if operation == "affine":
+        return affine(image, affine_map(h, w, *values), settings["interpolation"], settings["fill"])
+    if operation == "perspective":
+        return perspective(image, values, settings["interpolation"], settings["fill"])
+    if operation == "gaussianBlur":
+        return blurred(image, settings["size"], values[0])
+    if operation == "augMix":
+        chains = [values[i:i + 7] for i in range(1, len(values), 7)]
+        return mixed(image, values[0], [chain[0] for chain in chains],
+                     [list(zip(chain[1::2], chain[2::2])) for chain in chains])
+    if operation in ("trivialAugmentWide", "randAugment", "autoAugment"):
+        for i in range(0, len(values), 2):
+            image = operated(image, values[i], values[i + 1], settings["interpolation"])
+        return image
+    return None
 
 
 class FixedAugMix(AugMix):
@@ -188,7 +322,7 @@ def cases(all_images):
         for size, sigma in ((3, 0.1), (3, 0.8), (5, 1.1), (9, 2.0)):
             if min(h, w) > size // 2:
                 yield name, "gaussianBlur", {"size": size}, {"sigma": sigma}, array(F.gaussian_blur(t, size, sigma))
-        if h > 1:
+        if min(h, w) > 5:
             for mode, fill in ((InterpolationMode.NEAREST, [9.0]), (InterpolationMode.BILINEAR, None)):
                 for moves in ((1, 1, 0, 1, 0, 0, 1, 0), (0, 2, 1, 0, 2, 1, 0, 0),
                               (w // 3, h // 4, w // 5, 0, 1, h // 3, w // 4, 1)):
@@ -289,8 +423,13 @@ def main():
     for name, image in all_images.items():
         lines.append(json.dumps({"image": name, "shape": image.shape, "pixels": text(image)}))
     for name, operation, settings, parameters, result in cases(all_images):
-        lines.append(json.dumps({"of": name, "operation": operation, "settings": settings, "parameters": parameters,
-                                 "shape": result.shape, "pixels": text(result)}))
+        line = {"of": name, "operation": operation, "settings": settings, "parameters": parameters,
+                "shape": result.shape, "pixels": text(result)}
+        exact = specified(all_images[name], operation, settings, parameters)
+        if exact is not None:
+            places = np.flatnonzero(exact != result)
+            line["exact"] = [[int(place), int(exact.flat[place])] for place in places]
+        lines.append(json.dumps(line))
     pathlib.Path(sys.argv[1]).write_text(
         '{"made_by": "torchvision %s, torch %s, Pillow %s, OpenCV %s", "lines": [\n%s\n],\n"targets": [\n%s\n],\n'
         '"batches": [\n%s\n]}\n' % (torchvision.__version__, torch.__version__, Image.__version__, cv2.__version__,

@@ -23,7 +23,7 @@ import java.util.random.RandomGenerator;
  * with the last one. With both, each batch gets one of them, equally often.
  *
  * {@snippet :
- * DataLoader loader = DataLoader.builder(train).batchSize(64)
+ * DataLoader loader = DataLoader.builder(images).batchSize(64)
  *         .collator(BatchMix.soft("jpg", "cls", 1000).mixUp(0.2).cutMix(1, ImageTransform.Layout.NCHW)).open();
  * }
  *

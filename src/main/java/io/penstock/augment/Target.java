@@ -7,7 +7,7 @@ package io.penstock.augment;
  *
  * {@snippet :
  * Dataset train = Augment.images().randomResizedCrop(512, 512).horizontalFlip(0.5)
- *         .mapped(samples, "image", Target.mask("mask").outside(255), Target.boxes("boxes").minimum(16, 0.2));
+ *         .mapped(images, "image", Target.mask("mask").outside(255), Target.boxes("boxes").minimum(16, 0.2));
  * }
  *
  * <p>Coordinates are in pixels of the image field, x to the right and y down. They are continuous: the pixel in column
