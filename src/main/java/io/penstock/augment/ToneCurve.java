@@ -67,14 +67,18 @@ record ToneCurve(Kind kind, double probability, Range first, Range second) imple
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
             if (kind == Kind.GAMMA) {
-                float share = i * ColorChanges.ONE_255TH;
-                table[i] = (byte) (int) ((float) StrictMath.pow(share, values[at]) * ColorChanges.TO_U8);
+                table[i] = (byte) (int) ((float) power(i * ColorChanges.ONE_255TH, values[at]) * ColorChanges.TO_U8);
             } else {
                 table[i] = (byte) (int) Math.rint(
                         Math.clamp((float) values[at] * i + (float) (values[at + 1] * 255), 0f, 255f));
             }
         }
         canvas.map(table);
+    }
+
+    /** By logarithm, since {@link StrictMath#pow} allocates memory. */
+    private static double power(double base, double exponent) {
+        return exponent == 0 ? 1 : base == 0 ? 0 : StrictMath.exp(exponent * StrictMath.log(base));
     }
 
     @Override
