@@ -14,7 +14,7 @@ import java.util.Arrays;
 final class Canvas {
 
     private static final int IMAGE = -1;
-    private static final int FLOAT_ARRAYS = 3;
+    private static final int FLOAT_ARRAYS = 4;
 
     /** The image now, of at least {@link #byteCount}. */
     private byte[] pixels = {};
@@ -72,7 +72,7 @@ final class Canvas {
         return planes;
     }
 
-    /** Returns one of three arrays of at least that many floats, for the operation that asks; values are stale. */
+    /** Returns one of four arrays of at least that many floats, for the operation that asks; values are stale. */
     float[] floats(int array, int count) {
         if (floats[array].length < count) {
             floats[array] = new float[count];
