@@ -14,7 +14,7 @@ import java.util.Arrays;
 final class Canvas {
 
     private static final int IMAGE = -1;
-    private static final int FLOAT_ARRAYS = 4;
+    private static final int FLOAT_ARRAYS = 5;
 
     /** The image now, of at least {@link #byteCount}. */
     private byte[] pixels = {};
@@ -72,7 +72,10 @@ final class Canvas {
         return planes;
     }
 
-    /** Returns one of four arrays of at least that many floats, for the operation that asks; values are stale. */
+    /**
+     * Returns one of five arrays of at least that many floats, with stale values, for the operation that asks; the last
+     * one is for an operation that applies others.
+     */
     float[] floats(int array, int count) {
         if (floats[array].length < count) {
             floats[array] = new float[count];
@@ -271,6 +274,13 @@ final class Canvas {
         for (int y = top; y < top + rows; y++) {
             int from = (y * width + left) * channels;
             Arrays.fill(pixels, from, from + columns * channels, (byte) value);
+        }
+    }
+
+    /** Converts values, so that loops over them are vectorized. */
+    static void toFloats(byte[] values, int from, float[] floats, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            floats[to + i] = values[from + i] & 0xFF;
         }
     }
 

@@ -65,7 +65,7 @@ record GaussianBlur(int size, Range sigma) implements Step {
         int loaded = 0;
         for (int y = 0; y < height; y++) {
             for (; loaded <= Math.min(y + reach, height - 1); loaded++) {
-                load(pixels, loaded * rowBytes, rows, loaded % size * rowBytes, rowBytes);
+                Canvas.toFloats(pixels, loaded * rowBytes, rows, loaded % size * rowBytes, rowBytes);
             }
             begin(rows, mirrored(y - reach, height) % size * rowBytes, weights[0], sums, side, rowBytes);
             for (int k = 1; k < size; k++) {
@@ -104,12 +104,6 @@ record GaussianBlur(int size, Range sigma) implements Step {
 
     private static int mirrored(int i, int n) {
         return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
-    }
-
-    private static void load(byte[] pixels, int from, float[] row, int to, int length) {
-        for (int i = 0; i < length; i++) {
-            row[to + i] = pixels[from + i] & 0xFF;
-        }
     }
 
     private static void begin(float[] row, int from, float weight, float[] sums, int to, int length) {
