@@ -16,6 +16,7 @@ final class StepTable {
 
     private static final ValueForm<Interpolation> INTERPOLATION =
             ValueForm.word(List.of(Interpolation.values()));
+    private static final ValueForm<Padding.Mode> PADDING = ValueForm.word(List.of(Padding.Mode.values()));
     private static final Range NONE = Range.of(0, 0);
     private static final Range UNCHANGED = Range.of(1, 1);
     private static final double SOMETIMES = 0.5;
@@ -130,13 +131,21 @@ final class StepTable {
                     .with("size", ValueForm.SIZE, null).with("scale", ValueForm.RANGE, RandomResizedCrop.SCALE)
                     .with("ratio", ValueForm.RANGE, RandomResizedCrop.RATIO),
             entry("resize", "resize", Resize.class,
-                    step -> List.of(step.height() == 0 ? List.of(step.width()) : List.of(step.height(), step.width())),
+                    step -> List.of(step.height() == 0 ? List.of(step.width()) : List.of(step.height(), step.width()),
+                            step.filter()),
                     (pipeline, v) -> {
                         List<Integer> sides = v.list(0);
-                        return sides.size() == 1 ? pipeline.resize(sides.getFirst())
-                                : pipeline.resize(sides.getFirst(), sides.getLast());
+                        ResizeFilter filter = v.constant(1);
+                        return sides.size() == 1 ? pipeline.resize(sides.getFirst(), filter)
+                                : pipeline.resize(sides.getFirst(), sides.getLast(), filter);
                     })
-                    .with("size", ValueForm.SIDES, null),
+                    .with("size", ValueForm.SIDES, null)
+                    .with("filter", ValueForm.word(List.of(ResizeFilter.values())), ResizeFilter.BILINEAR),
+            entry("pad", "pad", Pad.class,
+                    step -> List.of(step.padding().pixels(), step.padding().mode(), step.padding().fill()),
+                    (pipeline, v) -> pipeline.pad(new Padding(v.whole(0), v.constant(1), v.whole(2))))
+                    .with("padding", ValueForm.WHOLE, null).with("mode", PADDING, Padding.Mode.CONSTANT)
+                    .with("fill", ValueForm.WHOLE, 0),
             entry("centerCrop", "center", Crop.class, step -> List.of(step.size()),
                     (pipeline, v) -> pipeline.centerCrop(v.size(0).height(), v.size(0).width()))
                     .with("size", ValueForm.SIZE, null),
@@ -145,7 +154,7 @@ final class StepTable {
                     (pipeline, v) -> pipeline.randomCrop(v.size(0).height(), v.size(0).width(),
                             new Padding(v.whole(1), v.constant(2), v.whole(3))))
                     .with("size", ValueForm.SIZE, null).with("padding", ValueForm.WHOLE, 0)
-                    .with("mode", ValueForm.word(List.of(Padding.Mode.values())), Padding.Mode.CONSTANT)
+                    .with("mode", PADDING, Padding.Mode.CONSTANT)
                     .with("fill", ValueForm.WHOLE, 0),
             sometimes("horizontalFlip", "flip", (pipeline, v) -> pipeline.horizontalFlip(v.number(0)), SOMETIMES),
             sometimes("verticalFlip", "vflip", (pipeline, v) -> pipeline.verticalFlip(v.number(0)), SOMETIMES),
@@ -161,6 +170,12 @@ final class StepTable {
                     .with("translateY", ValueForm.NUMBER, 0.0).with("scale", ValueForm.RANGE, UNCHANGED)
                     .with("shearX", ValueForm.SPREAD, NONE).with("shearY", ValueForm.SPREAD, NONE)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
+            entry("perspective", "perspective", Perspective.class,
+                    step -> List.of(step.distortion(), step.probability(), step.interpolation(), step.fill()),
+                    (pipeline, v) -> pipeline.perspective(v.number(0), v.number(1), v.constant(2), v.whole(3)))
+                    .with("distortion", ValueForm.NUMBER, Perspective.DISTORTION)
+                    .with("p", ValueForm.PROBABILITY, SOMETIMES)
+                    .with("interpolation", INTERPOLATION, Interpolation.BILINEAR).with("fill", ValueForm.WHOLE, 0),
             entry("colorJitter", "jitter", ColorJitter.class,
                     step -> List.of(step.brightness(), step.contrast(), step.saturation(), step.hue()),
                     (pipeline, v) -> pipeline.colorJitter(v.range(0), v.range(1), v.range(2), v.range(3)))
@@ -181,6 +196,20 @@ final class StepTable {
             entry("sharpness", "sharpness", Sometimes.class, step -> List.of(step.setting(), step.probability()),
                     (pipeline, v) -> pipeline.sharpness(v.number(0), v.number(1)))
                     .with("factor", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("gamma", "gamma", ToneCurve.class, step -> List.of(step.first(), step.probability()),
+                    (pipeline, v) -> pipeline.gamma(v.range(0), v.number(1)))
+                    .with("gamma", ValueForm.RANGE, Range.of(0.8, 1.2)).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("brightnessContrast", "bc", ToneCurve.class,
+                    step -> List.of(step.second().high(), ValueForm.distance(step.first()), step.probability()),
+                    (pipeline, v) -> pipeline.brightnessContrast(v.number(0), v.number(1), v.number(2)))
+                    .with("brightness", ValueForm.NUMBER, 0.2).with("contrast", ValueForm.NUMBER, 0.2)
+                    .with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("gaussianBlur", "blur", GaussianBlur.class, step -> List.of(step.size(), step.sigma()),
+                    (pipeline, v) -> pipeline.gaussianBlur(v.whole(0), v.range(1)))
+                    .with("size", ValueForm.WHOLE, null).with("sigma", ValueForm.AMOUNT, GaussianBlur.SIGMA),
+            entry("gaussianNoise", "noise", GaussianNoise.class, step -> List.of(step.sigma()),
+                    (pipeline, v) -> pipeline.gaussianNoise(v.range(0)))
+                    .with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
             entry("randomErasing", "erase", Erasing.class,
                     step -> List.of(step.probability(), step.scale(), step.ratio(), step.value()),
                     (pipeline, v) -> pipeline.randomErasing(v.number(0), v.range(1), v.range(2), v.whole(3)))
@@ -194,6 +223,16 @@ final class StepTable {
             entry("trivialAugmentWide", "ta", Policy.class, step -> List.of(step.interpolation()),
                     (pipeline, v) -> pipeline.trivialAugmentWide(v.constant(0)))
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
+            entry("autoAugment", "aa", AutoAugment.class, step -> List.of(step.policy(), step.interpolation()),
+                    (pipeline, v) -> pipeline.autoAugment(v.constant(0), v.constant(1)))
+                    .with("policy", ValueForm.word(List.of(AutoAugmentPolicy.values())), AutoAugmentPolicy.IMAGENET)
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
+            entry("augMix", "augmix", AugMix.class,
+                    step -> List.of(step.severity(), step.chains(), step.depth(), step.alpha(), step.interpolation()),
+                    (pipeline, v) -> pipeline.augMix(v.whole(0), v.whole(1), v.whole(2), v.number(3), v.constant(4)))
+                    .with("severity", ValueForm.WHOLE, 3).with("chains", ValueForm.WHOLE, 3)
+                    .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
+                    .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),
             NORMALIZE, TO);
 
     private StepTable() {

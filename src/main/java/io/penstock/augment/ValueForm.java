@@ -38,6 +38,10 @@ record ValueForm<T>(String what, String separator, Function<String, T> reader, F
 
     static final ValueForm<Range> RANGE = new ValueForm<>("a range such as 0.2..1", DOTS, ValueForm::range,
             ValueForm::text);
+    /** One number, or a range. */
+    static final ValueForm<Range> AMOUNT = new ValueForm<>("a number, or a range such as 0.1..2", DOTS,
+            text -> text.contains(DOTS) ? range(text) : Range.of(number(text), number(text)),
+            range -> range.low() == range.high() ? text(range.high()) : text(range));
     /** Factors: 0.4 is 0.6 to 1.4. */
     static final ValueForm<Range> FACTOR = new ValueForm<>("a number, 0.4 for factors of 0.6 to 1.4, or a range such as"
             + " 0.8..1.2", DOTS, text -> text.contains(DOTS) ? range(text) : ColorJitter.around1(number(text)),
@@ -115,8 +119,12 @@ record ValueForm<T>(String what, String separator, Function<String, T> reader, F
     }
 
     private static String factor(Range range) {
-        BigDecimal spread = new BigDecimal(Double.toString(range.high())).subtract(BigDecimal.ONE);
-        return spread.signum() >= 0 && ColorJitter.around1(spread.doubleValue()).equals(range)
-                ? text(spread.doubleValue()) : text(range);
+        double distance = distance(range);
+        return distance >= 0 && ColorJitter.around1(distance).equals(range) ? text(distance) : text(range);
+    }
+
+    /** The number whose factors reach up to the end of a range. */
+    static double distance(Range factors) {
+        return new BigDecimal(Double.toString(factors.high())).subtract(BigDecimal.ONE).doubleValue();
     }
 }

@@ -25,13 +25,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock augment}. */
 @Command(
@@ -44,12 +42,9 @@ final class AugmentCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private Report report;
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "expected list or show");
+        throw new UsageException("expected list or show");
     }
 
     /** {@code penstock augment list}. */
@@ -71,7 +66,7 @@ final class AugmentCommand implements Callable<Integer> {
             return ExitCode.SUCCESS;
         }
 
-        private static Map<String, Object> fields(StepForm form) {
+        private static Map<String, @Nullable Object> fields(StepForm form) {
             return Json.members("name", form.name(), "short_name", form.shortName(),
                     "parameters", form.parameters().stream().map(parameter -> Json.members("name", parameter.name(),
                             "form", parameter.form(),
@@ -105,9 +100,6 @@ final class AugmentCommand implements Callable<Integer> {
 
         @Mixin
         private Report report;
-
-        @Spec
-        private CommandSpec spec;
 
         @Parameters(arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
         private List<Path> paths;
@@ -148,13 +140,13 @@ final class AugmentCommand implements Callable<Integer> {
                 Augment augment = samples.augmenting.pipeline().orElseGet(() -> AugmentText.parse(DEFAULT_STEPS));
                 String field = samples.augmenting.fields(source.dataset()).getFirst();
                 Tensor image = image(source.dataset(), field, arena);
-                TensorSpec result = samples.valid(() -> augment.result(
+                TensorSpec result = UsageException.valid(() -> augment.result(
                         new TensorSpec(field, image.dtype(), image.shape())));
                 Tensor picture = Tensor.of(arena.allocate(result.byteSize()), DType.U8, result.shape());
                 PictureSheet sheet = new PictureSheet(Math.min(MOST_COLUMNS, (int) Math.ceil(Math.sqrt(count + 1.0))));
                 sheet.add(image, List.of("sample " + sample + ": " + image.dim(0) + " x " + image.dim(1),
                         AugmentText.of(augment).replace(",", ", ")));
-                List<Map<String, Object>> pictures = new ArrayList<>();
+                List<Map<String, @Nullable Object>> pictures = new ArrayList<>();
                 for (Place place : places(source.dataset().size())) {
                     List<StepParameters> drawn = augment.parameters(new KeyedRandom(seed, place.epoch),
                             place.position, (int) image.dim(0), (int) image.dim(1));
@@ -175,10 +167,10 @@ final class AugmentCommand implements Callable<Integer> {
 
         private void check(Dataset dataset) {
             if (sample < 0 || sample >= dataset.size()) {
-                throw wrong("--sample: found " + sample + ", expected 0 to " + (dataset.size() - 1));
+                throw new UsageException("--sample: found " + sample + ", expected 0 to " + (dataset.size() - 1));
             }
             if (count < 1 || count > MOST_PICTURES || epoch < 0) {
-                throw wrong("--count " + count + ", --epoch " + epoch + ": expected 1 to " + MOST_PICTURES
+                throw new UsageException("--count " + count + ", --epoch " + epoch + ": expected 1 to " + MOST_PICTURES
                         + " pictures from an epoch of at least 0");
             }
         }
@@ -219,10 +211,6 @@ final class AugmentCommand implements Callable<Integer> {
                 }
             }
             return lines;
-        }
-
-        private ParameterException wrong(String message) {
-            return new ParameterException(spec.commandLine(), message);
         }
     }
 }

@@ -13,18 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What is done to images by chance. */
 final class AugmentOptions {
 
     private static final String FILE = "@";
-
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
 
     @Option(names = "--augment", paramLabel = "STEPS",
             description = "Augment images, for example rrc=224,flip,jitter=0.4:0.4:0.4:0.1; 'penstock augment list'"
@@ -38,19 +32,20 @@ final class AugmentOptions {
 
     /** The pipeline; empty if the option was not given. */
     Optional<Augment> pipeline() throws IOException {
-        if (text == null) {
+        String steps = text;
+        if (steps == null) {
             if (!fields.isEmpty()) {
-                throw wrong("--augment-field: found without --augment, expected both");
+                throw new UsageException("--augment-field: found without --augment, expected both");
             }
             return Optional.empty();
         }
-        if (text.startsWith(FILE)) {
-            return Optional.of(AugmentText.read(Path.of(text.substring(1))));
+        if (steps.startsWith(FILE)) {
+            return Optional.of(AugmentText.read(Path.of(steps.substring(1))));
         }
         try {
-            return Optional.of(AugmentText.parse(text));
+            return Optional.of(AugmentText.parse(steps));
         } catch (IllegalArgumentException e) {
-            throw wrong("--augment: " + e.getMessage());
+            throw new UsageException("--augment: " + e.getMessage());
         }
     }
 
@@ -66,7 +61,7 @@ final class AugmentOptions {
         }
         List<String> found = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();
         if (found.size() != 1) {
-            throw wrong((found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in " + images.fields()
+            throw new UsageException((found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in " + images.fields()
                     + ", expected one (--image HxW decodes JPEG and PNG)"
                     : "--augment-field: missing, expected some of " + found));
         }
@@ -84,17 +79,13 @@ final class AugmentOptions {
             try {
                 augmented = pipeline.get().mapped(augmented, field);
             } catch (IllegalArgumentException e) {
-                throw wrong("--augment: " + field + ": " + e.getMessage());
+                throw new UsageException("--augment: " + field + ": " + e.getMessage());
             }
         }
         String steps = AugmentText.of(pipeline.get());
-        Map<String, Object> cut = new LinkedHashMap<>(plain.cut());
+        Map<String, @Nullable Object> cut = new LinkedHashMap<>(plain.cut());
         cut.putAll(Json.members("fields", augmented.fields().stream().map(TensorSpec::toString).toList(),
                 "augment", steps));
         return plain.with(augmented, cut, plain.text() + " augmented by " + steps + " to " + augmented.fields());
-    }
-
-    ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Decoders as command-line options. */
 final class DecoderText {
@@ -81,7 +82,7 @@ final class DecoderText {
     }
 
     /** The default decoder for a column's encoding; null for numbers. */
-    static Decoder byEncoding(Column column, String imageSize) {
+    static @Nullable Decoder byEncoding(Column column, @Nullable String imageSize) {
         if (column.kind() == Column.Kind.NUMBERS) {
             return null;
         }

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The report of a {@link StreamRun}: rates, times, and where the time went.
@@ -25,7 +26,7 @@ import java.util.stream.Collectors;
  * @param headroom real over synthetic; null if that was not measured
  */
 record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
-        Headroom headroom) {
+        @Nullable Headroom headroom) {
 
     /** A trainer that waits at least this share of its time is input-bound. */
     private static final double INPUT_BOUND_SHARE = 0.05;
@@ -61,7 +62,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     /** The bottleneck: {@code input}, {@code trainer}, or null if nothing was measured. */
-    String bottleneck() {
+    @Nullable String bottleneck() {
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
@@ -79,7 +80,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 + TimeText.millis(run.waitTimes().meanNanos()) + " of each " + TimeText.millis(stepMean) + " step";
         String slots = "waited for a free slot " + NumberText.percent(workerShare(run.loader().slotWaitNanos()))
                 + " of theirs";
-        if (bottleneck().equals("trainer")) {
+        if ("trainer".equals(bottleneck())) {
             return "The trainer is the bottleneck: it " + waited
                     + (workers == 0 ? "." : "; the workers " + slots + ".");
         }
@@ -107,11 +108,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
-    Map<String, Object> fields() {
-        Map<String, Object> fields = Json.members("transfer", copies() ? "copy" : "in-place", "workers", workers,
-                "memory", Json.members("host_slots", memory.hostSlots(), "device_slots", memory.deviceSlots(),
-                        "slab_bytes", memory.slabBytes(), "host_bytes", memory.hostBytes(),
-                        "device_bytes", memory.deviceBytes()),
+    Map<String, @Nullable Object> fields() {
+        Map<String, @Nullable Object> fields = Json.members("transfer", copies() ? "copy" : "in-place",
+                "workers", workers, "memory", Json.members("host_slots", memory.hostSlots(),
+                        "device_slots", memory.deviceSlots(), "slab_bytes", memory.slabBytes(),
+                        "host_bytes", memory.hostBytes(), "device_bytes", memory.deviceBytes()),
                 "interrupted", run.interrupted(), "steps", run.steps(), "samples", run.samples());
         if (windowTokens > 0) {
             fields.putAll(Json.members("tokens", tokens(), "tokens_per_second", perSecond(tokens())));
@@ -121,7 +122,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6,
                 "step_ms", fields(run.stepTimes()), "wait_ms", fields(run.waitTimes()), "shares", shares()));
         if (!run.loader().parts().isEmpty()) {
-            Map<String, Object> parts = new LinkedHashMap<>();
+            Map<String, @Nullable Object> parts = new LinkedHashMap<>();
             run.loader().parts().forEach(part -> parts.put(part.name(), perSample(part) / 1e6));
             fields.put("sample_ms", parts);
         }
@@ -134,9 +135,9 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return fields;
     }
 
-    private Map<String, Object> shares() {
+    private Map<String, @Nullable Object> shares() {
         LoaderReport loader = run.loader();
-        Map<String, Object> shares = Json.members("trainer_waiting", waitShare(),
+        Map<String, @Nullable Object> shares = Json.members("trainer_waiting", waitShare(),
                 "workers_planning", workerShare(loader.planNanos()),
                 "workers_collating", workerShare(loader.collateNanos()),
                 "workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
@@ -146,7 +147,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return shares;
     }
 
-    private static Map<String, Object> fields(DurationHistogram times) {
+    private static Map<String, @Nullable Object> fields(DurationHistogram times) {
         return Json.members("mean", times.meanNanos() / 1e6, "p50", times.quantileNanos(0.5) / 1e6,
                 "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }

@@ -58,10 +58,14 @@ final class WebDatasetTarget implements AutoCloseable {
                 pattern.requireAbsent();
             }
             List<RecordColumns.Field> images = target.openMembers(copies);
-            if (copies.isEmpty()) {
-                target.writeSamples(writer);
-            } else {
-                target.writeCopies(copies.get(), images, writer);
+            try {
+                if (copies.isEmpty()) {
+                    target.writeSamples(writer);
+                } else {
+                    target.writeCopies(copies.get(), images, writer);
+                }
+            } catch (InternalError fault) {
+                throw target.explained(fault);
             }
             if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
@@ -178,18 +182,14 @@ final class WebDatasetTarget implements AutoCloseable {
     /** Adds a record's values to the current sample. */
     private void add(long record) throws IOException {
         for (SampleMember member : members) {
-            try {
-                MemorySegment file = member.file(record);
-                boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
-                        && conversion.suffix(member.columnName()) == null;
-                String suffix = named ? suffixOf(store.name(record)) : member.suffix();
-                // The class column is the same for all files of a sample.
-                if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
-                    throw new ConversionException(store.name(record) + ": found two files '" + suffix
-                            + "' of one sample, expected names that differ in more than case");
-                }
-            } catch (InternalError fault) {
-                throw explained(fault);
+            MemorySegment file = member.file(record);
+            boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
+                    && conversion.suffix(member.columnName()) == null;
+            String suffix = named ? suffixOf(store.name(record)) : member.suffix();
+            // The class column is the same for all files of a sample.
+            if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
+                throw new ConversionException(store.name(record) + ": found two files '" + suffix
+                        + "' of one sample, expected names that differ in more than case");
             }
         }
     }
@@ -213,8 +213,6 @@ final class WebDatasetTarget implements AutoCloseable {
             samples++;
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage() + " (name another suffix)", e);
-        } catch (InternalError fault) {
-            throw explained(fault);
         } finally {
             sample.clear();
         }

@@ -12,7 +12,8 @@ import io.penstock.os.ThreadUsage;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport;
-import io.penstock.telemetry.Recorder;
+import io.penstock.telemetry.recording.AccountBook;
+import io.penstock.telemetry.recording.Recorder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -229,7 +230,7 @@ public final class Diagnosis implements AutoCloseable {
         double queues = all.stream().filter(account -> account.making().usage() != null
                 && account.making().usage().queuedNanos() >= 0).count();
         try (var usage = new ThreadUsage()) {
-            return (all.size() * Accounts.nanosPerBatch() + 2 * asked * askingNanos(usage::read)
+            return (all.size() * AccountBook.nanosPerBatch() + 2 * asked * askingNanos(usage::read)
                     + 2 * queues * askingNanos(usage::queuedNanos)) / steps;
         }
     }

@@ -267,7 +267,7 @@ class StreamCommandTest {
     void anInterruptBeforeAnythingIsMeasuredIsReportedToo() throws Exception {
         try (TokenStore tokens = TokenStore.open(store);
                 DataLoader loader = DataLoader.builder(TokenWindows.of(tokens, WINDOW)).batchSize(8).open()) {
-            StreamRun run = new StreamRun(loader, System.nanoTime(), 0, new ProgressBar(null, "stream", ""));
+            StreamRun run = new StreamRun(loader, System.nanoTime(), 0, ProgressBar.hidden());
             Thread.currentThread().interrupt();
             StreamRun.Measured measured = run.run(3, 100);
             assertFalse(Thread.interrupted(), "the interrupt was taken");

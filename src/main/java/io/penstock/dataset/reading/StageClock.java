@@ -53,7 +53,8 @@ public final class StageClock implements PartClock {
         Arrays.fill(partNanos, 0);
     }
 
-    void readSince(long begin) {
+    /** Adds the time since a moment to what reading took. */
+    public void readSince(long begin) {
         readNanos += now() - begin;
     }
 

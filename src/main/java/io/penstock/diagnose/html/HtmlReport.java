@@ -85,14 +85,14 @@ public final class HtmlReport {
         page.element("p", first.summary(), "class", "lead");
         page.open("div", "class", "figures");
         if (input.headroom() != null) {
-            figure(NumberText.percent(input.headroom().ratio()), "of the throughput with free input: "
+            figure(NumberText.percent(input.headroom().ratio()), "of the throughput without waiting for input: "
                     + NumberText.round(input.headroom().syntheticSamplesPerSecond(), "/s"));
         }
         figure(NumberText.round(input.samplesPerSecond(), "/s"),
                 "samples, " + NumberText.round(input.bytesPerSecond(), "B/s"));
         figure(TimeText.of(input.stepMillis().mean()), "per step, mean of " + input.stepMillis().count() + " steps");
         figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()),
-                "of the step waits for input");
+                "of the step spent waiting for input");
         page.close().close();
     }
 
@@ -261,7 +261,7 @@ public final class HtmlReport {
             return;
         }
         page.element("h3", "Causes of waiting");
-        table("cause", "total", "share", "largest part of");
+        table("cause", "total", "share", "largest cause of");
         for (CauseRow row : input.causes()) {
             row(row.cause().label(), TimeText.of(row.millis()), NumberText.percent(row.share()),
                     row.waits() + " waits");
@@ -273,7 +273,8 @@ public final class HtmlReport {
         if (input.timeline().isEmpty()) {
             return;
         }
-        section("Timeline of a few batches", "The numbers are steps. Upper lanes: workers; lower lane: the trainer.");
+        section("Timeline of a few batches",
+                "Numbers are steps. The upper lanes are workers, the lowest lane is the trainer.");
         legend("c-slot", "waits for a slot", "c-collate", "is built", "c-copy", "is copied",
                 "c-wait", "the trainer waits", "c-compute", "the trainer holds it");
         chart(Timeline.of(input.timeline()));
@@ -359,9 +360,9 @@ public final class HtmlReport {
         row("ranks", String.valueOf(print.worldSize()));
         row("workers", String.valueOf(print.workers()));
         row("slots", print.hostSlots() + " on the host, " + print.deviceSlots() + " on the device");
-        row("reading", print.readMode() + ", page cache " + print.cacheState());
+        row("read mode", print.readMode() + ", page cache " + print.cacheState());
         row("clock", summary.clock());
-        row("cost of measuring", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " per step, "
+        row("measurement overhead", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " per step, "
                 + NumberText.percent(summary.overhead().share()));
         page.close().close();
     }
