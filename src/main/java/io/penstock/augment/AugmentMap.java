@@ -37,9 +37,24 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /** What a thread reuses for all images. */
-    private static final class Workspace {
+    static final class Workspace {
         final Canvas canvas = new Canvas();
+        final Placement placement = new Placement();
         final double[] values = new double[Step.MAX_PARAMETERS];
+        private double[] numbers = {};
+
+        /** Returns an array of at least that many numbers, with stale values. */
+        double[] numbers(int count) {
+            if (numbers.length < count) {
+                numbers = new double[count];
+            }
+            return numbers;
+        }
+    }
+
+    /** Returns what this thread reuses. */
+    static Workspace workspace() {
+        return OF_THREAD.get();
     }
 
     /**
@@ -136,7 +151,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /** Draws a step's parameters by its own key. A step that is not random needs no generator. */
-    private static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
+    static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
         if (named.step.isRandom()) {
             keyed(random).select(named.number);
         }

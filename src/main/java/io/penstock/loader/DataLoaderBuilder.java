@@ -4,6 +4,7 @@ package io.penstock.loader;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
 import io.penstock.io.ReadMode;
@@ -65,7 +66,7 @@ public final class DataLoaderBuilder {
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
-        this.sampler = Sampler.sequential(dataset.size());
+        this.sampler = dataset.arrivals().map(Arrivals::order).orElseGet(() -> Sampler.sequential(dataset.size()));
     }
 
     /**

@@ -26,7 +26,8 @@ public final class StageClock {
         transformNanos = 0;
     }
 
-    void readSince(long begin) {
+    /** Adds the time since a moment to what reading took. */
+    public void readSince(long begin) {
         readNanos += now() - begin;
     }
 
