@@ -10,12 +10,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock cache}. */
 @Command(
@@ -28,12 +26,9 @@ final class CacheCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private Report report;
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "expected ls, verify or trim");
+        throw new UsageException("expected ls, verify or trim");
     }
 
     /** Which cache. */
@@ -41,7 +36,7 @@ final class CacheCommand implements Callable<Integer> {
 
         @Option(names = "--cache", paramLabel = "DIR",
                 description = "The cache's folder; default: PENSTOCK_CACHE, or penstock in the user's cache folder.")
-        private Path folder;
+        private @Nullable Path folder;
 
         BlockCache open() throws IOException {
             return BlockCache.existing(folder == null ? RemoteSettings.fromEnvironment().cacheFolder() : folder);

@@ -24,10 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock fetch}. */
 @Command(
@@ -43,9 +40,6 @@ final class FetchCommand implements Callable<Integer> {
     private static final int FILES = 16;
     private static final long STEP_BYTES = 1 << 20;
     private static final long AHEAD_BYTES = 64 << 20;
-
-    @Spec
-    private CommandSpec spec;
 
     @Mixin
     private Report report;
@@ -69,7 +63,7 @@ final class FetchCommand implements Callable<Integer> {
         long total = wanted.stream().mapToLong(Wanted::bytes).sum();
         long limit = remote.files().cacheBytes();
         if (total > limit) {
-            throw new ParameterException(spec.commandLine(), "the files have " + ByteText.of(total)
+            throw new UsageException("the files have " + ByteText.of(total)
                     + ", more than the cache may hold: " + ByteText.of(limit) + "; raise --cache-size");
         }
         try (ProgressBar bar = report.progressBar("fetch", "B");
@@ -101,10 +95,9 @@ final class FetchCommand implements Callable<Integer> {
         List<Wanted> wanted = new ArrayList<>();
         for (String name : names) {
             if (!RemoteFiles.isRemote(name)) {
-                throw new ParameterException(spec.commandLine(), name + ": a local path, expected s3://, https:// or"
-                        + " http://");
+                throw new UsageException(name + ": a local path, expected s3://, https:// or http://");
             }
-            for (String one : expanded(name)) {
+            for (String one : UsageException.valid(() -> BraceExpansion.expand(name))) {
                 Location location = remote.locate(one);
                 FileInfo info = location.info();
                 switch (info.kind()) {
@@ -119,14 +112,6 @@ final class FetchCommand implements Callable<Integer> {
             }
         }
         return wanted;
-    }
-
-    private List<String> expanded(String name) {
-        try {
-            return BraceExpansion.expand(name);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
     }
 
     private static void fetch(Wanted wanted, AtomicLong done) throws IOException {
