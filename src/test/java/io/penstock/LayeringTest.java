@@ -53,6 +53,8 @@ class LayeringTest {
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics")),
             Map.entry("io.micrometer", Set.of("diagnose.micrometer")),
             Map.entry("java.net.http", Set.of("io")),
+            Map.entry("javax.crypto", Set.of("io")),
+            Map.entry("javax.net.ssl", Set.of("io")),
             Map.entry("javax.xml.stream", Set.of("io")),
             Map.entry("jdk.jfr", Set.of("telemetry", "diagnose", "cli")),
             Map.entry("com.knuddels.jtokkit", Set.of("tokenize")),

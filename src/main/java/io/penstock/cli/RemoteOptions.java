@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 final class RemoteOptions {
 
     @Option(names = "--cache", paramLabel = "DIR",
-            description = "Keep remote files in DIR, on a local disk; default: PENSTOCK_CACHE, or penstock in the user's"
-                    + " cache folder.")
+            description = "Keep remote files in DIR, on a local disk; default: PENSTOCK_CACHE, or penstock in the"
+                    + " user's cache folder.")
     private @Nullable Path folder;
 
     @Option(names = "--cache-size", paramLabel = "SIZE", converter = AmountText.Bytes.class,

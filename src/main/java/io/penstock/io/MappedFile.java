@@ -213,7 +213,7 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as it was before this call. */
+    /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as before this call. */
     void fetch(long offset, long bytes) {
         if (fetcher != null && clipped(offset, bytes) > 0) {
             fetcher.fetch(offset, clipped(offset, bytes));

@@ -176,11 +176,12 @@ class SparseStoreTest {
         Path npy = Fixtures.entries("npy").filter(entry -> entry.expect().equals("read")).findFirst().orElseThrow()
                 .path();
         try (Store local = Store.open(npy.toUri()); Store fetched = Store.open(URI.create("test://" + npy))) {
-            assertEquals(StoreContent.read(Location.of(npy)), StoreContent.read(Location.of(URI.create("test://" + npy)))
-                    .replace("test://", ""));
+            assertEquals(StoreContent.read(Location.of(npy)), StoreContent.read(
+                    Location.of(URI.create("test://" + npy))).replace("test://", ""));
             assertTrue(fetched.toString().startsWith("test://"), fetched.toString());
         }
-        assertEquals("ftp://host/x.npy: unknown scheme 'ftp', expected file or http or https or s3 or test", assertThrows(
-                IllegalArgumentException.class, () -> Store.open(URI.create("ftp://host/x.npy"))).getMessage());
+        assertEquals("ftp://host/x.npy: unknown scheme 'ftp', expected file or http or https or s3 or test",
+                assertThrows(IllegalArgumentException.class, () -> Store.open(URI.create("ftp://host/x.npy")))
+                        .getMessage());
     }
 }

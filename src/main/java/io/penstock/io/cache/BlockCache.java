@@ -162,8 +162,8 @@ public final class BlockCache {
     }
 
     /**
-     * {@return a file beside the blocks of an object, for what is derived from it; it goes with the object, and need not
-     * exist}
+     * {@return a file beside the blocks of an object, for what is derived from it; it need not exist, and is removed
+     * with the object}
      *
      * @param object the object
      * @param name what is derived, as a name

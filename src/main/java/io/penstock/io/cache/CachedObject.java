@@ -131,7 +131,7 @@ public final class CachedObject implements RangeFetcher {
         int last = table.blockOf(offset + bytes - 1);
         for (int block = table.blockOf(offset); block <= last; block++) {
             if (!isUsable(block) && !pending.containsKey(block) && cache.mayReadAhead()) {
-                start(block);
+                CompletableFuture<Void> _ = start(block);
             }
         }
     }
@@ -145,7 +145,7 @@ public final class CachedObject implements RangeFetcher {
         }
         for (int block = first; block <= last; block++) {
             if (!isUsable(block)) {
-                start(block);
+                CompletableFuture<Void> _ = start(block);
             }
         }
         for (int block = first; block <= last; block++) {

@@ -49,9 +49,9 @@ final class Eviction {
                 used -= drop(blocks, used + bytes - (limitBytes - limitBytes / 8));
             }
             if (used + bytes > limitBytes) {
-                throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes) + " in the cache "
-                        + cache.folder() + ": its limit is " + ByteText.of(limitBytes) + ", and open files keep "
-                        + ByteText.of(used) + " of it; raise the limit");
+                throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes)
+                        + " in the cache " + cache.folder() + ": its limit is " + ByteText.of(limitBytes)
+                        + ", and open files keep " + ByteText.of(used) + " of it; raise the limit");
             }
             allowance = Math.max(bytes, (limitBytes - used) / processes);
         }

@@ -2,6 +2,7 @@
 package io.penstock.io.cache;
 
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.os.SharedFile;
@@ -17,6 +18,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -70,8 +72,8 @@ final class ObjectFolder implements AutoCloseable {
     }
 
     private static void create(Path folder, RemoteObject object, int blockBytes) throws IOException {
-        Path parent = Files.createDirectories(folder.getParent());
-        Path temporary = temporary(parent);
+        Files.createDirectories(Objects.requireNonNull(folder.getParent()));
+        Path temporary = temporary(folder);
         Files.createDirectory(temporary);
         try {
             Files.writeString(temporary.resolve(DESCRIPTION), Json.write(Json.members("name", object.name(),
@@ -91,8 +93,8 @@ final class ObjectFolder implements AutoCloseable {
         }
     }
 
-    private static Path temporary(Path parent) {
-        return parent.resolve("." + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ENDING);
+    private static Path temporary(Path folder) {
+        return folder.resolveSibling("." + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ENDING);
     }
 
     /** Opens a folder and marks it as in use; returns null if it is being removed. */
@@ -125,7 +127,7 @@ final class ObjectFolder implements AutoCloseable {
     static RemoteObject object(Path folder) throws IOException {
         Path file = folder.resolve(DESCRIPTION);
         try {
-            JsonFields fields = JsonFields.parse(Files.readString(file), "a cached object");
+            JsonFields fields = JsonFields.parse(RegularFile.readAllBytes(file), "a cached object");
             return new RemoteObject(fields.text("name"), fields.text("version"), fields.whole("byte_size"));
         } catch (IllegalArgumentException e) {
             throw new MalformedStoreException(file, e);
@@ -248,7 +250,7 @@ final class ObjectFolder implements AutoCloseable {
             return false;
         }
         // Renamed first: a process that dies here leaves a leftover, and no folder that lacks a file.
-        Path leftover = temporary(folder.getParent());
+        Path leftover = temporary(folder);
         Files.move(folder, leftover, StandardCopyOption.ATOMIC_MOVE);
         remove(leftover);
         return true;

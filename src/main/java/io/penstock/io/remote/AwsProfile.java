@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -55,7 +56,7 @@ record AwsProfile(Map<String, String> environment, String name, Map<String, Stri
     private static boolean add(Path file, String section, Map<String, String> values) throws IOException {
         String text;
         try {
-            text = Files.readString(file);
+            text = new String(RegularFile.readAllBytes(file), StandardCharsets.UTF_8);
         } catch (NoSuchFileException _) {
             return false;
         } catch (AccessDeniedException _) {

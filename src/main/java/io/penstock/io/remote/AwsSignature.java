@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Signs requests without a body by AWS's Signature Version 4, in the header {@code Authorization}.
  *
- * <p>Source: <a href="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html">Create
- * a signed AWS API request</a>. Paths are encoded once, as for S3.
+ * <p>Source: "Create a signed AWS API request",
+ * {@code https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html}. Paths are encoded
+ * once, as for S3.
  *
  * @param region the region, for example {@code us-east-1}
  * @param service the service, for example {@code s3}

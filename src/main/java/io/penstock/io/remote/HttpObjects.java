@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HttpObjects implements ObjectServer {
 
-    private static final Pattern LINK = Pattern.compile("(?i)<a\\s[^>]*?href\\s*=\\s*[\"']([^\"'?#/]+)(/?)[\"']");
+    private static final Pattern LINK = Pattern.compile("(?i)<a\\s[^>]{0,500}?href\\s*=\\s*[\"']([^\"'?#/]+)(/?)[\"']");
 
     private final Requests requests;
     /** With the scheme, the host and the slash behind them. */

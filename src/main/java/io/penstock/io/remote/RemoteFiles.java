@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteFiles {
 
-    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(?:#.*)?");
+    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
     private static final String S3 = "s3";
 
     private final RemoteSettings settings;
@@ -101,15 +101,15 @@ public final class RemoteFiles {
         String rawPath = parts.group(3) == null ? "" : parts.group(3).substring(1);
         if (scheme.equals(S3)) {
             String bucket = parts.group(2);
-            if (parts.group(4) != null || bucket.indexOf('@') >= 0) {
+            if (parts.group(4) != null || parts.group(5) != null || bucket.indexOf('@') >= 0) {
                 throw new IllegalArgumentException("s3://" + bucket.substring(bucket.indexOf('@') + 1)
-                        + ": found a query or a user, expected s3://BUCKET/KEY");
+                        + ": found ?, # or @, expected s3://BUCKET/KEY (in a key, write %3F and %23)");
             }
             return new Location(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
         }
         if (rawPath.toLowerCase(Locale.ROOT).contains("%2f")) {
-            throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash (%2F)"
-                    + " in the path, expected none");
+            throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
+                    + " (%2F) in the path, expected none");
         }
         String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
         return new Location(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),

@@ -144,7 +144,8 @@ final class RemoteSource implements FileSource {
         if (info.kind() != EntryKind.FILE) {
             throw new NoSuchFileException(file.toString(), null, info.kind() == EntryKind.FOLDER
                     ? "a folder, expected a file" : files.settings().access() == Access.OFFLINE
-                            ? "not in the cache " + files.settings().cacheFolder() + ", and no request is sent (offline)"
+                            ? "not in the cache " + files.settings().cacheFolder() + ", and no request is sent"
+                                    + " (offline)"
                             : "no such file");
         }
         CachedObject object = open(file.path(), info);

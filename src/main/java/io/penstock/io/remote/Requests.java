@@ -26,7 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends requests over HTTP/1.1: a bounded number at a time, again if they fail for a reason that may pass, with
@@ -223,16 +224,14 @@ final class Requests {
         }
     }
 
-    private static IOException failure(String name, Throwable cause) {
+    private static IOException failure(String name, @Nullable Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
-            if (t instanceof FileSystemException || t instanceof StatusException) {
+            if (t instanceof FileSystemException || t instanceof StatusException || t instanceof SSLException) {
                 return (IOException) t;
             }
         }
-        if (cause instanceof SSLHandshakeException handshake) {
-            return handshake;
-        }
-        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
+                : cause.getMessage();
         return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
     }
 }

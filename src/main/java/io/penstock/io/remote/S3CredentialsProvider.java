@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Gives credentials that the engine does not find itself, for example from instance metadata or a web identity. Found by
- * {@link java.util.ServiceLoader}, or given in {@link S3Settings}. Thread-safe.
+ * Gives credentials that the engine does not find itself, for example from instance metadata or a web identity. Found
+ * by {@link java.util.ServiceLoader}, or given in {@link S3Settings}. Thread-safe.
  */
 @FunctionalInterface
 public interface S3CredentialsProvider {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param endpoint the service, for MinIO, R2, Google Cloud Storage and others, for example
  *     {@code http://localhost:9000}; null for {@code AWS_ENDPOINT_URL_S3}, {@code AWS_ENDPOINT_URL} or the profile's
  *     {@code endpoint_url}, and without one for AWS
- * @param region the region; null for {@code AWS_REGION}, {@code AWS_DEFAULT_REGION} or the profile's {@code region}, and
- *     without one for {@code us-east-1}, or the one that AWS answers
+ * @param region the region; null for {@code AWS_REGION}, {@code AWS_DEFAULT_REGION} or the profile's {@code region},
+ *     and without one for {@code us-east-1}, or the one that AWS answers
  * @param addressing where requests have the bucket's name
  * @param credentials gives the keys; null to look for them
  */

@@ -107,7 +107,8 @@ class BlockCacheTest {
     @Test
     void anotherVersionIsAnotherFile() throws IOException {
         try (CachedObject file = cache(1 << 20).open(object, this::read);
-                CachedObject other = cache(1 << 20).open(new RemoteObject(object.name(), "\"v2\"", BYTES), this::read)) {
+                CachedObject other = cache(1 << 20).open(new RemoteObject(object.name(), "\"v2\"", BYTES),
+                        this::read)) {
             file.fetch(0, 1);
             other.fetch(0, 1);
             assertEquals(2, reads.get(0L));

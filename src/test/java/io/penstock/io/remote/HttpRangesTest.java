@@ -241,7 +241,8 @@ class HttpRangesTest {
     @Test
     void namesThatAreNoneAreRefused() {
         RemoteFiles files = host.files(folder);
-        for (String name : List.of("http://", "ftp://x/y", "s3://b/k?versionId=3", "s3://a@b/k", "https://h/a%2Fb")) {
+        for (String name : List.of("http://", "ftp://x/y", "s3://b/k?versionId=3", "s3://b/k#3", "s3://a@b/k",
+                "https://h/a%2Fb")) {
             assertThrows(IllegalArgumentException.class, () -> files.locate(name), name);
         }
     }

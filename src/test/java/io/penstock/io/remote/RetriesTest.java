@@ -82,8 +82,8 @@ class RetriesTest {
 
     @Test
     void theLastFailureSaysHowOftenItWasTried() {
-        IOException e = assertThrows(IOException.class, () -> retries(SETTINGS).run(failing(6, new IOException("x: reset")),
-                () -> 0));
+        IOException e = assertThrows(IOException.class, () -> retries(SETTINGS).run(
+                failing(6, new IOException("x: reset")), () -> 0));
         assertEquals("x: reset (after 6 attempts)", e.getMessage());
         assertEquals(5, slept.size());
     }

@@ -219,7 +219,8 @@ class S3FilesTest {
 
     @Test
     void aListThatIsNoneIsRefused() {
-        for (String xml : List.of("", "<a/>", "<ListBucketResult><Contents><Size>x</Size></Contents></ListBucketResult>",
+        for (String xml : List.of("", "<a/>",
+                "<ListBucketResult><Contents><Size>x</Size></Contents></ListBucketResult>",
                 "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/hostname\">]><ListBucketResult><Key>&b;</Key>"
                         + "</ListBucketResult>", "<ListBucketResult>")) {
             assertThrows(FileSystemException.class, () -> S3Listing.parse("s3://b/", "",
