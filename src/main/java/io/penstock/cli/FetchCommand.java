@@ -10,6 +10,7 @@ import io.penstock.json.Json;
 import io.penstock.text.BraceExpansion;
 import io.penstock.text.ByteText;
 import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
@@ -87,7 +88,7 @@ final class FetchCommand implements Callable<Integer> {
         long nanos = System.nanoTime() - start;
         report.print(report.isJson() ? Json.members("files", wanted.size(), "bytes", total, "seconds", nanos / 1e9)
                 : NumberText.count(wanted.size(), "file") + ", " + ByteText.of(total) + " in the cache "
-                        + remote.settings().cacheFolder() + ", after " + String.format("%.1f s%n", nanos / 1e9));
+                        + remote.settings().cacheFolder() + " after " + TimeText.of(nanos / 1e6) + "\n");
         return ExitCode.SUCCESS;
     }
 

@@ -212,12 +212,12 @@ public final class BlockCache {
     public List<Entry> entries() throws IOException {
         List<Entry> entries = new ArrayList<>();
         for (Path version : versionFolders()) {
-            try (ObjectFolder opened = ObjectFolder.openExisting(version)) {
+            try (BlockTable table = BlockTable.read(version.resolve(BlockTable.NAME))) {
                 long last = 0;
-                for (int block = 0; block < opened.table.blocks(); block++) {
-                    last = opened.table.isPresent(block) ? Math.max(last, opened.table.lastUse(block)) : last;
+                for (int block = 0; block < table.blocks(); block++) {
+                    last = table.isPresent(block) ? Math.max(last, table.lastUse(block)) : last;
                 }
-                entries.add(new Entry(ObjectFolder.object(version), opened.table.presentBytes(),
+                entries.add(new Entry(ObjectFolder.object(version), table.presentBytes(),
                         last == 0 ? ObjectFolder.opened(version) : Instant.ofEpochMilli(last)));
             } catch (NoSuchFileException _) {
                 // removed
