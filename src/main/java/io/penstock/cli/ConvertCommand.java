@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.augment.Augment;
 import io.penstock.convert.Conversion;
 import io.penstock.convert.ConversionSummary;
 import io.penstock.convert.TargetFormat;
@@ -18,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,6 +33,7 @@ import picocli.CommandLine.Parameters;
         description = "Converts a store to another format.",
         footer = {"", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
             "          penstock convert images/ train-{000000}.tar --max-records 1000",
+            "          penstock convert train.tar copies.npy --image 256x256 --augment rrc=224,flip --copies 10",
             "", "megatron takes tokens, a column of integer lists (one document per record) or a tensor of integers"
                 + " (one per row). npy takes one token run, tensor or column. safetensors takes tokens (as tokens and"
                 + " document_starts), tensors, or columns of one shape. webdataset takes records (one suffix per"
@@ -61,6 +64,22 @@ final class ConvertCommand implements Callable<Integer> {
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
             description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
     private Map<String, String> decoders = new LinkedHashMap<>();
+
+    @Option(names = "--image", paramLabel = "HxW",
+            description = "Decode images to u8[H,W,3]: resize the shorter side, then crop the center. Default: keep"
+                    + " the files' bytes.")
+    private @Nullable String image;
+
+    @Mixin
+    private AugmentOptions augmenting;
+
+    @Option(names = "--copies", paramLabel = "K",
+            description = "With --augment: augmented copies of each sample, those of K epochs; default: 1.")
+    private @Nullable Integer copies;
+
+    @Option(names = "--seed", paramLabel = "NUMBER",
+            description = "With --augment: seed of what it draws; default: 42.")
+    private @Nullable Long seed;
 
     @Option(names = "--suffix", paramLabel = "NAME=SUFFIX",
             description = "Suffix of a column's files in a tar; default: from its name and encoding.")
@@ -93,13 +112,14 @@ final class ConvertCommand implements Callable<Integer> {
         ConversionSummary summary;
         try (Store store = storeOptions.open(source)) {
             Conversion conversion = new Conversion(store, target, format(store))
-                    .fields(fields.isEmpty() ? null : fields).decoders(parsedDecoders()).suffixes(suffixes)
+                    .fields(fields.isEmpty() ? null : fields).decoders(parsedDecoders(store)).suffixes(suffixes)
                     .tokenDType(tokenDType == null ? null : dtype(tokenDType))
                     .ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
             if (skipIncomplete) {
                 conversion.skipIncomplete();
             }
             setShards(conversion);
+            setCopies(conversion);
             boolean records = store instanceof RecordStore;
             try (ProgressBar bar = report.progressBar("convert", records ? "records" : "B")) {
                 summary = conversion.progress(bar::update)
@@ -130,11 +150,33 @@ final class ConvertCommand implements Callable<Integer> {
         return format;
     }
 
-    private Map<String, Decoder> parsedDecoders() {
+    private Map<String, Decoder> parsedDecoders(Store store) {
         Map<String, Decoder> parsed = new LinkedHashMap<>();
+        String size = image;
+        if (size != null && store instanceof RecordStore records) {
+            records.columns().stream().filter(DecoderText::isImage).forEach(column -> {
+                Decoder decoder = UsageException.valid("--image: ", () -> DecoderText.byEncoding(column, size));
+                if (decoder != null) {
+                    parsed.put(column.name(), decoder);
+                }
+            });
+        }
         decoders.forEach((name, text) -> parsed.put(name,
                 UsageException.valid("--decode: ", () -> DecoderText.parse(text))));
         return parsed;
+    }
+
+    private void setCopies(Conversion conversion) throws IOException {
+        Optional<Augment> augment = augmenting.pipeline();
+        if (augment.isEmpty() && (copies != null || seed != null)) {
+            throw new UsageException("--copies and --seed: found without --augment, expected both");
+        }
+        if (augment.isPresent()) {
+            int count = copies == null ? 1 : copies;
+            long drawnBy = seed == null ? OrderOptions.DEFAULT_SEED : seed;
+            UsageException.valid("--copies: ",
+                    () -> conversion.augmented(augment.get(), augmenting.named(), count, drawnBy));
+        }
     }
 
     private void setShards(Conversion conversion) {

@@ -93,7 +93,7 @@ final class DecoderText {
     }
 
     /** Whether a column holds images: by its encoding or, if it has none as in a table, by its name. */
-    private static boolean isImage(Column column) {
+    static boolean isImage(Column column) {
         String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
         String last = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
         return column.kind() == Column.Kind.BYTES && (IMAGES.contains(last) || column.name().equals("image.bytes"));

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 /** The order of samples. */
 final class OrderOptions {
 
-    private static final long DEFAULT_SEED = 42;
+    static final long DEFAULT_SEED = 42;
     private static final int BLOCKS_IN_A_WINDOW = 16;
 
     @ArgGroup

@@ -74,6 +74,7 @@ public final class Penstock implements Runnable {
         commands.put("compare", CompareCommand.class);
         commands.put("stats", StatsCommand.class);
         commands.put("tune", TuneCommand.class);
+        commands.put("augment", AugmentCommand.class);
         commands.put("convert", ConvertCommand.class);
         commands.put("verify", VerifyCommand.class);
         commands.put("checksum", ChecksumCommand.class);
@@ -105,6 +106,7 @@ public final class Penstock implements Runnable {
                         new Choice<>(List.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)))
                 .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false)                            // --augment @FILE is that option's
                 .setUsageHelpAutoWidth(true)
                 .setExecutionStrategy(Penstock::run)
                 .setParameterExceptionHandler((e, _) -> wrongUsage(e.getCommandLine(), e))

@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** How a store is cut into samples, and how a batch holds their fields. */
@@ -95,8 +96,22 @@ final class SampleOptions {
             description = "Truncate variable-length fields, such as text or documents, to N elements.")
     private @Nullable Long maxLength;
 
-    /** Opens stores as samples, concatenated; the caller closes them. */
+    @Mixin
+    AugmentOptions augmenting;
+
+    /** Opens stores as samples, concatenated and augmented; the caller closes them. */
     SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
+        SampleSource plain = openPlain(paths, storeOptions);
+        try {
+            return augmenting.over(plain);
+        } catch (Throwable t) {
+            plain.close();
+            throw t;
+        }
+    }
+
+    /** Opens stores as samples that are not augmented. */
+    SampleSource openPlain(List<Path> paths, StoreOptions storeOptions) throws IOException {
         if (pack != null && paths.size() > 1) {
             throw new UsageException("--pack: found " + paths.size() + " stores, expected one");
         }

@@ -4,11 +4,15 @@ package io.penstock.cli;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderMemory;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,10 +88,23 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return "Input-bound: the trainer " + waited + "; "
                 + (workers == 0 ? "it built the batches itself (--workers 0)."
                         : making >= 0.5 ? "the workers spent " + NumberText.percent(making)
-                                + " of theirs building batches (try more --workers or a narrower --tokens-as)."
+                                + " of theirs building batches (" + advice() + ")."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
                                 : " (the hand-over is the limit: try larger batches, more --prefetch or free"
                                         + " processors)."));
+    }
+
+    /** What to do if workers build batches too slowly. */
+    private String advice() {
+        return run.loader().parts().stream().max(Comparator.comparingLong(PartTime::nanos))
+                .map(dearest -> "most for " + dearest.name() + ", " + TimeText.millis(perSample(dearest))
+                        + " a sample; try more --workers, the device, or 'penstock convert' beforehand")
+                .orElse("try more --workers or a narrower --tokens-as");
+    }
+
+    /** Nanoseconds of a part for a sample that was given to the trainer. */
+    private double perSample(PartTime part) {
+        return run.samples() == 0 ? 0 : (double) part.nanos() / run.samples();
     }
 
     /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
@@ -104,6 +121,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "gigabytes_per_second", perSecond(run.bytes()) / 1e9, "samples_per_second", perSecond(run.samples()),
                 "first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6,
                 "step_ms", fields(run.stepTimes()), "wait_ms", fields(run.waitTimes()), "shares", shares()));
+        if (!run.loader().parts().isEmpty()) {
+            Map<String, @Nullable Object> parts = new LinkedHashMap<>();
+            run.loader().parts().forEach(part -> parts.put(part.name(), perSample(part) / 1e6));
+            fields.put("sample_ms", parts);
+        }
         if (headroom != null) {
             fields.putAll(Json.members("synthetic_samples_per_second", headroom.syntheticSamplesPerSecond(),
                     "real_over_synthetic", headroom.ratio()));
@@ -155,6 +177,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 NumberText.percent(workerShare(loader.planNanos())),
                 NumberText.percent(workerShare(loader.collateNanos())),
                 NumberText.percent(workerShare(loader.slotWaitNanos())));
+        if (!loader.parts().isEmpty()) {
+            line(text, "samples", "%s", loader.parts().stream().map(part -> part.name() + " "
+                    + TimeText.millis(perSample(part))).collect(Collectors.joining(", ")));
+        }
         if (copies()) {
             line(text, "copy", "submitting %s", NumberText.percent(share(loader.submitNanos(), run.nanos())));
         }

@@ -88,6 +88,8 @@ final class CollatingMaker implements BatchMaker {
             told.readNanos = stages.readNanos();
             told.decodeNanos = stages.decodeNanos();
             told.transformNanos = stages.transformNanos();
+            told.parts = stages.parts();
+            told.partNanos = stages.partNanos();
         }
     }
 

@@ -311,7 +311,7 @@ final class Writers {
         }
         return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", false,
                 false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
-                new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN));
+                new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of());
     }
 
     // ---- what is read

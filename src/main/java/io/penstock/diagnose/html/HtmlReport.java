@@ -7,6 +7,7 @@ import io.penstock.diagnose.Finding;
 import io.penstock.diagnose.Severity;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
@@ -238,8 +239,21 @@ public final class HtmlReport {
                     .element("td", row.bytes() == 0 ? "n/a" : NumberText.round(row.bytes(), "B")).close();
         }
         page.close().close();
+        parts();
         causes();
         page.close();
+    }
+
+    private void parts() {
+        if (input.parts().isEmpty()) {
+            return;
+        }
+        page.element("h3", "Decoding and steps");
+        table("part", "total", "share");
+        for (PartRow row : input.parts()) {
+            row(row.part(), TimeText.of(row.totalMillis()), NumberText.percent(row.share()));
+        }
+        page.close().close();
     }
 
     private void causes() {

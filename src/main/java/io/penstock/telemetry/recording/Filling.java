@@ -3,6 +3,8 @@ package io.penstock.telemetry.recording;
 
 import io.penstock.telemetry.BatchAccount;
 
+import java.util.List;
+
 /**
  * A batch in the making. The thread that makes it writes it alone, reuses it for every batch, and lends it to the
  * {@linkplain LoaderProbe probe} for the duration of a call. Times are by the loader's clock.
@@ -38,6 +40,10 @@ public final class Filling {
     public long decodeNanos;
     /** Time within planned to made spent in sample maps. */
     public long transformNanos;
+    /** The names of the parts of decoding and of sample maps. */
+    public List<String> parts = List.of();
+    /** Time within planned to made spent in each part; the thread's own array, which it writes again. */
+    public long[] partNanos = {};
 
     /** Whether the batch has an account; set by the accounts, like all fields below. */
     boolean kept;

@@ -6,6 +6,9 @@ import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.recording.WorkerClocks.Total;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -64,7 +67,13 @@ final class LoaderTotals implements LoaderProbe {
     LoaderReport report() {
         return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
                 sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
-                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong());
+                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong(), parts());
+    }
+
+    private List<LoaderReport.PartTime> parts() {
+        Map<String, Long> byName = new LinkedHashMap<>();
+        Stream.of(fillers).forEach(clocks -> clocks.addTo(byName));
+        return byName.entrySet().stream().map(part -> new LoaderReport.PartTime(part.getKey(), part.getValue())).toList();
     }
 
     private long sum(Total which) {

@@ -103,9 +103,29 @@ class TelemetryTest {
                 step(telemetry.probe(), worker, 0, 1000);
                 step(telemetry.probe(), other, 1, 2000);
                 telemetry.probe().notTaken(5);
-                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 2, 9), telemetry.report());
+                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 2, 9, List.of()), telemetry.report());
             }
             assertTrue(counting.accounts().isEmpty());
+        }
+    }
+
+    @Test
+    void partsOfTheWorkAreAddedByNameOverThreadsAndBatches() {
+        try (Telemetry telemetry = Telemetry.counting(COPIES, () -> 0)) {
+            Filling worker = new Filling(0);
+            worker.parts = List.of("decode", "flip");
+            worker.partNanos = new long[] {3, 4};
+            fill(telemetry.probe(), worker, 0, 1000);
+            LoaderReport first = telemetry.report();
+            fill(telemetry.probe(), worker, 1, 2000);
+            Filling other = new Filling(1);
+            other.parts = List.of("flip", "decode", "flip");
+            other.partNanos = new long[] {10, 20, 30};
+            fill(telemetry.probe(), other, 2, 3000);
+            assertEquals(List.of(new LoaderReport.PartTime("decode", 26), new LoaderReport.PartTime("flip", 48)),
+                    telemetry.report().parts());
+            assertEquals(List.of(new LoaderReport.PartTime("decode", 23), new LoaderReport.PartTime("flip", 44)),
+                    telemetry.report().since(first).parts());
         }
     }
 
