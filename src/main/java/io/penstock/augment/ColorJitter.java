@@ -17,6 +17,7 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
     private static final List<String> PARAMETERS =
             List.of("first", "second", "third", "fourth", "brightness", "contrast", "saturation", "hue");
     private static final int CHANGES = 4;
+    private static final Planes.Change[] ALL_CHANGES = Planes.Change.values();
     private static final Range UNCHANGED = Range.of(1, 1);
 
     ColorJitter {
@@ -67,35 +68,39 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        boolean isRgb = canvas.channels() == 3;
         for (int i = 0; i < CHANGES; i++) {
             int change = (int) values[at + i];
             if (change < 0 || change >= CHANGES) {
                 throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
             }
+        }
+        for (int i = 0; i < CHANGES; i++) {
+            int change = (int) values[at + i];
             double by = values[at + CHANGES + change];
-            switch (change) {
-                case 0 -> {
-                    if (!brightness.equals(UNCHANGED)) {
-                        ColorChanges.brightness(canvas, by);
-                    }
-                }
-                case 1 -> {
-                    if (!contrast.equals(UNCHANGED)) {
-                        ColorChanges.contrast(canvas, by);
-                    }
-                }
-                case 2 -> {
-                    if (!saturation.equals(UNCHANGED)) {
-                        ColorChanges.saturation(canvas, by);
-                    }
-                }
-                default -> {
-                    if (hue.low() != 0 || hue.high() != 0) {
-                        ColorChanges.hue(canvas, by);
-                    }
-                }
+            if (isUnchanged(change)) {
+                continue;
+            }
+            if (isRgb) {
+                canvas.planes().add(ALL_CHANGES[change], by);
+            } else if (change == 0) {
+                ColorChanges.brightness(canvas, by);
+            } else if (change == 1) {
+                ColorChanges.contrast(canvas, by);
             }
         }
+        if (isRgb) {
+            canvas.planes().run(canvas);
+        }
+    }
+
+    private boolean isUnchanged(int change) {
+        return switch (change) {
+            case 0 -> brightness.equals(UNCHANGED);
+            case 1 -> contrast.equals(UNCHANGED);
+            case 2 -> saturation.equals(UNCHANGED);
+            default -> hue.low() == 0 && hue.high() == 0;
+        };
     }
 
     @Override

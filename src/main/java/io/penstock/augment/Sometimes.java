@@ -10,10 +10,11 @@ import java.util.random.RandomGenerator;
  * @param operation the name
  * @param settings what the change depends on, for the text; may be empty
  * @param channels which images it takes
+ * @param motion how it moves pixels
  * @param probability of the change
  * @param change the change, which keeps the size
  */
-record Sometimes(String operation, String settings, Channels channels, double probability, Change change)
+record Sometimes(String operation, String settings, Channels channels, Motion motion, double probability, Change change)
         implements Step {
 
     private static final List<String> PARAMETERS = List.of("applied");
@@ -26,6 +27,16 @@ record Sometimes(String operation, String settings, Channels channels, double pr
         GRAY_OR_RGB
     }
 
+    /** How pixels move. */
+    enum Motion {
+        /** They stay. */
+        NONE,
+        /** Left and right are mirrored. */
+        HORIZONTAL,
+        /** Top and bottom are mirrored. */
+        VERTICAL
+    }
+
     /** A change of an image in place. */
     @FunctionalInterface
     interface Change {
@@ -34,6 +45,11 @@ record Sometimes(String operation, String settings, Channels channels, double pr
 
     Sometimes {
         Step.checkProbability(probability);
+    }
+
+    /** Returns the number in the settings. */
+    double setting() {
+        return Double.parseDouble(settings.substring(settings.lastIndexOf(' ') + 1));
     }
 
     @Override
@@ -52,6 +68,20 @@ record Sometimes(String operation, String settings, Channels channels, double pr
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         values[at] = random.nextDouble() < probability ? 1 : 0;
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return motion != Motion.NONE;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        if (values[at] != 0 && motion == Motion.HORIZONTAL) {
+            placement.flipHorizontally();
+        } else if (values[at] != 0 && motion == Motion.VERTICAL) {
+            placement.flipVertically();
+        }
     }
 
     @Override
