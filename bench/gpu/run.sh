@@ -166,7 +166,7 @@ train() {
     limited "$seconds" "$here/runtime/bin/java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
         -Xmx3g -cp "$here/lib/penstock.jar:$here/lib/gpt.jar" io.penstock.examples.gpt.Train --input windows \
         --first "$here/text/letters" --second "$here/text/books" --out "$work/$name" "$@" > "$out/gpt-$name.txt" 2>&1 \
-        && cp "$work/$name/losses.csv" "$out/gpt-$name.csv"
+        && cat "$work/$name/losses.csv" > "$out/gpt-$name.csv"
 }
 small="--steps 20 --batch 4 --context 64 --layers 2 --heads 2 --width 64 --warmup 10 --print-every 10"
 # shellcheck disable=SC2086  # lists of options
