@@ -169,7 +169,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
     void forEach(Dataset samples, BatchSink sink) throws IOException {
         long rowBytes = Math.max(1, samples.fields().stream().mapToLong(TensorSpec::byteSize).sum());
         try (DataLoader loader = DataLoader.builder(samples).sampler(Sampler.sequential(samples.size()))
-                .batchSize((int) Math.clamp(BATCH_BYTES / rowBytes, 1, MOST_ROWS)).seed(setting.seed)
+                .batchSize(Math.clamp(BATCH_BYTES / rowBytes, 1, MOST_ROWS)).seed(setting.seed)
                 .endEpoch(setting.copies).workers(setting.workers).withoutAccounts().open()) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
