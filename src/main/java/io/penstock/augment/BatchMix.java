@@ -216,9 +216,10 @@ public final class BatchMix implements Collator {
         }
         boolean hasPlanes = layout == Layout.NCHW;
         int pixelBytes = spec.dtype().byteSize() * (hasPlanes ? 1 : (int) spec.dim(2));
+        int left = (int) drawn[3];
+        int columns = (int) drawn[5] - left;
         rows.cut(slab, first, spec.byteSize(), count, hasPlanes ? (int) spec.dim(0) : 1, height(spec),
-                width(spec) * pixelBytes, (int) drawn[2], (int) drawn[4], (int) drawn[3] * pixelBytes,
-                (int) (drawn[5] - drawn[3]) * pixelBytes);
+                width(spec) * pixelBytes, (int) drawn[2], (int) drawn[4], left * pixelBytes, columns * pixelBytes);
         return drawn[1];
     }
 

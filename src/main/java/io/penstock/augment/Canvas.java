@@ -29,6 +29,8 @@ final class Canvas {
     private final Resizer[] resizers = ResizeFilter.resizers();
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
+    /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
+    private final int[] others = new int[256];
     private final float[][] floats = new float[FLOAT_ARRAYS][0];
     private final Planes planes = new Planes();
     private final double[] inverse = new double[9];
@@ -303,9 +305,18 @@ final class Canvas {
     /** Counts the values of a channel. */
     int[] histogram(int channel) {
         Arrays.fill(histogram, 0);
+        Arrays.fill(others, 0);
         int bytes = byteCount();
-        for (int i = channel; i < bytes; i += channels) {
+        int i = channel;
+        for (; i < bytes - channels; i += 2 * channels) {
             histogram[pixels[i] & 0xFF]++;
+            others[pixels[i + channels] & 0xFF]++;
+        }
+        if (i < bytes) {
+            histogram[pixels[i] & 0xFF]++;
+        }
+        for (int value = 0; value < histogram.length; value++) {
+            histogram[value] += others[value];
         }
         return histogram;
     }

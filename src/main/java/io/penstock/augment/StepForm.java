@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A step as {@link Augment#parse} reads it.
+ * A step as {@link AugmentText#parse} reads it.
  *
  * @param name the builder's method, for example {@code horizontalFlip}
- * @param shortName what {@link Augment#text} writes, for example {@code flip}
+ * @param shortName what {@link AugmentText#of} writes, for example {@code flip}
  * @param parameters in the order in which they may be given without their names
  */
 public record StepForm(String name, String shortName, List<Parameter> parameters) {

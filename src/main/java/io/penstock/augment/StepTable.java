@@ -100,9 +100,8 @@ final class StepTable {
             return array;
         }
 
-        @SuppressWarnings("unchecked")
-        <E> E constant(int i) {
-            return (E) all.get(i);
+        <E extends Enum<E>> E constant(int i, Class<E> type) {
+            return type.cast(all.get(i));
         }
     }
 
@@ -119,7 +118,7 @@ final class StepTable {
 
     /** The entry that ends a pipeline with a dtype; it has no step. */
     static final Entry TO = new Entry("to", "to", List.of(),
-            (pipeline, v) -> pipeline.to(v.constant(0), v.constant(1)), _ -> List.of())
+            (pipeline, v) -> pipeline.to(v.constant(0, DType.class), v.constant(1, Layout.class)), _ -> List.of())
                     .with("dtype", ValueForm.word(List.of(DType.F32, DType.F16, DType.BF16)), null)
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
@@ -135,7 +134,7 @@ final class StepTable {
                             step.filter()),
                     (pipeline, v) -> {
                         List<Integer> sides = v.list(0);
-                        ResizeFilter filter = v.constant(1);
+                        ResizeFilter filter = v.constant(1, ResizeFilter.class);
                         return sides.size() == 1 ? pipeline.resize(sides.getFirst(), filter)
                                 : pipeline.resize(sides.getFirst(), sides.getLast(), filter);
                     })
@@ -143,7 +142,8 @@ final class StepTable {
                     .with("filter", ValueForm.word(List.of(ResizeFilter.values())), ResizeFilter.BILINEAR),
             entry("pad", "pad", Pad.class,
                     step -> List.of(step.padding().pixels(), step.padding().mode(), step.padding().fill()),
-                    (pipeline, v) -> pipeline.pad(new Padding(v.whole(0), v.constant(1), v.whole(2))))
+                    (pipeline, v) -> pipeline.pad(
+                            new Padding(v.whole(0), v.constant(1, Padding.Mode.class), v.whole(2))))
                     .with("padding", ValueForm.WHOLE, null).with("mode", PADDING, Padding.Mode.CONSTANT)
                     .with("fill", ValueForm.WHOLE, 0),
             entry("centerCrop", "center", Crop.class, step -> List.of(step.size()),
@@ -152,7 +152,7 @@ final class StepTable {
             entry("randomCrop", "crop", Crop.class,
                     step -> List.of(step.size(), step.padding().pixels(), step.padding().mode(), step.padding().fill()),
                     (pipeline, v) -> pipeline.randomCrop(v.size(0).height(), v.size(0).width(),
-                            new Padding(v.whole(1), v.constant(2), v.whole(3))))
+                            new Padding(v.whole(1), v.constant(2, Padding.Mode.class), v.whole(3))))
                     .with("size", ValueForm.SIZE, null).with("padding", ValueForm.WHOLE, 0)
                     .with("mode", PADDING, Padding.Mode.CONSTANT)
                     .with("fill", ValueForm.WHOLE, 0),
@@ -160,19 +160,20 @@ final class StepTable {
             sometimes("verticalFlip", "vflip", (pipeline, v) -> pipeline.verticalFlip(v.number(0)), SOMETIMES),
             entry("rotate", "rotate", Affine.class,
                     step -> List.of(step.ranges().angle().high(), step.interpolation(), step.fill()),
-                    (pipeline, v) -> pipeline.rotate(v.number(0), v.constant(1), v.whole(2)))
+                    (pipeline, v) -> pipeline.rotate(v.number(0), v.constant(1, Interpolation.class), v.whole(2)))
                     .with("degrees", ValueForm.NUMBER, null)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("affine", "affine", Affine.class, StepTable::affine,
                     (pipeline, v) -> pipeline.affine(new AffineRanges(v.range(0), v.number(1), v.number(2), v.range(3),
-                            v.range(4), v.range(5)), v.constant(6), v.whole(7)))
+                            v.range(4), v.range(5)), v.constant(6, Interpolation.class), v.whole(7)))
                     .with("degrees", ValueForm.SPREAD, null).with("translateX", ValueForm.NUMBER, 0.0)
                     .with("translateY", ValueForm.NUMBER, 0.0).with("scale", ValueForm.RANGE, UNCHANGED)
                     .with("shearX", ValueForm.SPREAD, NONE).with("shearY", ValueForm.SPREAD, NONE)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("perspective", "perspective", Perspective.class,
                     step -> List.of(step.distortion(), step.probability(), step.interpolation(), step.fill()),
-                    (pipeline, v) -> pipeline.perspective(v.number(0), v.number(1), v.constant(2), v.whole(3)))
+                    (pipeline, v) -> pipeline.perspective(v.number(0), v.number(1),
+                            v.constant(2, Interpolation.class), v.whole(3)))
                     .with("distortion", ValueForm.NUMBER, Perspective.DISTORTION)
                     .with("p", ValueForm.PROBABILITY, SOMETIMES)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR).with("fill", ValueForm.WHOLE, 0),
@@ -217,19 +218,21 @@ final class StepTable {
                     .with("ratio", ValueForm.RANGE, Erasing.RATIO).with("value", ValueForm.WHOLE, 0),
             entry("randAugment", "ra", Policy.class,
                     step -> List.of(step.operations(), step.magnitude(), step.interpolation()),
-                    (pipeline, v) -> pipeline.randAugment(v.whole(0), v.whole(1), v.constant(2)))
+                    (pipeline, v) -> pipeline.randAugment(v.whole(0), v.whole(1), v.constant(2, Interpolation.class)))
                     .with("operations", ValueForm.WHOLE, 2).with("magnitude", ValueForm.WHOLE, 9)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("trivialAugmentWide", "ta", Policy.class, step -> List.of(step.interpolation()),
-                    (pipeline, v) -> pipeline.trivialAugmentWide(v.constant(0)))
+                    (pipeline, v) -> pipeline.trivialAugmentWide(v.constant(0, Interpolation.class)))
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("autoAugment", "aa", AutoAugment.class, step -> List.of(step.policy(), step.interpolation()),
-                    (pipeline, v) -> pipeline.autoAugment(v.constant(0), v.constant(1)))
+                    (pipeline, v) -> pipeline.autoAugment(v.constant(0, AutoAugmentPolicy.class),
+                            v.constant(1, Interpolation.class)))
                     .with("policy", ValueForm.word(List.of(AutoAugmentPolicy.values())), AutoAugmentPolicy.IMAGENET)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("augMix", "augmix", AugMix.class,
                     step -> List.of(step.severity(), step.chains(), step.depth(), step.alpha(), step.interpolation()),
-                    (pipeline, v) -> pipeline.augMix(v.whole(0), v.whole(1), v.whole(2), v.number(3), v.constant(4)))
+                    (pipeline, v) -> pipeline.augMix(v.whole(0), v.whole(1), v.whole(2), v.number(3),
+                            v.constant(4, Interpolation.class)))
                     .with("severity", ValueForm.WHOLE, 3).with("chains", ValueForm.WHOLE, 3)
                     .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),

@@ -109,6 +109,7 @@ final class AugmentCommand implements Callable<Integer> {
         private long sample;
 
         @Option(names = "--grid", paramLabel = "FILE", required = true, description = "The PNG to write.")
+        @SuppressWarnings("NullAway.Init")
         private Path grid;
 
         @Option(names = "--count", paramLabel = "N", defaultValue = "16",

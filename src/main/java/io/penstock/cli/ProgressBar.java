@@ -51,12 +51,8 @@ final class ProgressBar implements AutoCloseable {
                 : System.console() != null && System.console().isTerminal();
     }
 
-    /** Begins a part of the job: it has its own name, and its rate starts from 0. */
-    void phase(String name, long nowNanos) {
-        phase(name, 0, nowNanos);
-    }
-
-    private void phase(String name, long done, long nowNanos) {
+    /** Begins a part of the job: it has its own name and rate. */
+    void phase(String name, long done, long nowNanos) {
         if (!name.equals(label)) {
             label = name;
             phaseDone = done;

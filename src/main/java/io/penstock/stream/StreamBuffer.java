@@ -68,7 +68,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     private Lane lane(int number) {
-        Lane[] known = byNumber;
+        @Nullable Lane[] known = byNumber;
         Lane lane = number < known.length ? known[number] : null;
         if (lane == null) {
             throw new IllegalStateException(name + ": lane " + number + " is not read here");
@@ -205,6 +205,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     /** Waits until something is released, or for a while. */
+    @SuppressWarnings("WaitNotInLoop") // the caller looks again, whatever the reason
     private void pause(long millis) throws InterruptedException {
         synchronized (lock) {
             if (filler == Thread.currentThread()) {

@@ -120,13 +120,21 @@ final class Cublas implements AutoCloseable {
         return candidates;
     }
 
+    /** Enqueues {@code count} products: c[m, n] = a[m, k] · b[k, n]. */
+    void multiply(int m, int n, int k, Operand a, Operand b, Operand c, int count) {
+        multiply(m, n, k, a, b, zero, c, count);
+    }
+
+    /** Enqueues {@code count} products: c[m, n] += a[m, k] · b[k, n]. */
+    void multiplyAndAdd(int m, int n, int k, Operand a, Operand b, Operand c, int count) {
+        multiply(m, n, k, a, b, one, c, count);
+    }
+
     /**
-     * Enqueues {@code count} products c[m, n] = a[m, k] · b[k, n], or c += a · b.
-     *
-     * <p>cuBLAS takes matrices by columns, where a row-major matrix is its transpose. So it is asked for cᵀ = bᵀ · aᵀ.
+     * c = a · b + beta · c. cuBLAS takes matrices by columns, where a row-major matrix is its transpose. So it is asked
+     * for cᵀ = bᵀ · aᵀ + beta · cᵀ.
      */
-    void multiply(int m, int n, int k, Operand a, Operand b, boolean adds, Operand c, int count) {
-        MemorySegment beta = adds ? one : zero;
+    private void multiply(int m, int n, int k, Operand a, Operand b, MemorySegment beta, Operand c, int count) {
         try {
             cublas.check((int) gemm.invokeExact(handle, b.operation(), a.operation(), n, m, k, one,
                     b.address, CUDA_R_32F, b.rowStride, b.batchStride,

@@ -176,14 +176,14 @@ final class CudaOps implements Ops {
     @Override
     public void linear(Floats x, Floats weight, Floats bias, Floats y, int rows, int in, int out) {
         copyRow.each((long) rows * out, address(bias), address(y), rows, out);
-        cublas.multiply(rows, out, in, matrix(x, in), matrix(weight, out), true, matrix(y, out), 1);
+        cublas.multiplyAndAdd(rows, out, in, matrix(x, in), matrix(weight, out), matrix(y, out), 1);
     }
 
     @Override
     public void linearBackward(Floats x, Floats weight, Floats dy, Floats dx, Floats dWeight, Floats dBias, int rows,
             int in, int out) {
-        cublas.multiply(rows, in, out, matrix(dy, out), matrix(weight, out).transposed(), false, matrix(dx, in), 1);
-        cublas.multiply(in, out, rows, matrix(x, in).transposed(), matrix(dy, out), true, matrix(dWeight, out), 1);
+        cublas.multiply(rows, in, out, matrix(dy, out), matrix(weight, out).transposed(), matrix(dx, in), 1);
+        cublas.multiplyAndAdd(in, out, rows, matrix(x, in).transposed(), matrix(dy, out), matrix(dWeight, out), 1);
         addRows(dy, rows, dBias, out);
     }
 
@@ -221,13 +221,24 @@ final class CudaOps implements Ops {
     /** The matrices of one head in all sequences of a batch, as operands of one product for each sequence. */
     private record Head(long address, int head, Shape shape) {
 
-        /** Queries, keys or values: parts 0 to 2 of {@code [rows, 3 · width]}. */
-        Operand of(int part) {
-            return columns(3, part);
+        Operand queries() {
+            return columns(3, 0);
         }
 
-        /** The head's columns of {@code [rows, parts · width]}. */
-        Operand columns(int parts, int part) {
+        Operand keys() {
+            return columns(3, 1);
+        }
+
+        Operand values() {
+            return columns(3, 2);
+        }
+
+        Operand output() {
+            return columns(1, 0);
+        }
+
+        /** The head's columns in a part of {@code [rows, parts · width]}. */
+        private Operand columns(int parts, int part) {
             int stride = parts * shape.width();
             long first = (long) part * shape.width() + (long) head * shape.headSize();
             return new Operand(address + first * Float.BYTES, stride, (long) shape.context() * stride, false);
@@ -247,16 +258,16 @@ final class CudaOps implements Ops {
         int size = shape.headSize();
         int sequences = on.rows / context;
         for (int h = 0; h < shape.heads(); h++) {
-            Head from = new Head(address(qkv), h, shape);
-            cublas.multiply(context, context, size, from.of(0), from.of(1).transposed(), false,
-                    new Head(address(weights), h, shape).weights(), sequences);
+            Head in = new Head(address(qkv), h, shape);
+            Operand scores = new Head(address(weights), h, shape).weights();
+            cublas.multiply(context, context, size, in.queries(), in.keys().transposed(), scores, sequences);
         }
         softmax.blocks((long) shape.heads() * on.rows, address(weights), on.positions.address(), sequences,
                 shape.heads(), context, scale(shape));
         for (int h = 0; h < shape.heads(); h++) {
-            cublas.multiply(context, size, context, new Head(address(weights), h, shape).weights(),
-                    new Head(address(qkv), h, shape).of(2), false, new Head(address(y), h, shape).columns(1, 0),
-                    sequences);
+            Operand w = new Head(address(weights), h, shape).weights();
+            Operand values = new Head(address(qkv), h, shape).values();
+            cublas.multiply(context, size, context, w, values, new Head(address(y), h, shape).output(), sequences);
         }
     }
 
@@ -268,23 +279,24 @@ final class CudaOps implements Ops {
         if (attentionGradient.byteSize() < (long) weights.size() * Float.BYTES) {
             attentionGradient = memory.allocate((long) weights.size() * Float.BYTES);
         }
-        long gradient = attentionGradient.address();
+        long dWeights = attentionGradient.address();
         for (int h = 0; h < shape.heads(); h++) {
             Operand w = new Head(address(weights), h, shape).weights();
-            Operand out = new Head(address(dy), h, shape).columns(1, 0);
-            cublas.multiply(context, size, context, w.transposed(), out, false, new Head(address(dQkv), h, shape).of(2),
-                    sequences);
-            cublas.multiply(context, context, size, out, new Head(address(qkv), h, shape).of(2).transposed(), false,
-                    new Head(gradient, h, shape).weights(), sequences);
+            Operand dw = new Head(dWeights, h, shape).weights();
+            Operand dOut = new Head(address(dy), h, shape).output();
+            Operand values = new Head(address(qkv), h, shape).values();
+            Operand dValues = new Head(address(dQkv), h, shape).values();
+            cublas.multiply(context, size, context, w.transposed(), dOut, dValues, sequences);
+            cublas.multiply(context, context, size, dOut, values.transposed(), dw, sequences);
         }
         long rows = (long) shape.heads() * batch.rows();
-        softmaxBackward.blocks(rows, address(weights), gradient, rows, context, scale(shape));
+        softmaxBackward.blocks(rows, address(weights), dWeights, rows, context, scale(shape));
         for (int h = 0; h < shape.heads(); h++) {
-            Operand scores = new Head(gradient, h, shape).weights();
-            Head from = new Head(address(qkv), h, shape);
-            Head to = new Head(address(dQkv), h, shape);
-            cublas.multiply(context, size, context, scores, from.of(1), false, to.of(0), sequences);
-            cublas.multiply(context, size, context, scores.transposed(), from.of(0), false, to.of(1), sequences);
+            Operand dScores = new Head(dWeights, h, shape).weights();
+            Head in = new Head(address(qkv), h, shape);
+            Head dIn = new Head(address(dQkv), h, shape);
+            cublas.multiply(context, size, context, dScores, in.keys(), dIn.queries(), sequences);
+            cublas.multiply(context, size, context, dScores.transposed(), in.queries(), dIn.keys(), sequences);
         }
     }
 
@@ -295,16 +307,16 @@ final class CudaOps implements Ops {
     @Override
     public void logits(Floats x, Floats embedding, Floats logits, int rows, Shape shape) {
         cublas.multiply(rows, shape.vocabulary(), shape.width(), matrix(x, shape.width()),
-                matrix(embedding, shape.width()).transposed(), false, matrix(logits, shape.vocabulary()), 1);
+                matrix(embedding, shape.width()).transposed(), matrix(logits, shape.vocabulary()), 1);
     }
 
     @Override
     public void logitsBackward(Floats x, Floats embedding, Floats dLogits, Floats dx, Floats dEmbedding, int rows,
             Shape shape) {
         Operand gradient = matrix(dLogits, shape.vocabulary());
-        cublas.multiply(rows, shape.width(), shape.vocabulary(), gradient, matrix(embedding, shape.width()), false,
+        cublas.multiply(rows, shape.width(), shape.vocabulary(), gradient, matrix(embedding, shape.width()),
                 matrix(dx, shape.width()), 1);
-        cublas.multiply(shape.vocabulary(), shape.width(), rows, gradient.transposed(), matrix(x, shape.width()), true,
+        cublas.multiplyAndAdd(shape.vocabulary(), shape.width(), rows, gradient.transposed(), matrix(x, shape.width()),
                 matrix(dEmbedding, shape.width()), 1);
     }
 
