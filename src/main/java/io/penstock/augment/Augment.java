@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.PixelOp.Kind;
 import io.penstock.dataset.Dataset;
+import io.penstock.device.DeviceStage;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -11,7 +13,6 @@ import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
@@ -43,18 +44,14 @@ public final class Augment {
     /** The name of a pipeline that is given none. */
     public static final String NAME = "penstock.augment";
 
-    /** What the values become after the last step. */
-    private record Output(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout) {
-    }
-
     private final String name;
     private final List<AugmentMap.Named> steps;
-    private final @Nullable Output output;
+    private final Ending ending;
 
-    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output) {
+    private Augment(String name, List<AugmentMap.Named> steps, Ending ending) {
         this.name = name;
         this.steps = steps;
-        this.output = output;
+        this.ending = ending;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -71,11 +68,11 @@ public final class Augment {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), null);
+        return new Augment(name, List.of(), Ending.NONE);
     }
 
     private Augment with(Step step) {
-        if (output != null) {
+        if (ending.dtype() != null) {
             throw new IllegalStateException(
                     step + " after normalize or to, expected it before: steps change u8 pixels");
         }
@@ -83,7 +80,7 @@ public final class Augment {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), null);
+        return new Augment(name, List.copyOf(more), Ending.NONE);
     }
 
     /**
@@ -182,7 +179,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return sometimes("horizontalFlip", "", Sometimes.Channels.ANY, probability, Canvas::flipHorizontally);
+        return flip("horizontalFlip", probability, Canvas::flipHorizontally, Kind.FLIP_HORIZONTALLY);
     }
 
     /**
@@ -193,7 +190,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return sometimes("verticalFlip", "", Sometimes.Channels.ANY, probability, Canvas::flipVertically);
+        return flip("verticalFlip", probability, Canvas::flipVertically, Kind.FLIP_VERTICALLY);
     }
 
     /**
@@ -261,7 +258,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale);
+        return colors("grayscale", "", probability, ColorChanges::grayscale, Kind.GRAYSCALE, 0);
     }
 
     /**
@@ -272,7 +269,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert);
+        return colors("invert", "", probability, ColorChanges::invert, Kind.SOLARIZE, 0);
     }
 
     /**
@@ -287,7 +284,8 @@ public final class Augment {
         if (bits < 0 || bits > 8) {
             throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
         }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits));
+        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits),
+                Kind.POSTERIZE, bits);
     }
 
     /**
@@ -303,7 +301,7 @@ public final class Augment {
             throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
         }
         return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold));
+                canvas -> ColorChanges.solarize(canvas, threshold), Kind.SOLARIZE, threshold);
     }
 
     /**
@@ -314,7 +312,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast);
+        return colors("autocontrast", "", probability, ColorChanges::autocontrast, Kind.AUTOCONTRAST, 0);
     }
 
     /**
@@ -325,7 +323,7 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize);
+        return colors("equalize", "", probability, ColorChanges::equalize, Kind.EQUALIZE, 0);
     }
 
     /**
@@ -340,7 +338,8 @@ public final class Augment {
         if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
         }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor));
+        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor),
+                Kind.SHARPNESS, 1 - factor);
     }
 
     /**
@@ -398,13 +397,14 @@ public final class Augment {
         return with(new Policy(Policy.Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, interpolation));
     }
 
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change) {
-        return sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, probability, change);
+    private Augment flip(String operation, double probability, Sometimes.Change change, Kind kind) {
+        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, probability, change, PixelOp.of(kind)));
     }
 
-    private Augment sometimes(String operation, String settings, Sometimes.Channels channels, double probability,
-            Sometimes.Change change) {
-        return with(new Sometimes(operation, settings, channels, probability, change));
+    private Augment colors(String operation, String settings, double probability, Sometimes.Change change, Kind kind,
+            double amount) {
+        return with(new Sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, probability, change,
+                new PixelOp(kind, 0, 0, (float) amount)));
     }
 
     /**
@@ -416,8 +416,7 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, new Output(mean.clone(), deviation.clone(),
-                output == null ? DType.F32 : output.dtype, output == null ? Layout.NCHW : output.layout));
+        return new Augment(name, steps, ending.normalize(mean, deviation));
     }
 
     /**
@@ -428,8 +427,7 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, new Output(output == null ? null : output.mean,
-                output == null ? null : output.deviation, dtype, layout));
+        return new Augment(name, steps, ending.to(dtype, layout));
     }
 
     /**
@@ -446,13 +444,53 @@ public final class Augment {
         AugmentMap map = over(in);
         TensorSpec augmented = map.result(field);
         Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
-        if (output == null) {
-            return mapped;
-        }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
-                .to(output.dtype, output.layout);
-        return (output.mean == null || output.deviation == null ? transform
-                : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
+        ImageTransform transform = ending.transform(augmented);
+        return transform == null ? mapped : transform.mapped(mapped, field);
+    }
+
+    /**
+     * Adds the parameters of each sample to a dataset, as a field for {@link #stage}. The workers draw them as {@link
+     * #mapped} does; the images stay as they are.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param field the field's name
+     * @return the samples with {@link ParameterTable#field} as a further field
+     * @throws IllegalArgumentException if the field is missing, is not of such images, a step cannot take them, the
+     *     parameters are too many, or there is a field of that name
+     */
+    public Dataset withParameters(Dataset images, String field) {
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        return WithParameters.of(images, field, name, toString(), map, table());
+    }
+
+    /**
+     * A loader stage that runs this pipeline on the device, by the parameters of {@link #withParameters}. The pixels
+     * are those of {@link #mapped}.
+     *
+     * {@snippet :
+     * DataLoader.builder(augment.withParameters(images, "jpg")).onDevice(augment.stage("jpg"));
+     * }
+     *
+     * @param field the name of a field of {@code u8 [B, H, W, C]}
+     * @return the stage; its single output replaces the field. Opening it throws an {@link IllegalArgumentException} if
+     *     a step has no kernel
+     */
+    public DeviceStage stage(String field) {
+        return new AugmentStage(this, field);
+    }
+
+    /**
+     * The layout of the parameters in the field of {@link #withParameters}.
+     *
+     * @return the table's layout
+     * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
+     */
+    public ParameterTable table() {
+        return ParameterTable.of(steps);
+    }
+
+    Ending ending() {
+        return ending;
     }
 
     /**

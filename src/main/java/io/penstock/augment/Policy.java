@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -43,7 +44,7 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
         IDENTITY, SHEAR_X, SHEAR_Y, TRANSLATE_X, TRANSLATE_Y, ROTATE, BRIGHTNESS, COLOR, CONTRAST, SHARPNESS, POSTERIZE,
         SOLARIZE, AUTOCONTRAST, EQUALIZE;
 
-        private static final List<Operation> ALL = List.of(values());
+        static final List<Operation> ALL = List.of(values());
     }
 
     Policy {
@@ -102,17 +103,31 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
     }
 
     @Override
+    public List<DType> types() {
+        return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        for (int i = 0; i < operations; i++) {
+            passes.add(new PixelOp(PixelOp.Kind.POLICY, interpolation == Interpolation.BILINEAR ? 1 : 0, 0, 0),
+                    record[2 * i]);
+        }
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         for (int i = 0; i < operations; i++) {
             int operation = (int) values[at + 2 * i];
             if (operation < 0 || operation >= Operation.ALL.size()) {
                 throw new IllegalArgumentException("operation " + operation + ", expected 0 to 13");
             }
-            apply(Operation.ALL.get(operation), values[at + 2 * i + 1], canvas);
+            apply(Operation.ALL.get(operation), values[at + 2 * i + 1], interpolation, canvas);
         }
     }
 
-    private void apply(Operation operation, double size, Canvas canvas) {
+    /** Applies one operation. */
+    static void apply(Operation operation, double size, Interpolation interpolation, Canvas canvas) {
         double middleRow = (canvas.height() - 1) / 2.0;
         double middleColumn = (canvas.width() - 1) / 2.0;
         switch (operation) {

@@ -42,6 +42,11 @@ record Resize(int height, int width) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(PixelOp.of(PixelOp.Kind.RESIZE), 0, check(passes.size(), passes.channels()));
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (height > 0) {
             canvas.resize(height, width);

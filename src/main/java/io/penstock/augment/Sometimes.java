@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A change without parameters of its own, made with a probability.
@@ -12,11 +14,13 @@ import java.util.random.RandomGenerator;
  * @param channels which images it takes
  * @param probability of the change
  * @param change the change, which keeps the size
+ * @param op what kernels do for it; null if there is no kernel
  */
-record Sometimes(String operation, String settings, Channels channels, double probability, Change change)
-        implements Step {
+record Sometimes(String operation, String settings, Channels channels, double probability, Change change,
+        @Nullable PixelOp op) implements Step {
 
     private static final List<String> PARAMETERS = List.of("applied");
+    private static final List<DType> TYPES = List.of(DType.U8);
 
     /** Which images an operation takes. */
     enum Channels {
@@ -52,6 +56,20 @@ record Sometimes(String operation, String settings, Channels channels, double pr
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         values[at] = random.nextDouble() < probability ? 1 : 0;
+    }
+
+    @Override
+    public List<DType> types() {
+        return TYPES;
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        if (op == null) {
+            Step.super.addTo(passes, record);
+        } else {
+            passes.add(op, record[0]);
+        }
     }
 
     @Override
