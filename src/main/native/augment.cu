@@ -34,10 +34,12 @@ struct Op {
 };
 
 struct Pass {
-    int64_t source, target, batch, channels, height, width; /* the target's size; the source's is that of the first op */
+    int64_t source, target, batch, channels;
+    int64_t height, width;                                  /* of the target; the first operation has the source's */
     int64_t table, row_bytes;
     int64_t numbers;                                        /* f32 [batch, MAX_OPERATIONS, NUMBERS] */
-    int64_t weights, taps_down, taps_across;                /* i32 [batch, rows, 2 + taps] and of columns, side by side */
+    int64_t weights;                                        /* an image's i32 [rows, 2 + taps], then its columns' */
+    int64_t taps_down, taps_across;
     int64_t tables;                                         /* u8 [batch, TABLES, TABLE_VALUES] */
     int64_t count, gather;                                  /* of the operations; which one gathers, or -1 */
     Op ops[MAX_OPERATIONS];
@@ -47,7 +49,9 @@ struct Pass {
 
 FUNCTION int limit(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
-FUNCTION const uint8_t *row_of(const Pass &a, int64_t image) { return at<const uint8_t>(a.table) + image * a.row_bytes; }
+FUNCTION const uint8_t *row_of(const Pass &a, int64_t image) {
+    return at<const uint8_t>(a.table) + image * a.row_bytes;
+}
 
 FUNCTION int whole(const uint8_t *parameters, int i) { return ((const int32_t *) parameters)[i]; }
 

@@ -62,8 +62,8 @@ public final class ParameterTable {
     static ParameterTable of(List<AugmentMap.Named> steps) {
         var table = new ParameterTable(steps);
         if (table.rowBytes > MAX_BYTES) {
-            throw new IllegalArgumentException("the parameters of " + steps.stream().map(AugmentMap.Named::name).toList()
-                    + " take " + table.rowBytes + " bytes a sample, expected at most " + MAX_BYTES
+            throw new IllegalArgumentException("the parameters of "
+                    + steps.stream().map(AugmentMap.Named::name).toList() + " take " + table.rowBytes + " bytes a sample, expected at most " + MAX_BYTES
                     + ": run some of these steps in the workers, by Augment.mapped");
         }
         return table;
@@ -118,8 +118,8 @@ public final class ParameterTable {
      *
      * @param parameters one per step, in order
      * @param row {@code u8} of {@link #rowBytes} elements, written
-     * @throws IllegalArgumentException if the parameters are not those of the steps, one does not fit into its place, or
-     *     the row has another dtype or shape
+     * @throws IllegalArgumentException if the parameters are not those of the steps, one does not fit into its place,
+     *     or the row has another dtype or shape
      */
     public void write(List<StepParameters> parameters, Tensor row) {
         check(row);

@@ -8,10 +8,10 @@ import java.util.List;
 /**
  * Splits the operations of a pipeline into passes over a batch. Between two passes the images lie in memory.
  *
- * <p>In a pass a pixel is computed alone: pixels may move, then one operation may gather several pixels, then colors may
- * change. The pixels between two operations are {@code u8} all the same, so the split changes the speed and never the
- * result. An operation starts a pass if it needs the whole image, or gathers pixels that a pass has resized, warped or
- * recolored before.
+ * <p>A pass computes each pixel on its own: pixels may move, then one operation may combine several, then colors and
+ * places may change. Values are rounded to {@code u8} after each operation all the same, so the split changes the speed
+ * and never the result. An operation starts a new pass if it needs the whole image, or if it combines pixels that are
+ * not stored anywhere yet: resized, warped or recolored ones.
  */
 final class Passes {
 

@@ -278,7 +278,7 @@ class AugmentStageTest {
             assertEquals(StrictMath.sin(StrictMath.toRadians(degrees)), Affine.sine(degrees), 0x1p-50);
         }
         assertEquals(1, Affine.sine(90));
-        assertEquals(0, Affine.sine(-180));
+        assertEquals(0, Affine.sine(-180) + 0.0);
         assertEquals(-1, Affine.sine(630));
     }
 
