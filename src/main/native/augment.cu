@@ -23,8 +23,8 @@ constexpr int WEIGHT_HALF = 1 << (WEIGHT_BITS - 1);
 
 /* In the order of the Java enum PixelOp.Kind. */
 enum {
-    CROP, FLIP_HORIZONTALLY, FLIP_VERTICALLY, ERASE, RESIZE, WARP, SHARPNESS, POLICY, JITTER, JITTER_REST, GRAYSCALE,
-    POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE
+    CROP, PAD, FLIP_HORIZONTALLY, FLIP_VERTICALLY, ERASE, RESIZE, WARP, SHARPNESS, POLICY, JITTER, JITTER_REST,
+    GRAYSCALE, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE
 };
 
 struct Op {
@@ -126,7 +126,7 @@ FUNCTION void affine(float *to, const Op &op, double angle, double right, double
 enum {
     POLICY_IDENTITY, POLICY_SHEAR_X, POLICY_SHEAR_Y, POLICY_TRANSLATE_X, POLICY_TRANSLATE_Y, POLICY_ROTATE,
     POLICY_BRIGHTNESS, POLICY_COLOR, POLICY_CONTRAST, POLICY_SHARPNESS, POLICY_POSTERIZE, POLICY_SOLARIZE,
-    POLICY_AUTOCONTRAST, POLICY_EQUALIZE
+    POLICY_AUTOCONTRAST, POLICY_EQUALIZE, POLICY_INVERT
 };
 
 /* A policy's numbers: a matrix in the first six, or the magnitude (a factor as such) and the rest to 1. */
@@ -149,6 +149,9 @@ FUNCTION void policy(float *to, const Op &op, int operation, double size) {
 
 enum { JITTER_BRIGHTNESS, JITTER_CONTRAST, JITTER_SATURATION, JITTER_HUE };
 
+/* Between -1 and 1. */
+FUNCTION double turn_of(double x) { return x >= -1 ? x < 1 ? x : 1 : -1; }
+
 /* The numbers of colors: the factors of brightness, contrast, saturation, the turn; then the rests to 1. */
 FUNCTION void prepare(float *to, const Op &op, const uint8_t *row) {
     const uint8_t *parameters = row + op.record;
@@ -164,8 +167,9 @@ FUNCTION void prepare(float *to, const Op &op, const uint8_t *row) {
         case POLICY: policy(to, op, parameters[0], real(row, op.record + 1, 0)); break;
         case JITTER: case JITTER_REST:
             for (int i = 0; i < 4; i++) {
-                to[i] = (float) real(row, op.record + 4, i);
-                to[4 + i] = (float) (1 - real(row, op.record + 4, i));
+                const double by = real(row, op.record + 4, i);
+                to[i] = (float) (i == JITTER_HUE ? turn_of(by) : by);
+                to[4 + i] = (float) (1 - by);
             }
             break;
         default: break;
@@ -362,6 +366,7 @@ FUNCTION void color(Pixel &p, const Op &op, const uint8_t *row, const float *num
                     break;
                 case POLICY_POSTERIZE: posterize(p, numbers[6]); break;
                 case POLICY_SOLARIZE: solarize(p, numbers[6]); break;
+                case POLICY_INVERT: solarize(p, 0); break;
                 case POLICY_CONTRAST: case POLICY_AUTOCONTRAST: case POLICY_EQUALIZE:
                     look_up(p, tables, channels);
                     break;
@@ -522,10 +527,14 @@ FUNCTION int walk_back(const Pass &a, const uint8_t *row, int begin, int end, in
         switch (op.kind) {
             case FLIP_HORIZONTALLY: x = parameters[0] ? op.width - 1 - x : x; break;
             case FLIP_VERTICALLY: y = parameters[0] ? op.height - 1 - y : y; break;
-            case CROP: {
+            case CROP: case PAD: {
                 const int border = (int) op.amount;
-                y += limit(whole(parameters, 0), 0, op.height + 2 * border - height_after(a, k)) - border;
-                x += limit(whole(parameters, 1), 0, op.width + 2 * border - width_after(a, k)) - border;
+                if (op.kind == CROP) {
+                    y += limit(whole(parameters, 0), 0, op.height + 2 * border - height_after(a, k));
+                    x += limit(whole(parameters, 1), 0, op.width + 2 * border - width_after(a, k));
+                }
+                y -= border;
+                x -= border;
                 y = inside(y, op.height, op.setting);
                 x = inside(x, op.width, op.setting);
                 if (y < 0 || x < 0) {
@@ -593,16 +602,19 @@ FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, co
     const float x = (float) j - (float) (op.width - 1) * 0.5f;
     const float column = m[0] * x + m[1] * y + m[2];
     const float line = m[3] * x + m[4] * y + m[5];
+    if (!(line > -1 && line < (float) op.height && column > -1 && column < (float) op.width)) {
+        return filled(op);
+    }
     if (!bilinear) {
-        const int at_y = index_of(rintf(line));
-        const int at_x = index_of(rintf(column));
+        const int at_y = (int) rintf(line);
+        const int at_x = (int) rintf(column);
         if (at_y >= 0 && at_y < op.height && at_x >= 0 && at_x < op.width) {
             return tap(a, row, source, k, at_y, at_x);
         }
         return filled(op);
     }
-    const int top = index_of(floorf(line));
-    const int left = index_of(floorf(column));
+    const int top = (int) floorf(line);
+    const int left = (int) floorf(column);
     const float down = line - (float) top;
     const float right = column - (float) left;
     float values[4] = {0, 0, 0, 0};
@@ -623,7 +635,7 @@ FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, co
     }
     const float outside = taps == 4 ? 0 : (1 - covered) * (float) op.fill;
     Pixel result;
-    change(result, [&](int, int c) { return limit(index_of(rintf(values[c] + outside)), 0, 255); });
+    change(result, [&](int, int c) { return limit((int) rintf(values[c] + outside), 0, 255); });
     return result;
 }
 

@@ -28,9 +28,7 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     }
 
     Affine {
-        if (fill < 0 || fill > 255) {
-            throw new IllegalArgumentException("fill " + fill + ", expected 0 to 255");
-        }
+        Step.checkFill(fill);
     }
 
     @Override
@@ -63,6 +61,23 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     }
 
     @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        double[] m = placement.inverse();
+        if (kind == Kind.ROTATE) {
+            inverse(m, placement.height(), placement.width(), -values[at], 0, 0, 1, 0, 0);
+        } else {
+            inverse(m, placement.height(), placement.width(), values[at], values[at + 1], values[at + 2],
+                    values[at + 3], values[at + 4], values[at + 5]);
+        }
+        placement.affine(m);
+    }
+
+    @Override
     public void addTo(Passes passes, int[] record) {
         int setting = (interpolation == Interpolation.BILINEAR ? 1 : 0) + (kind == Kind.AFFINE ? 2 : 0);
         passes.add(new PixelOp(PixelOp.Kind.WARP, setting, fill, 0), record[0]);
@@ -78,22 +93,38 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
         }
     }
 
-    /** Maps output centers to input points by the inverse of: shift, rotate, scale, shear y, shear x. */
+    /** Shifts, rotates, scales and shears an image about its middle. */
     static void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
             double shearY, Interpolation interpolation, int fill) {
+        double[] m = canvas.inverse();
+        inverse(m, canvas.height(), canvas.width(), angle, right, down, scale, shearX, shearY);
+        warp(canvas, m, interpolation, fill);
+    }
+
+    /** Maps the pixel at (x, y) from the middle to the input's column and row of pixel centers. */
+    static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
+        Warp.affine(canvas, (float) m[0], (float) m[1], (float) m[2], (float) m[3], (float) m[4], (float) m[5],
+                interpolation, fill);
+    }
+
+    /**
+     * Sets the map of output centers to input centers: the inverse of shift, rotate, scale, shear y, shear x.
+     *
+     * @param m receives xx, xy, x0, yx, yy, y0, as {@link Warp#affine} has them
+     */
+    static void inverse(double[] m, int height, int width, double angle, double right, double down, double scale,
+            double shearX, double shearY) {
         double tanX = sine(shearX) / cosine(shearX);
         double a = cosine(angle - shearY) / cosine(shearY);
         double b = -(a * tanX + sine(angle));
         double c = sine(angle - shearY) / cosine(shearY);
         double d = cosine(angle) - c * tanX;
-        double xx = d / scale;
-        double xy = -b / scale;
-        double yx = -c / scale;
-        double yy = a / scale;
-        double x0 = -(xx * right + xy * down) + (canvas.width() - 1) / 2.0;
-        double y0 = -(yx * right + yy * down) + (canvas.height() - 1) / 2.0;
-        Warp.affine(canvas, (float) xx, (float) xy, (float) x0, (float) yx, (float) yy, (float) y0, interpolation,
-                fill);
+        m[0] = d / scale;
+        m[1] = -b / scale;
+        m[2] = -(m[0] * right + m[1] * down) + (width - 1) / 2.0;
+        m[3] = -c / scale;
+        m[4] = a / scale;
+        m[5] = -(m[3] * right + m[4] * down) + (height - 1) / 2.0;
     }
 
     private static double cosine(double degrees) {

@@ -61,9 +61,24 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /** What a thread reuses for all images. */
-    private static final class Workspace {
+    static final class Workspace {
         final Canvas canvas = new Canvas();
+        final Placement placement = new Placement();
         final double[] values = new double[Step.MAX_PARAMETERS];
+        private double[] numbers = {};
+
+        /** Returns an array of at least that many numbers, with stale values. */
+        double[] numbers(int count) {
+            if (numbers.length < count) {
+                numbers = new double[count];
+            }
+            return numbers;
+        }
+    }
+
+    /** Returns what this thread reuses. */
+    static Workspace workspace() {
+        return OF_THREAD.get();
     }
 
     /**

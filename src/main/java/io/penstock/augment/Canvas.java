@@ -14,6 +14,9 @@ import java.util.Arrays;
  */
 final class Canvas {
 
+    private static final int IMAGE = -1;
+    private static final int FLOAT_ARRAYS = 3;
+
     /** The image now, of at least {@link #byteCount}. */
     private byte[] pixels = {};
     /** Where an operation that cannot work in place writes its result. */
@@ -23,9 +26,16 @@ final class Canvas {
     private int height;
     private int width;
     private int channels;
-    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
+    /** By the ordinal of a {@link ResizeFilter}; none for the nearest pixel. */
+    private final Resizer[] resizers = ResizeFilter.resizers();
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
+    private final float[][] floats = new float[FLOAT_ARRAYS][0];
+    private final Planes planes = new Planes();
+    private final double[] inverse = new double[9];
+    private byte[] kept = {};
+    /** What is outside a mask; below 0 for an image. */
+    private int maskFill = IMAGE;
 
     int height() {
         return height;
@@ -48,9 +58,57 @@ final class Canvas {
         return pixels;
     }
 
+    /** Tells whether this is a mask of classes: its pixels are moved as an image's, but never mixed. */
+    boolean isMask() {
+        return maskFill != IMAGE;
+    }
+
+    /** The class outside the mask, 0 to 255. */
+    int maskFill() {
+        return maskFill;
+    }
+
+    /** The color planes of an RGB image, for changes of many of its values in one pass. */
+    Planes planes() {
+        return planes;
+    }
+
+    /** Returns one of three arrays of at least that many floats, for the operation that asks; values are stale. */
+    float[] floats(int array, int count) {
+        if (floats[array].length < count) {
+            floats[array] = new float[count];
+        }
+        return floats[array];
+    }
+
+    /** Nine numbers for the operation that asks, of which a map between images has six or nine. */
+    double[] inverse() {
+        return inverse;
+    }
+
+    /** Keeps a copy of the image for {@link #recall}. */
+    void keep() {
+        int bytes = byteCount();
+        if (kept.length < bytes) {
+            kept = new byte[bytes];
+        }
+        System.arraycopy(pixels, 0, kept, 0, bytes);
+    }
+
+    /** Copies the kept image back; its size must be the same. */
+    void recall() {
+        System.arraycopy(kept, 0, pixels, 0, byteCount());
+    }
+
     /** A table of 256 values for the operation that asks. */
     byte[] table() {
         return table;
+    }
+
+    /** Copies a mask of classes in, outside of which is one class. */
+    void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
+        load(mask, maskHeight, maskWidth, maskChannels);
+        maskFill = fill;
     }
 
     /** Copies an image in. */
@@ -66,6 +124,7 @@ final class Canvas {
     }
 
     private void begin(int imageHeight, int imageWidth, int imageChannels) {
+        maskFill = IMAGE;
         height = imageHeight;
         width = imageWidth;
         channels = imageChannels;
@@ -108,11 +167,38 @@ final class Canvas {
     }
 
     void resize(int newHeight, int newWidth) {
-        if (newHeight != height || newWidth != width) {
-            spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        resize(newHeight, newWidth, ResizeFilter.BILINEAR);
+    }
+
+    /** Resizes an image by a filter, and a mask by the nearest pixel. */
+    void resize(int newHeight, int newWidth, ResizeFilter filter) {
+        if (newHeight == height && newWidth == width) {
+            return;
+        }
+        byte[] target = spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        if (isMask() || filter == ResizeFilter.NEAREST) {
+            nearest(target, newHeight, newWidth);
+        } else {
+            Resizer resizer = resizers[filter.ordinal()];
             resizer.resize(pixelMemory, width, height, channels, newWidth, newHeight, 0, 0, newWidth, newHeight,
                     spareMemory, 0);
-            replace(newHeight, newWidth);
+        }
+        replace(newHeight, newWidth);
+    }
+
+    /** Reads the pixel {@code floor(i · scale)} with the scale in f32, as torchvision does. */
+    private void nearest(byte[] target, int newHeight, int newWidth) {
+        float down = (float) height / newHeight;
+        float right = (float) width / newWidth;
+        int to = 0;
+        for (int y = 0; y < newHeight; y++) {
+            int from = Math.min((int) (y * down), height - 1) * width;
+            for (int x = 0; x < newWidth; x++) {
+                int at = (from + Math.min((int) (x * right), width - 1)) * channels;
+                for (int c = 0; c < channels; c++) {
+                    target[to++] = pixels[at + c];
+                }
+            }
         }
     }
 
@@ -122,7 +208,7 @@ final class Canvas {
      * @throws IllegalArgumentException if the crop is not inside it
      */
     void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
-        crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), padding.fill());
+        crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), isMask() ? maskFill : padding.fill());
     }
 
     /** The same with the padding's parts. */
@@ -162,8 +248,7 @@ final class Canvas {
         for (int x = begin; x < end; x++) {
             int column = mode.inside(left + x, width);
             for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] =
-                        column < 0 ? (byte) fill : pixels[from + column * channels + c];
+                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
             }
         }
     }

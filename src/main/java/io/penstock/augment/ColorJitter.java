@@ -19,6 +19,8 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
             List.of("first", "second", "third", "fourth", "brightness", "contrast", "saturation", "hue");
     static final int CHANGES = 4;
     static final int CONTRAST = 1;
+    static final int HUE = 3;
+    private static final Planes.Change[] ALL_CHANGES = Planes.Change.values();
     private static final Range UNCHANGED = Range.of(1, 1);
 
     ColorJitter {
@@ -101,19 +103,31 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
             if (change < 0 || change >= CHANGES) {
                 throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
             }
+        }
+        for (int i = 0; i < CHANGES; i++) {
+            int change = (int) values[at + i];
             if (changes(change)) {
-                apply(change, values[at + CHANGES + change], canvas);
+                add(change, values[at + CHANGES + change], canvas);
             }
+        }
+        finish(canvas);
+    }
+
+    /** Makes a change, by {@link #finish} at the latest. Those of saturation and hue leave gray images as they are. */
+    static void add(int change, double by, Canvas canvas) {
+        if (canvas.channels() == 3) {
+            canvas.planes().add(ALL_CHANGES[change], by);
+        } else if (change == 0) {
+            ColorChanges.brightness(canvas, by);
+        } else if (change == CONTRAST) {
+            ColorChanges.contrast(canvas, by);
         }
     }
 
-    /** Makes one change. */
-    static void apply(int change, double by, Canvas canvas) {
-        switch (change) {
-            case 0 -> ColorChanges.brightness(canvas, by);
-            case CONTRAST -> ColorChanges.contrast(canvas, by);
-            case 2 -> ColorChanges.saturation(canvas, by);
-            default -> ColorChanges.hue(canvas, by);
+    /** Makes the changes that were added. */
+    static void finish(Canvas canvas) {
+        if (canvas.channels() == 3) {
+            canvas.planes().run(canvas);
         }
     }
 

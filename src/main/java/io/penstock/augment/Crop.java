@@ -70,6 +70,16 @@ record Crop(Place place, Size size, Padding padding) implements Step {
     }
 
     @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        placement.crop(values[at] - padding.pixels(), values[at + 1] - padding.pixels(), size.height(), size.width());
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         canvas.crop((int) values[at], (int) values[at + 1], size.height(), size.width(), padding);
     }

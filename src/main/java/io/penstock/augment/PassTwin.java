@@ -44,7 +44,8 @@ final class PassTwin {
         int record = record(arguments, k);
         int setting = setting(arguments, k);
         switch (PassArguments.kind(arguments, k)) {
-            case CROP -> crop(arguments, k, row + record, canvas);
+            case CROP -> crop(arguments, k, whole(row + record, 0), whole(row + record, 1), canvas);
+            case PAD -> crop(arguments, k, 0, 0, canvas);
             case ERASE -> {
                 int rows = Math.clamp(whole(row + record, 2), 0, canvas.height());
                 int columns = Math.clamp(whole(row + record, 3), 0, canvas.width());
@@ -74,12 +75,12 @@ final class PassTwin {
         }
     }
 
-    private static void crop(MemorySegment arguments, int k, long parameters, Canvas canvas) {
+    private static void crop(MemorySegment arguments, int k, int top, int left, Canvas canvas) {
         int border = (int) amount(arguments, k);
         int rows = height(arguments, k + 1);
         int columns = width(arguments, k + 1);
-        canvas.crop(Math.clamp(whole(parameters, 0), 0, canvas.height() + 2 * border - rows),
-                Math.clamp(whole(parameters, 1), 0, canvas.width() + 2 * border - columns), rows, columns, border,
+        canvas.crop(Math.clamp(top, 0, canvas.height() + 2 * border - rows),
+                Math.clamp(left, 0, canvas.width() + 2 * border - columns), rows, columns, border,
                 Padding.Mode.ALL.get(setting(arguments, k)), fill(arguments, k));
     }
 
@@ -95,30 +96,33 @@ final class PassTwin {
     private static void policy(int operation, double size, Interpolation interpolation, Canvas canvas) {
         if (operation < Operation.ALL.size()) {
             Operation known = Operation.ALL.get(operation);
-            Policy.apply(known, known == Operation.POSTERIZE ? Math.clamp(size, 0, 8) : size, interpolation, canvas);
+            Policy.apply(known, known == Operation.POSTERIZE ? Math.clamp(size, 0, 8) : size, canvas, interpolation);
         }
     }
 
     /** Applies the changes before the contrast, or the contrast and those behind it. */
     private static void jitter(long row, int record, int setting, boolean isRest, Canvas canvas) {
         boolean begun = !isRest;
-        for (int i = 0; i < ColorJitter.CHANGES; i++) {
+        boolean ends = false;
+        for (int i = 0; i < ColorJitter.CHANGES && !ends; i++) {
             int change = octet(row + record + i);
             if (change >= ColorJitter.CHANGES || (setting >> change & 1) == 0) {
                 continue;
             }
-            double by = real(row, record + ColorJitter.CHANGES, change);
-            if (change != ColorJitter.CONTRAST) {
-                if (begun) {
-                    ColorJitter.apply(change, by, canvas);
-                }
-            } else if (!isRest) {
-                return;
-            } else if (!begun) {
-                ColorJitter.apply(change, by, canvas);
+            boolean isContrast = change == ColorJitter.CONTRAST;
+            ends = isContrast && !isRest;
+            if (isContrast ? !begun : begun) {
+                double by = real(row, record + ColorJitter.CHANGES, change);
+                ColorJitter.add(change, change == ColorJitter.HUE ? turn(by) : by, canvas);
                 begun = true;
             }
         }
+        ColorJitter.finish(canvas);
+    }
+
+    /** Between -1 and 1. */
+    private static double turn(double by) {
+        return by >= -1 ? Math.min(by, 1) : -1;
     }
 
     private static void change(PixelOp.Kind kind, float amount, Canvas canvas) {

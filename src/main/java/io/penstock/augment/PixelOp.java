@@ -29,6 +29,8 @@ record PixelOp(Kind kind, int setting, int fill, float amount) {
     enum Kind {
         /** The setting is the padding's mode, the amount its width. */
         CROP(Reach.PLACE),
+        /** The same at the upper left corner of the border: it has no parameters. */
+        PAD(Reach.PLACE),
         FLIP_HORIZONTALLY(Reach.PLACE),
         FLIP_VERTICALLY(Reach.PLACE),
         ERASE(Reach.PLACE),

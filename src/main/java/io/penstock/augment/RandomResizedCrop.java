@@ -74,6 +74,17 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
     }
 
     @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        placement.crop(values[at], values[at + 1], values[at + 2], values[at + 3]);
+        placement.resize(size.height(), size.width());
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         canvas.crop((int) values[at], (int) values[at + 1], (int) values[at + 2], (int) values[at + 3], Padding.NONE);
         canvas.resize(size.height(), size.width());

@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
  * @param operation the name
  * @param settings what the change depends on, for the text; may be empty
  * @param channels which images it takes
+ * @param motion how it moves pixels
  * @param probability of the change
  * @param change the change, which keeps the size
  * @param op what kernels do for it; null if there is no kernel
  */
-record Sometimes(String operation, String settings, Channels channels, double probability, Change change,
+record Sometimes(String operation, String settings, Channels channels, Motion motion, double probability, Change change,
         @Nullable PixelOp op) implements Step {
 
     private static final List<String> PARAMETERS = List.of("applied");
@@ -28,6 +29,16 @@ record Sometimes(String operation, String settings, Channels channels, double pr
         ANY,
         /** Those of one or three channels. */
         GRAY_OR_RGB
+    }
+
+    /** How pixels move. */
+    enum Motion {
+        /** They stay. */
+        NONE,
+        /** Left and right are mirrored. */
+        HORIZONTAL,
+        /** Top and bottom are mirrored. */
+        VERTICAL
     }
 
     /** A change of an image in place. */
@@ -56,6 +67,20 @@ record Sometimes(String operation, String settings, Channels channels, double pr
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         values[at] = random.nextDouble() < probability ? 1 : 0;
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return motion != Motion.NONE;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        if (values[at] != 0 && motion == Motion.HORIZONTAL) {
+            placement.flipHorizontally();
+        } else if (values[at] != 0 && motion == Motion.VERTICAL) {
+            placement.flipVertically();
+        }
     }
 
     @Override

@@ -40,6 +40,7 @@ public final class AugmentExperiments {
             augment -> augment.randomCrop(9, 8, Padding.of(3, Padding.Mode.EDGE)),
             augment -> augment.randomCrop(9, 8, Padding.of(3, Padding.Mode.REFLECT)),
             augment -> augment.randomCrop(9, 8, Padding.of(3, Padding.Mode.SYMMETRIC)),
+            augment -> augment.pad(Padding.constant(2, 9)), augment -> augment.pad(Padding.of(3, Padding.Mode.EDGE)),
             augment -> augment.rotate(180, Interpolation.NEAREST, 9),
             augment -> augment.rotate(45, Interpolation.BILINEAR, 200),
             augment -> augment.affine(AFFINE, Interpolation.NEAREST, 0),
@@ -55,8 +56,10 @@ public final class AugmentExperiments {
             augment -> augment.colorJitter(1, 1, 1, 0.5), augment -> augment.colorJitter(0.4, 0, 0.4, 0.5),
             augment -> augment.randAugment(), augment -> augment.randAugment(2, 30, Interpolation.BILINEAR),
             augment -> augment.trivialAugmentWide(Interpolation.NEAREST),
-            augment -> augment.trivialAugmentWide(Interpolation.BILINEAR));
-    private static final int COLORS = 18;
+            augment -> augment.trivialAugmentWide(Interpolation.BILINEAR),
+            augment -> augment.autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST),
+            augment -> augment.autoAugment(AutoAugmentPolicy.IMAGENET, Interpolation.BILINEAR));
+    private static final int COLORS = 20;
 
     private final SplittableRandom random;
 

@@ -210,11 +210,18 @@ class AugmentStageTest {
     }
 
     @Test
-    void aStepWithoutAKernelIsRefusedByName() {
-        var blur = new Sometimes("blur", "", Sometimes.Channels.ANY, 0.5, _ -> { }, null);
-        var steps = List.of(new Named("penstock.augment.blur", 1, blur));
-        assertEquals("blur has no kernel: run it in the workers, by Augment.mapped",
-                refusal(() -> Passes.of(steps, ParameterTable.of(steps), new Size(5, 5), 3)));
+    void aStepWithoutAKernelIsRefusedByNameAtOpening() {
+        Map<String, Augment> pipelines = Map.of(
+                "perspective", Augment.images().perspective(0.5, 0.5), "gaussianBlur", Augment.images().gaussianBlur(3),
+                "gaussianNoise", Augment.images().gaussianNoise(Range.of(0, 0.1)),
+                "gamma", Augment.images().gamma(Range.of(0.5, 2), 0.5),
+                "brightnessContrast", Augment.images().brightnessContrast(0.2, 0.2, 0.5),
+                "resize(shorter side 4, BOX)", Augment.images().resize(4, ResizeFilter.BOX));
+        pipelines.forEach((step, augment) -> {
+            var rows = new TensorSpec(PARAMETERS, DType.U8, 4, augment.table().rowBytes());
+            String message = refused(augment.stage("image"), new TensorSpec("image", DType.U8, 4, 5, 5, 3), rows);
+            assertTrue(message.startsWith(step + " has no kernel: run it in the workers, by Augment.mapped"), message);
+        });
     }
 
     @Test
