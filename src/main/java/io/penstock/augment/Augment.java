@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
- * fill a batch.
+ * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}. A loader's workers run it while they fill
+ * a batch ({@link #mapped}), or its device does behind the copy of the batch ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()

@@ -30,6 +30,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -151,6 +152,19 @@ class AugmentStageTest {
                 + " penstock.augment.colorJitter at [20, 21, 22, 23, 24, 32, 40, 48],"
                 + " penstock.augment.resize at [], penstock.augment.randAugment at [56, 64, 72, 80]", table.toString());
         assertEquals(8, Augment.images().resize(9).table().rowBytes());
+    }
+
+    /** The example of the specification. */
+    @Test
+    void aRowHasTheSpecifiedBytes() {
+        Augment augment = Augment.images().randomCrop(8, 8).horizontalFlip(0.5).rotate(30, Interpolation.NEAREST, 0);
+        byte[] row = new byte[24];
+        augment.table().write(List.of(
+                new StepParameters("penstock.augment.randomCrop", Map.of("top", 3.0, "left", 17.0)),
+                new StepParameters("penstock.augment.horizontalFlip", Map.of("applied", 1.0)),
+                new StepParameters("penstock.augment.rotate", Map.of("angle", -12.5))),
+                Tensor.of(MemorySegment.ofArray(row), DType.U8, 24));
+        assertEquals("0300000011000000010000000000000000000000000029c0", HexFormat.of().formatHex(row));
     }
 
     @Test
