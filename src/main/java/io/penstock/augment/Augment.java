@@ -334,7 +334,7 @@ public final class Augment extends PixelSteps {
      *
      * {@snippet :
      * Dataset train = Augment.images().randomResizedCrop(512, 512).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1)
-     *         .mapped(samples, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
+     *         .mapped(images, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
      * }
      *
      * @param samples samples with a field of {@code u8 [H, W, C]}, and the fields of the targets; must stay open

@@ -67,7 +67,7 @@ record BoxMap(Geometry geometry, Target.Boxes target, Output output) implements 
     }
 
     /** Encloses the moved corners, and cuts the result at the image's edges. */
-    private static void move(double[] boxes, int at, Placement placement) {
+    static void move(double[] boxes, int at, Placement placement) {
         double left = Double.POSITIVE_INFINITY;
         double top = Double.POSITIVE_INFINITY;
         double right = Double.NEGATIVE_INFINITY;
