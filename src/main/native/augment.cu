@@ -2,11 +2,11 @@
 /*
  * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.PassTwin.
  *
- * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them: those that
- * move pixels, at most one that reads several pixels for one (gather), and behind it those that change a pixel's color.
- * So a thread makes a pixel of the target alone: it walks back from there to where the pixel comes from, reads, and
- * applies the colors in registers. An operation's parameters are in the image's row of the table, as
- * docs/spec/augment.md lays it out; one that is out of range is moved into it, so that no kernel leaves the image.
+ * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them. At most one of
+ * them makes a pixel of several (gather): before it pixels only move, behind it they move or change color. So a thread
+ * makes a pixel of the target alone: it walks back from there to where the pixel comes from, reads, and applies the
+ * colors in registers. An operation's parameters are in the image's row of the table, as docs/spec/augment.md lays it
+ * out; one that is out of range is moved into it, so that no kernel leaves the image.
  *
  *   penstock_augment_prepare    for each image: numbers in f32 that operations need, and the weights of a resize
  *   penstock_augment_measure    for each image: the tables of the first operation, if it needs the whole image first

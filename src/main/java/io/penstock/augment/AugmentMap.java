@@ -104,11 +104,6 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         }
     }
 
-    /** An array of this thread for the parameters of a step. */
-    static double[] values() {
-        return OF_THREAD.get().values;
-    }
-
     /**
      * Returns the sizes of the images: before the first step and behind each.
      *

@@ -11,6 +11,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceUnavailableException;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -35,6 +36,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A pipeline on the device gives what it gives in workers; {@link AugmentExperiments} has each step's pixels. */
@@ -243,6 +247,11 @@ class AugmentStageTest {
         assertEquals("[[CROP, FLIP_HORIZONTALLY, WARP, JITTER], [JITTER_REST, GRAYSCALE, ERASE]]",
                 passes(Augment.images().randomCrop(9, 9).horizontalFlip(0.5).rotate(9, Interpolation.BILINEAR, 0)
                         .colorJitter(0.1, 0.1, 0.1, 0.1).grayscale(0.1).randomErasing(0.5)));
+        Augment flips = Augment.images();
+        for (int i = 0; i < 9; i++) {
+            flips = flips.verticalFlip(0.5);
+        }
+        assertEquals("[[" + "FLIP_VERTICALLY, ".repeat(7) + "FLIP_VERTICALLY], [FLIP_VERTICALLY]]", passes(flips));
         assertEquals("[[RESIZE, FLIP_HORIZONTALLY, JITTER, SOLARIZE]]",
                 passes(Augment.images().randomResizedCrop(9, 9).horizontalFlip(0.5).colorJitter(0.1, 0, 0.1, 0.1)
                         .invert(0.5)));
@@ -330,6 +339,24 @@ class AugmentStageTest {
             Dataset once = Augment.images().horizontalFlip(0.5).withParameters(images(store), "image");
             assertEquals("two fields are named 'image_parameters'",
                     refusal(() -> Augment.images().verticalFlip(0.5).withParameters(once, "image")));
+        }
+    }
+
+    @Nested
+    @Tag("gpu")
+    class OnAGpu {
+        @Test
+        void batchesAreThoseOfTheWorkers() {
+            Device device;
+            try {
+                device = Device.cuda(0);
+            } catch (DeviceUnavailableException e) {
+                Assumptions.abort(e.getMessage());
+                return;
+            }
+            try (device) {
+                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe().stage("image")));
+            }
         }
     }
 }
