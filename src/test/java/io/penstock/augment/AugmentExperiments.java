@@ -85,8 +85,22 @@ public final class AugmentExperiments {
         for (int i = 0; i < 24; i++) {
             all.add(experiment(mixed(), channels(true), random.nextInt(14, 30), random.nextInt(17, 40)));
         }
+        for (Augment augment : pipelines()) {
+            all.add(experiment(augment, 3, random.nextInt(14, 30), random.nextInt(17, 40)));
+        }
         all.add(experiment(Augment.images().horizontalFlip(0.5).solarize(9, 0.5), 1, 2, 2100));
         return all;
+    }
+
+    /** Steps that share a pass, as recipes have them. */
+    private static List<Augment> pipelines() {
+        Augment cropped = Augment.images().randomCrop(10, 9).horizontalFlip(0.5).verticalFlip(0.5);
+        Augment padded = Augment.images().randomCrop(10, 9, Padding.of(4, Padding.Mode.REFLECT)).horizontalFlip(0.5);
+        return List.of(cropped, padded, cropped.randomCrop(5, 5).horizontalFlip(0.5),
+                cropped.affine(AFFINE, Interpolation.BILINEAR, 9).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1),
+                padded.randomErasing(0.9).rotate(40, Interpolation.NEAREST, 3).sharpness(2, 0.9),
+                Augment.images().randomResizedCrop(9, 8).horizontalFlip(0.5).randAugment().randomErasing(0.9),
+                Augment.images().resize(16).centerCrop(14, 15).horizontalFlip(0.5).verticalFlip(0.5));
     }
 
     private static boolean takes(Augment augment, int height, int width) {

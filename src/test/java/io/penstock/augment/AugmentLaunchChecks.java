@@ -63,8 +63,8 @@ public final class AugmentLaunchChecks {
     }
 
     private static int simulated(DeviceStage stage) {
-        CudaSimulator.setSpeed(200, 50);
         try (Device device = Device.cuda(0)) {
+            CudaSimulator.setSpeed(200, 50);
             return differingBatches(device, stage);
         }
     }

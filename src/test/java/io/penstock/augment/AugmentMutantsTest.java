@@ -30,7 +30,12 @@ class AugmentMutantsTest {
     static {
         MUTANTS.put("warped values are truncated", List.of("(int) rintf(values[c]", "(int) (values[c]"));
         MUTANTS.put("a rotation has the other sign", List.of("affine(to, op, -real(", "affine(to, op, real("));
-        MUTANTS.put("a flip is about the source's middle", List.of("op.width - 1 - p.x_offset", "a.ops[0].width - 1 - p.x_offset"));
+        MUTANTS.put("a flip is about the source's middle",
+                List.of("op.width - 1 - p.x_offset", "a.ops[0].width - 1 - p.x_offset"));
+        MUTANTS.put("a flip beside a border is about the source's middle",
+                List.of("op.width - 1 - x : x", "a.ops[0].width - 1 - x : x"));
+        MUTANTS.put("a crop is moved the wrong way when it is flipped",
+                List.of("p.x_offset += left_of(a, row, k)", "p.x_offset += p.x_factor * left_of(a, row, k)"));
         MUTANTS.put("the contrast does not wait for brightness",
                 List.of("if (op.kind == JITTER) {\n                return;", "if (op.kind == JITTER) {\n"
                         + "                continue;"));
@@ -60,13 +65,15 @@ class AugmentMutantsTest {
                 Files.copy(file, folder.resolve(file.getFileName()));
             }
         }
+        Path kernels = Files.writeString(folder.resolve("mutants.cu"),
+                "#include \"images.cu\"\n#include \"augment.cu\"\n");
         int number = 0;
         for (Map.Entry<String, List<String>> mutant : MUTANTS.entrySet()) {
             String right = mutant.getValue().getFirst();
             assertEquals(2, source.split(Pattern.quote(right), -1).length, mutant.getKey());
             Files.writeString(folder.resolve("augment.cu"), source.replace(right, mutant.getValue().getLast()));
             Path library = NativeLibrary.compileCpp(folder.resolve(++number + ".so").toAbsolutePath(),
-                    folder.resolve("kernels.cu"), "-Wno-error");
+                    kernels, "-O0", "-Wno-error");
             assertTrue(isSeen(library), mutant.getKey());
         }
     }
