@@ -446,8 +446,39 @@ public final class Augment extends PixelSteps {
         over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
     }
 
+    /**
+     * Tells whether a field has images that a pipeline takes.
+     *
+     * @param field a field
+     * @return true for {@code u8 [H, W, C]} with C at most 4
+     */
+    public static boolean areImages(TensorSpec field) {
+        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
+                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+    }
+
+    /**
+     * Returns what the steps make of images, before {@link #normalize} and {@link #to}.
+     *
+     * @param images a field of {@code u8 [H, W, C]}
+     * @return the field of the results
+     * @throws IllegalArgumentException if the field has no such images, or a step cannot take them
+     */
+    public TensorSpec result(TensorSpec images) {
+        return over(images).result(images.name());
+    }
+
     AugmentMap over(TensorSpec images) {
         return AugmentMap.of(steps, images);
+    }
+
+    /** {@return the name that keys the random numbers} */
+    public String name() {
+        return name;
+    }
+
+    List<Step> steps() {
+        return steps.stream().map(AugmentMap.Named::step).toList();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

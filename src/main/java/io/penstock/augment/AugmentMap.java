@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -87,8 +88,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @throws IllegalArgumentException if the field has no such images
      */
     static AugmentMap of(List<Named> steps, TensorSpec images) {
-        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
-                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
+        if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
                     + ImageTransform.MAX_CHANNELS);
         }
@@ -129,8 +129,21 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
     }
 
+    /** The steps' names, without the pipeline's if that has none of its own. */
+    @Override
+    public List<String> parts() {
+        String usual = Augment.NAME + ".";
+        return steps.stream().map(Named::name)
+                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList();
+    }
+
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) {
+        map(in, random, out, PartClock.NONE);
+    }
+
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
         Workspace workspace = OF_THREAD.get();
         Canvas canvas = workspace.canvas;
         canvas.load(in.segment(), height, width, channels);
@@ -138,6 +151,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
             Named named = steps.get(i);
             draw(named, random, canvas.height(), canvas.width(), workspace.values);
             named.step.apply(workspace.values, 0, canvas);
+            clock.done(i);
         }
         canvas.store(out.segment());
     }
