@@ -39,7 +39,7 @@ final class FetchCommand implements Callable<Integer> {
 
     /** Files at a time; each fetches several blocks at a time. */
     private static final int FILES = 16;
-    private static final long STEP_BYTES = 1 << 20;
+    private static final long STEP_BYTES = 8 << 20;
     private static final long AHEAD_BYTES = 64 << 20;
 
     @Mixin

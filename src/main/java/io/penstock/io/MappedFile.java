@@ -42,9 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class MappedFile implements AutoCloseable {
 
     private static final long REFRESH_NANOS = 200_000_000;
-    private static final int RESIDENCY_SAMPLES = 64;
-    /** One page in 64 may be missing: faulting more of them in costs more than reading the others by call. */
-    private static final double WARM_SHARE = 0.98;
 
     private final Location location;
     /** The mapped file: the file itself, or its sparse copy. */
@@ -258,9 +255,10 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
-        if (advice == Advice.WILL_NEED) {
-            prefetch(offset, bytes);
-        } else if (advice == Advice.POPULATE_READ) {
+        if (advice == Advice.WILL_NEED && !prefetch(offset, bytes)) {
+            return false;
+        }
+        if (advice == Advice.POPULATE_READ) {
             fetch(offset, bytes);
         }
         if (!Posix.AVAILABLE || bytes == 0) {
@@ -380,8 +378,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     private boolean looksWarm() {
-        return residency(RESIDENCY_SAMPLES) >= WARM_SHARE
-                && (fetcher == null || fetcher.isPresent(0, segment.byteSize()));
+        return Residency.isWarm(segment) && (fetcher == null || fetcher.isPresent(0, segment.byteSize()));
     }
 
     /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */
@@ -389,18 +386,22 @@ public final class MappedFile implements AutoCloseable {
         return warm;
     }
 
-    /** Starts fetching the missing bytes of a range; a hint, whose end may be after the file's. */
-    void prefetch(long offset, long bytes) {
+    /** Starts fetching the missing bytes of a range, whose end may be after the file's; returns whether none was. */
+    boolean prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
-        if (fetcher != null && !fetcher.isPresent(offset, there)) {
-            fetcher.prefetch(offset, there);
+        if (fetcher == null || fetcher.isPresent(offset, there)) {
+            return true;
         }
+        fetcher.prefetch(offset, there);
+        return false;
     }
 
     /** Starts reading whole pages; a hint, whose end may be after the file's. */
     void willNeed(long pageOffset, long bytes) {
-        prefetch(pageOffset, bytes);
-        Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+        // The OS would read what is missing as zeros.
+        if (prefetch(pageOffset, bytes)) {
+            Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+        }
     }
 
     /** Returns the kernel's read-ahead for sequential reads, in bytes. */

@@ -11,7 +11,16 @@ import java.util.SplittableRandom;
 /** Asks the OS which pages of a mapping are in the page cache. */
 final class Residency {
 
+    private static final int SAMPLES = 64;
+    /** One page in 64 may be missing: faulting more of them in costs more than reading the others by call. */
+    private static final double WARM_SHARE = 0.98;
+
     private Residency() {
+    }
+
+    /** Tells whether nearly all pages are resident. */
+    static boolean isWarm(MemorySegment mapping) {
+        return share(mapping, SAMPLES) >= WARM_SHARE;
     }
 
     /** Returns the share of resident pages, from one page at random of each of {@code samples} equal parts. */

@@ -40,6 +40,7 @@ final class ObjectFolder implements AutoCloseable {
     private static final long KEPT = 1L << 40;
     private static final long OPEN = 1L << 41;
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final int WRITE_BYTES = 1 << 18;
     private static final int ATTEMPTS = 100;
 
     private final Path folder;
@@ -163,24 +164,40 @@ final class ObjectFolder implements AutoCloseable {
         private final FileChannel data;
         private final CRC32C crc = new CRC32C();
         private final int block;
+        /** Parts of an answer are small: written one by one they would cost a call each. */
+        private final ByteBuffer buffer;
         private long done;
 
         /** Starts a block, whose lock the caller holds. */
         BlockWriter(int block) throws IOException {
             this.block = block;
+            this.buffer = ByteBuffer.allocateDirect((int) Math.min(WRITE_BYTES, table.length(block)));
             this.data = FileChannel.open(data(), StandardOpenOption.WRITE);
         }
 
         @Override
         public void accept(ByteBuffer bytes) throws IOException {
-            if (bytes.remaining() > table.length(block) - done) {
+            if (bytes.remaining() > table.length(block) - done - buffer.position()) {
                 throw new FileSystemException(data().toString(), null, "more bytes than block " + block + " has");
             }
-            crc.update(bytes.duplicate());
-            try {
-                while (bytes.hasRemaining()) {
-                    done += data.write(bytes, table.start(block) + done);
+            while (bytes.hasRemaining()) {
+                int part = Math.min(bytes.remaining(), buffer.remaining());
+                buffer.put(bytes.slice(bytes.position(), part));
+                bytes.position(bytes.position() + part);
+                if (!buffer.hasRemaining()) {
+                    flush();
                 }
+            }
+        }
+
+        private void flush() throws FileSystemException {
+            buffer.flip();
+            crc.update(buffer.duplicate());
+            try {
+                while (buffer.hasRemaining()) {
+                    done += data.write(buffer, table.start(block) + done);
+                }
+                buffer.clear();
             } catch (IOException e) {
                 throw new FileSystemException(data().toString(), null, "cannot be written: " + e.getMessage());
             }
@@ -188,6 +205,7 @@ final class ObjectFolder implements AutoCloseable {
 
         /** Makes the block visible to all processes. */
         void publish() throws IOException {
+            flush();
             if (done != table.length(block)) {
                 throw new IOException(data() + ": " + done + " bytes of block " + block + ", expected "
                         + table.length(block));
