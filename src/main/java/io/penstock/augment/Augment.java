@@ -2,20 +2,23 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
- * fill a batch.
+ * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}, which a loader's
+ * workers run while they fill a batch.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -43,18 +46,18 @@ public final class Augment {
     /** The name of a pipeline that is given none. */
     public static final String NAME = "penstock.augment";
 
-    /** What the values become after the last step. */
-    private record Output(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout) {
-    }
-
     private final String name;
     private final List<AugmentMap.Named> steps;
     private final @Nullable Output output;
+    /** How files become pixels; null if nothing was said. */
+    private final @Nullable ImageDecoding decoding;
 
-    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output) {
+    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output,
+            @Nullable ImageDecoding decoding) {
         this.name = name;
         this.steps = steps;
         this.output = output;
+        this.decoding = decoding;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -71,7 +74,7 @@ public final class Augment {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), null);
+        return new Augment(name, List.of(), null, null);
     }
 
     private Augment with(Step step) {
@@ -83,7 +86,7 @@ public final class Augment {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), null);
+        return new Augment(name, List.copyOf(more), null, decoding);
     }
 
     /**
@@ -416,8 +419,8 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, new Output(mean.clone(), deviation.clone(),
-                output == null ? DType.F32 : output.dtype, output == null ? Layout.NCHW : output.layout));
+        Output of = output == null ? Output.DEFAULT : output;
+        return new Augment(name, steps, of.normalized(mean, deviation), decoding);
     }
 
     /**
@@ -428,31 +431,47 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, new Output(output == null ? null : output.mean,
-                output == null ? null : output.deviation, dtype, layout));
+        Output of = output == null ? Output.DEFAULT : output;
+        return new Augment(name, steps, of.to(dtype, layout), decoding);
     }
 
     /**
-     * Augments a field of a dataset, in the workers, each time a sample is read.
+     * Decodes the files of a field in another way than to RGB as stored.
      *
-     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param how which channels, whether turned upright, by which library
+     * @return a new pipeline, for fields of image files only
+     */
+    public Augment decoding(ImageDecoding how) {
+        return new Augment(name, steps, output, how);
+    }
+
+    /**
+     * Augments a field of a dataset, in the workers, each time a sample is read. The field has decoded images of one
+     * size, or image files as stored, of all sizes, one of which a step must make. Of a file, what the first steps crop
+     * and resize is decoded straight to that: as far as {@link io.penstock.image.FrameDecoder} can, only the part that
+     * is needed. A file that cannot be decoded, or is too small for a crop, is a bad sample.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG and PNG files,
+     *     {@code u8 [*]}; must stay open
      * @param field the field's name
      * @return the samples with the augmented images in its place
-     * @throws IllegalArgumentException if the field is missing, is not of such images, or a step cannot take them; or
-     *     if a normalization has not one number per channel or another dtype than floats
+     * @throws IllegalArgumentException if the field is missing, is not of such images, or a step cannot take them; if
+     *     no step makes one size of files; or if a normalization has not one number per channel or another dtype than
+     *     floats
      */
     public Dataset mapped(Dataset images, String field) {
         TensorSpec in = images.fields().get(images.indexOf(field));
         AugmentMap map = over(in);
         TensorSpec augmented = map.result(field);
-        Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
         if (output == null) {
-            return mapped;
+            return steps.isEmpty() ? images : images.map(field, augmented, describe(map), name, map);
         }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
-                .to(output.dtype, output.layout);
-        return (output.mean == null || output.deviation == null ? transform
-                : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
+        ImageTransform transform = output.of(augmented);
+        return images.map(field, transform.result(field), describe(map) + ", " + transform, name, map.to(transform));
+    }
+
+    private String describe(AugmentMap map) {
+        return map.decodes() ? this + ", of files to " + map.decoding() : toString();
     }
 
     /**
@@ -460,7 +479,7 @@ public final class Augment {
      *
      * @param random the source of draws, with the run's seed and the epoch; left at another key
      * @param position the sample's position in the epoch's order
-     * @param height of the image
+     * @param height of the image; of a file that is turned upright, of the upright one
      * @param width of the image
      * @return the parameters of each step, in order
      */
@@ -473,17 +492,22 @@ public final class Augment {
      * Augments one image by given parameters: those drawn before, or others. Normalization is left out.
      *
      * @param parameters one per step, in order
-     * @param in the image, {@code u8 [H, W, C]}
+     * @param in the image, {@code u8 [H, W, C]}, or its file in native memory, {@code u8 [n]}
      * @param out the memory to write, {@code u8} of the result's shape
      * @throws IllegalArgumentException if the parameters are not those of the steps, one is out of range, or a tensor
      *     has another dtype or shape
+     * @throws UncheckedIOException if the file cannot be decoded
      */
     public void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
+        try (var worker = new AugmentWorker(over(new TensorSpec("image", in.dtype(), in.shape())))) {
+            worker.apply(parameters, in, out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     AugmentMap over(TensorSpec images) {
-        return AugmentMap.of(steps, images);
+        return AugmentMap.of(steps, images, decoding);
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

@@ -2,29 +2,34 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the steps of a pipeline on images of one shape.
+ * The steps of a pipeline over decoded images of one shape, or over image files of all sizes.
  *
  * @param steps the steps, each with its name's number
- * @param height of the images
- * @param width of the images
+ * @param images the size of decoded images; null for files
  * @param channels of the images
+ * @param decoding how files become pixels
+ * @param output what pixels become after the last step; null if they stay
  */
-record AugmentMap(List<Named> steps, int height, int width, int channels) implements SampleMap {
+record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageDecoding decoding,
+        @Nullable ImageTransform output) implements SampleMap {
 
-    private static final ThreadLocal<Workspace> OF_THREAD = ThreadLocal.withInitial(Workspace::new);
+    /** Stands for the unknown size of a file's image: large, so that every crop fits. */
+    private static final Size ANY = new Size(1 << 15, 1 << 15);
 
     /**
      * A step of a pipeline.
@@ -36,25 +41,33 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     record Named(String name, long number, Step step) {
     }
 
-    /** What a thread reuses for all images. */
-    private static final class Workspace {
-        final Canvas canvas = new Canvas();
-        final double[] values = new double[Step.MAX_PARAMETERS];
-    }
-
     /**
      * Steps over a field of images.
      *
-     * @throws IllegalArgumentException if the field has no such images
+     * @param decoding how files become pixels; null for the default
+     * @throws IllegalArgumentException if the field has neither decoded images nor files
      */
-    static AugmentMap of(List<Named> steps, TensorSpec images) {
+    static AugmentMap of(List<Named> steps, TensorSpec images, @Nullable ImageDecoding decoding) {
+        if (images.dtype() == DType.U8 && images.rank() == 1) {
+            ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
+            return new AugmentMap(steps, null, files.channels(), files, null);
+        }
         if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
                 || images.dim(2) > ImageTransform.MAX_CHANNELS) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
-                    + ImageTransform.MAX_CHANNELS);
+                    + ImageTransform.MAX_CHANNELS + ", or image files as u8[*]");
+        }
+        if (decoding != null) {
+            throw new IllegalArgumentException("found " + images + ", which is decoded, expected image files as u8[*]");
         }
         checkBytes(images.dim(0) * images.dim(1), images.dim(2));
-        return new AugmentMap(steps, (int) images.dim(0), (int) images.dim(1), (int) images.dim(2));
+        return new AugmentMap(steps, new Size((int) images.dim(0), (int) images.dim(1)), (int) images.dim(2),
+                ImageDecoding.rgb(), null);
+    }
+
+    /** The same steps with an output. */
+    AugmentMap to(ImageTransform transform) {
+        return new AugmentMap(steps, images, channels, decoding, transform);
     }
 
     /** Checks that a worker can hold an image in an array. */
@@ -66,56 +79,38 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /**
-     * Returns the field of the results.
+     * Returns the field of the steps' results, without the output.
      *
-     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes, or results are not of one
+     *     size
      */
     TensorSpec result(String field) {
-        Size size = new Size(height, width);
+        Size size = images == null ? ANY : images;
+        boolean isKnown = images != null;
         for (Named named : steps) {
             size = named.step.check(size, channels);
-            checkBytes((long) size.height() * size.width(), channels);
+            isKnown |= named.step.fixesSize();
+            if (isKnown) {
+                checkBytes((long) size.height() * size.width(), channels);
+            }
+        }
+        if (!isKnown) {
+            throw new IllegalArgumentException("'" + field + "' has image files of all sizes, expected a step that "
+                    + "makes one size: randomResizedCrop, resize to height and width, or a crop");
         }
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
     }
 
     @Override
-    public void map(Tensor in, RandomGenerator random, Tensor out) {
-        Workspace workspace = OF_THREAD.get();
-        Canvas canvas = workspace.canvas;
-        canvas.load(in.segment(), height, width, channels);
-        for (int i = 0; i < steps.size(); i++) {
-            Named named = steps.get(i);
-            draw(named, random, canvas.height(), canvas.width(), workspace.values);
-            named.step.apply(workspace.values, 0, canvas);
-        }
-        canvas.store(out.segment());
+    public Session open() {
+        return new AugmentWorker(this);
     }
 
-    /** Applies given parameters. */
-    void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        TensorSpec expected = result("image");
-        var found = new TensorSpec("image", out.dtype(), out.shape());
-        if (!found.equals(expected) || parameters.size() != steps.size()) {
-            throw new IllegalArgumentException("found " + parameters.size() + " steps to " + found + ", expected "
-                    + steps.size() + " to " + expected);
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
+        try (Session session = open()) {
+            session.map(in, random, out);
         }
-        Workspace workspace = OF_THREAD.get();
-        Canvas canvas = workspace.canvas;
-        canvas.load(in.segment(), height, width, channels);
-        for (int i = 0; i < steps.size(); i++) {
-            Named named = steps.get(i);
-            List<String> names = named.step.parameters();
-            StepParameters given = parameters.get(i);
-            if (!given.step().equals(named.name) || !given.values().keySet().equals(Set.copyOf(names))) {
-                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + named.name);
-            }
-            for (int k = 0; k < names.size(); k++) {
-                workspace.values[k] = given.values().getOrDefault(names.get(k), 0.0);
-            }
-            named.step.apply(workspace.values, 0, canvas);
-        }
-        canvas.store(out.segment());
     }
 
     /** Draws the parameters of all steps for an image of a size. */
@@ -136,7 +131,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /** Draws a step's parameters by its own key. A step that is not random needs no generator. */
-    private static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
+    static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
         if (named.step.isRandom()) {
             keyed(random).select(named.number);
         }
@@ -151,8 +146,14 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         throw new IllegalStateException("found random numbers of " + random + ", expected a loader's");
     }
 
+    /** A file is decoded by native code, which must not read a mapping. */
     @Override
     public boolean readsInPlace() {
-        return true;
+        return images != null;
+    }
+
+    @Override
+    public boolean decodes() {
+        return images == null;
     }
 }

@@ -3,17 +3,28 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.image.FrameDecoder;
+import io.penstock.image.ImageException;
+import io.penstock.image.ImageFrame;
+import io.penstock.image.PixelRows;
 import io.penstock.image.Resizer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The image that a pipeline's steps change, one after the other: interleaved {@code u8} channels in an array. For one
  * thread; reuses its arrays for all images.
+ *
+ * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change a {@link ImageFrame} and no
+ * pixel is read. {@link #settle} makes the framed pixels: each method that reads or changes pixels calls it first. A
+ * frame that nothing settles goes straight from the file to the target.
  */
 final class Canvas {
 
-    /** The image now, of at least {@link #byteCount}. */
+    /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
     private byte[] pixels = {};
     /** Where an operation that cannot work in place writes its result. */
     private byte[] spare = {};
@@ -22,16 +33,23 @@ final class Canvas {
     private int height;
     private int width;
     private int channels;
-    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
+    private final Resizer resizer = new Resizer();
+    /** The frame of an image that is not settled; otherwise unused. */
+    private ImageFrame frame = new ImageFrame();
+    private final ImageFrame ownFrame = frame;
+    /** The decoded image that is framed, or null. */
+    private @Nullable MemorySegment unread;
+    /** The decoder of the file that is framed, or null. */
+    private @Nullable FrameDecoder undecoded;
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
 
     int height() {
-        return height;
+        return isSettled() ? height : frame.height();
     }
 
     int width() {
-        return width;
+        return isSettled() ? width : frame.width();
     }
 
     int channels() {
@@ -39,11 +57,12 @@ final class Canvas {
     }
 
     int byteCount() {
-        return height * width * channels;
+        return height() * width() * channels;
     }
 
     /** The pixels, row by row, which may be changed in place. */
     byte[] pixels() {
+        settle();
         return pixels;
     }
 
@@ -52,22 +71,96 @@ final class Canvas {
         return table;
     }
 
-    /** Copies an image in. */
+    /** Takes a decoded image, which must stay unchanged while the canvas is used. */
     void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
-        height = imageHeight;
-        width = imageWidth;
+        undecoded = null;
+        unread = image;
         channels = imageChannels;
-        int bytes = byteCount();
-        if (pixels.length < bytes) {
-            pixels = new byte[bytes];
-            pixelMemory = MemorySegment.ofArray(pixels);
-        }
-        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, bytes);
+        frame = ownFrame;
+        frame.reset(imageHeight, imageWidth);
     }
 
-    /** Copies the image out. */
+    /**
+     * Takes an image file, which must stay unchanged while the canvas is used.
+     *
+     * @throws IOException if its header cannot be read
+     */
+    void open(FrameDecoder decoder, MemorySegment file, int imageChannels) throws IOException {
+        frame = decoder.read(file, file.byteSize());
+        unread = null;
+        undecoded = decoder;
+        channels = imageChannels;
+    }
+
+    private boolean isSettled() {
+        return unread == null && undecoded == null;
+    }
+
+    /**
+     * Reads the framed pixels, if that was not done yet.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    void settle() {
+        if (isSettled()) {
+            return;
+        }
+        int newHeight = frame.height();
+        int newWidth = frame.width();
+        makeRoom((long) newHeight * newWidth * channels);
+        store(spareMemory);
+        unread = null;
+        undecoded = null;
+        replace(newHeight, newWidth);
+    }
+
+    /** A file may have an image that is too large. */
+    private void makeRoom(long bytes) {
+        try {
+            spare(Math.toIntExact(bytes));
+        } catch (ArithmeticException | OutOfMemoryError e) {
+            throw new UncheckedIOException(
+                    new ImageException("pixels of " + bytes + " bytes", "a size that fits in memory"));
+        }
+    }
+
+    /**
+     * Copies the image out.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
     void store(MemorySegment target) {
-        MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+        if (undecoded != null) {
+            try {
+                undecoded.decode(target, 0);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        } else if (unread != null) {
+            resizer.resize(frame, unread, channels, target, 0);
+        } else {
+            MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+        }
+    }
+
+    /**
+     * Gives the image out by rows.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    void store(PixelRows target) {
+        if (undecoded != null) {
+            try {
+                undecoded.decode(target);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        } else if (unread != null) {
+            resizer.resize(frame, unread, channels, target);
+        } else {
+            ownFrame.reset(height, width);
+            resizer.resize(ownFrame, pixelMemory, channels, target);
+        }
     }
 
     /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
@@ -92,12 +185,16 @@ final class Canvas {
     }
 
     void resize(int newHeight, int newWidth) {
-        if (newHeight != height || newWidth != width) {
-            spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
-            resizer.resize(pixelMemory, width, height, channels, newWidth, newHeight, 0, 0, newWidth, newHeight,
-                    spareMemory, 0);
-            replace(newHeight, newWidth);
+        if (newHeight == height() && newWidth == width()
+                || !isSettled() && frame.resize(newHeight, newWidth, Resizer.Filter.BILINEAR)) {
+            return;
         }
+        settle();
+        spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        ownFrame.reset(height, width);
+        ownFrame.resize(newHeight, newWidth, Resizer.Filter.BILINEAR);
+        resizer.resize(ownFrame, pixelMemory, channels, spareMemory, 0);
+        replace(newHeight, newWidth);
     }
 
     /**
@@ -107,11 +204,16 @@ final class Canvas {
      */
     void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
         int border = padding.pixels();
-        if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height + 2 * border - cropHeight
-                || left > width + 2 * border - cropWidth) {
+        if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height() + 2 * border - cropHeight
+                || left > width() + 2 * border - cropWidth) {
             throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
-                    + left + " of an image of " + height + " x " + width + " with a border of " + border);
+                    + left + " of an image of " + height() + " x " + width() + " with a border of " + border);
         }
+        if (border == 0 && !isSettled()) {
+            frame.crop(top, left, cropHeight, cropWidth);
+            return;
+        }
+        settle();
         if (cropHeight == height && cropWidth == width && top == border && left == border) {
             return;
         }
@@ -149,6 +251,10 @@ final class Canvas {
     }
 
     void flipHorizontally() {
+        if (!isSettled()) {
+            frame.mirror();
+            return;
+        }
         for (int y = 0; y < height; y++) {
             int low = y * width * channels;
             int high = low + (width - 1) * channels;
@@ -163,6 +269,7 @@ final class Canvas {
     }
 
     void flipVertically() {
+        settle();
         int rowBytes = width * channels;
         byte[] target = spare(byteCount());
         for (int y = 0; y < height; y++) {
@@ -177,6 +284,7 @@ final class Canvas {
      * @throws IllegalArgumentException if the rectangle is not inside the image
      */
     void fill(int top, int left, int rows, int columns, int value) {
+        settle();
         if (top < 0 || left < 0 || rows < 0 || columns < 0 || top > height - rows || left > width - columns) {
             throw new IllegalArgumentException("a rectangle of " + rows + " x " + columns + " at " + top + ", " + left
                     + " of an image of " + height + " x " + width);
@@ -189,6 +297,7 @@ final class Canvas {
 
     /** Replaces each value of all channels by its entry in the table. */
     void map(byte[] values) {
+        settle();
         int bytes = byteCount();
         for (int i = 0; i < bytes; i++) {
             pixels[i] = values[pixels[i] & 0xFF];
@@ -197,6 +306,7 @@ final class Canvas {
 
     /** Replaces each value of one channel by its entry in the table. */
     void map(int channel, byte[] values) {
+        settle();
         int bytes = byteCount();
         for (int i = channel; i < bytes; i += channels) {
             pixels[i] = values[pixels[i] & 0xFF];
@@ -205,6 +315,7 @@ final class Canvas {
 
     /** Counts the values of a channel. */
     int[] histogram(int channel) {
+        settle();
         Arrays.fill(histogram, 0);
         int bytes = byteCount();
         for (int i = channel; i < bytes; i += channels) {

@@ -28,6 +28,11 @@ record Resize(int height, int width) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return height > 0;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         if (height > 0) {
             return new Size(height, width);

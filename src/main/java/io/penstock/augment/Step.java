@@ -30,6 +30,11 @@ sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, Random
         return true;
     }
 
+    /** Tells whether the result's size is the same for images of all sizes. */
+    default boolean fixesSize() {
+        return false;
+    }
+
     /**
      * Returns the size of the result.
      *

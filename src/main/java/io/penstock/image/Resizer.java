@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.image;
 
+import static io.penstock.memory.LittleEndian.I32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * Resizes {@code u8} images with antialiasing, for one thread; reuses its buffers.
@@ -12,219 +15,324 @@ import java.util.Arrays;
  * <p>Rows are resized first, then columns; values in between are rounded to 8 bits. An output pixel {@code i} of
  * {@code n}, from {@code m} pixels, with {@code s = m / n} and {@code t = max(s, 1)}, weighs the input around
  * {@code c = (i + 0.5) s}: pixels {@code j} from {@code floor(c - r t + 0.5)} to below {@code floor(c + r t + 0.5)},
- * within the image, by {@code f((j - c + 0.5) / t)}, normalized to a sum of 1. With {@link Filter#BILINEAR}, {@code f}
- * is the triangle {@code 1 - |x|} and {@code r = 1}; with {@link Filter#BOX} it is 1 for {@code -0.5 < x <= 0.5}, and
- * {@code r = 0.5}. Weights are rounded to 22 fractional bits and sums to the nearest integer, so the result does not
+ * within the image, by {@code f((j - c + 0.5) / t)}, normalized to a sum of 1. {@link Filter} has {@code f} and
+ * {@code r}. Weights are rounded to 22 fractional bits and sums to the nearest integer, so the result does not
  * depend on the machine. It equals Pillow's {@code Image.resize}, and torchvision's on Pillow images.
+ *
+ * <p>Pixels are packed into an {@code int} each. A strip of rows is transposed, so that both directions weigh whole
+ * lines ({@link LineBlend}), and transposed back.
  */
 public final class Resizer {
 
     /** How input pixels are weighed. */
     public enum Filter {
-        /** A triangle, two pixels wide, or wider by the reduction factor. */
-        BILINEAR,
-        /** The mean of the area under an output pixel. */
-        BOX
+        /** A triangle, two pixels wide, or wider by the reduction factor: {@code r = 1, f = 1 - |x|}. */
+        BILINEAR(1, false) {
+            @Override
+            double weight(double x) {
+                return Math.max(1 - Math.abs(x), 0);
+            }
+        },
+        /** The mean of the area under an output pixel: {@code r = 0.5, f = 1} for {@code -0.5 < x <= 0.5}. */
+        BOX(0.5, false) {
+            @Override
+            double weight(double x) {
+                return x > -0.5 && x <= 0.5 ? 1 : 0;
+            }
+        },
+        /** Cubic convolution with {@code a = -0.5}, four pixels wide, or wider by the reduction factor: r = 2. */
+        BICUBIC(2, true) {
+            @Override
+            double weight(double signed) {
+                double x = Math.abs(signed);
+                if (x < 1) {
+                    return (1.5 * x - 2.5) * x * x + 1;
+                }
+                return x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+            }
+        };
+
+        final double reach;
+        final boolean hasNegativeWeights;
+
+        Filter(double reach, boolean hasNegativeWeights) {
+            this.reach = reach;
+            this.hasNegativeWeights = hasNegativeWeights;
+        }
+
+        abstract double weight(double x);
     }
 
-    private static final int WEIGHT_BITS = 22;
-    private static final int HALF = 1 << WEIGHT_BITS - 1;
+    /** Lines that are transposed at once. */
+    private static final int BLOCK = 8;
+    /** Pixels in a strip of rows, about. */
+    private static final int STRIP_PIXELS = 1 << 17;
 
-    private final Filter filter;
-    private final Axis across;
-    private final Axis down;
-    private byte[] sourceRow = {};
-    /** Input rows resized to the output's width, in order. */
-    private byte[] narrowed = {};
-    private int[] sums = {};
-    private byte[] targetRow = {};
+    private static final VarHandle INT_OF_BYTES =
+            MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /**
-     * Creates a resizer.
-     *
-     * @param filter how input pixels are weighed
-     */
-    public Resizer(Filter filter) {
-        this.filter = filter;
-        this.across = new Axis();
-        this.down = new Axis();
+    private final ResizeAxis across = new ResizeAxis();
+    private final ResizeAxis down = new ResizeAxis();
+    private final LineBlend columns = new LineBlend();
+    private final LineBlend rows = new LineBlend();
+    private final PackedRows packed = new PackedRows();
+    /** Some source rows. */
+    private int[] block = {};
+    /** A strip's source columns. */
+    private int[] turned = {};
+    /** A strip's resized columns. */
+    private int[] narrowed = {};
+    /** A strip's resized rows. */
+    private int[] strip = {};
+    private byte[] loaded = {};
+
+    /** Creates a resizer. */
+    public Resizer() {
     }
 
     /**
-     * Resizes an image and crops the result; computes only that part.
+     * Resizes the framed part of an image.
      *
+     * @param frame the part and its size
      * @param source the image, height by width by channels, from its first byte on
-     * @param sourceWidth pixels in a row
-     * @param sourceHeight rows
-     * @param channels bytes in a pixel
-     * @param width pixels in a row of the resized image
-     * @param height rows of the resized image
-     * @param left the part's first column
-     * @param top the part's first row
-     * @param partWidth the part's columns
-     * @param partHeight the part's rows
-     * @param target the memory to write, {@code partHeight} by {@code partWidth} by {@code channels}
+     * @param channels bytes in a pixel, 1 to 4
+     * @param target the memory to write, the frame's height by width by channels
      * @param targetOffset the first byte to write
      */
-    public void resize(MemorySegment source, int sourceWidth, int sourceHeight, int channels, int width, int height,
-            int left, int top, int partWidth, int partHeight, MemorySegment target, long targetOffset) {
-        across.set(filter, sourceWidth, width, left, partWidth);
-        down.set(filter, sourceHeight, height, top, partHeight);
-        int rowBytes = Math.multiplyExact(partWidth, channels);
-        int sourceRowBytes = Math.multiplyExact(sourceWidth, channels);
-        int firstRow = down.first[0];
-        int rows = down.first[partHeight - 1] + down.count[partHeight - 1] - firstRow;
-        sourceRow = atLeast(sourceRow, sourceRowBytes);
-        narrowed = atLeast(narrowed, Math.multiplyExact(rows, rowBytes));
-        for (int y = 0; y < rows; y++) {
-            MemorySegment.copy(source, JAVA_BYTE, (long) (firstRow + y) * sourceRowBytes, sourceRow, 0,
-                    sourceRowBytes);
+    public void resize(ImageFrame frame, MemorySegment source, int channels, MemorySegment target, long targetOffset) {
+        if (frame.resized || frame.mirrored) {
+            resize(frame, source, channels, into(target, targetOffset, frame.width, channels));
+            return;
+        }
+        long rowBytes = (long) frame.width * channels;
+        long wholeRowBytes = (long) frame.imageWidth * channels;
+        long from = frame.top * wholeRowBytes + (long) frame.left * channels;
+        boolean isOneRun = frame.width == frame.imageWidth;
+        long runBytes = isOneRun ? frame.height * rowBytes : rowBytes;
+        for (long y = 0; y < (isOneRun ? 1 : frame.height); y++) {
+            MemorySegment.copy(source, from + y * wholeRowBytes, target, targetOffset + y * rowBytes, runBytes);
+        }
+    }
+
+    /**
+     * Resizes the framed part of an image.
+     *
+     * @param frame the part and its size
+     * @param source the image, height by width by channels, from its first byte on
+     * @param channels bytes in a pixel, 1 to 4
+     * @param target takes the rows
+     */
+    public void resize(ImageFrame frame, MemorySegment source, int channels, PixelRows target) {
+        set(frame, frame.partWidth, 0, frame.partWidth, frame.partHeight, 0, frame.partHeight);
+        long rowBytes = (long) frame.imageWidth * channels;
+        run(source, (frame.top + firstRow()) * rowBytes + (long) (frame.left + firstColumn()) * channels, rowBytes,
+                channels, channels, frame.mirrored, target);
+    }
+
+    /** Prepares for a frame's part, of which a number of pixels count, and a box among them is resized. */
+    void set(ImageFrame frame, int width, double boxLeft, double boxRight, int height, double boxTop,
+            double boxBottom) {
+        across.set(frame.filter, width, boxLeft, boxRight, frame.resizedWidth, frame.cropLeft, frame.width);
+        down.set(frame.filter, height, boxTop, boxBottom, frame.resizedHeight, frame.cropTop, frame.height);
+    }
+
+    /** The first column of the part that is needed. */
+    int firstColumn() {
+        return across.low();
+    }
+
+    /** The columns that are needed. */
+    int columnCount() {
+        return across.high() - across.low();
+    }
+
+    /** The first row of the part that is needed. */
+    int firstRow() {
+        return down.low();
+    }
+
+    /** The rows that are needed. */
+    int rowCount() {
+        return down.high() - down.low();
+    }
+
+    /** Returns rows that write pixels to memory. */
+    PixelRows into(MemorySegment target, long targetOffset, int width, int channels) {
+        return packed.into(target, targetOffset, width, channels);
+    }
+
+    /**
+     * Resizes as prepared.
+     *
+     * @param source the pixels
+     * @param at the first byte of the first row and column that are needed
+     * @param rowBytes the distance of two rows
+     * @param pixelBytes the distance of two pixels, 1 to 4
+     * @param channels the channels to read, at most as many
+     * @param mirrored whether the columns of the result are in reverse order
+     * @param target takes the rows
+     */
+    void run(MemorySegment source, long at, long rowBytes, int pixelBytes, int channels, boolean mirrored,
+            PixelRows target) {
+        int width = columnCount();
+        int height = rowCount();
+        int outWidth = across.part;
+        rows.start(down, channels, outWidth);
+        int stripRows = across.isIdentity ? 1
+                : Math.min(roundUp(height), roundUp(Math.max(1, STRIP_PIXELS / Math.max(width, outWidth))));
+        block = atLeast(block, (long) BLOCK * width);
+        turned = atLeast(turned, across.isIdentity ? 0 : (long) width * stripRows);
+        narrowed = atLeast(narrowed, across.isIdentity ? 0 : (long) outWidth * stripRows);
+        strip = atLeast(strip, (long) outWidth * stripRows);
+        for (int y = 0; y < height; y += stripRows) {
+            int part = Math.min(stripRows, height - y);
+            long from = at + y * rowBytes;
             if (across.isIdentity) {
-                System.arraycopy(sourceRow, left * channels, narrowed, y * rowBytes, rowBytes);
-            } else if (channels == 3) {
-                across.row3(sourceRow, narrowed, y * rowBytes, partWidth);
+                load(source, from, pixelBytes, width, mirrored ? block : strip, 0);
+                if (mirrored) {
+                    reverse(block, strip, width);
+                }
             } else {
-                across.row(sourceRow, channels, narrowed, y * rowBytes, partWidth);
-            }
-        }
-        if (sums.length < rowBytes) {
-            sums = new int[rowBytes];
-        }
-        targetRow = atLeast(targetRow, rowBytes);
-        for (int y = 0; y < partHeight; y++) {
-            int from = (down.first[y] - firstRow) * rowBytes;
-            if (down.isIdentity) {
-                System.arraycopy(narrowed, from, targetRow, 0, rowBytes);
-            } else {
-                column(y, from, rowBytes);
-            }
-            MemorySegment.copy(targetRow, 0, target, JAVA_BYTE, targetOffset + (long) y * rowBytes, rowBytes);
-        }
-    }
-
-    /** Computes an output row as the weighted sum of input rows, in loops that the JIT compiler vectorizes. */
-    private void column(int y, int from, int rowBytes) {
-        Arrays.fill(sums, 0, rowBytes, HALF);
-        for (int k = 0; k < down.count[y]; k++) {
-            accumulate(narrowed, from + k * rowBytes, down.weights[y * down.maxCount + k], sums, rowBytes);
-        }
-        round(sums, targetRow, rowBytes);
-    }
-
-    private static void accumulate(byte[] row, int from, int weight, int[] sums, int length) {
-        for (int i = 0; i < length; i++) {
-            sums[i] += weight * (row[from + i] & 0xFF);
-        }
-    }
-
-    /** Rounds the sums. Weights are not negative and sum to 1, except for rounding: a sum barely exceeds 255. */
-    private static void round(int[] sums, byte[] into, int length) {
-        for (int i = 0; i < length; i++) {
-            into[i] = (byte) Math.min(sums[i] >> WEIGHT_BITS, 255);
-        }
-    }
-
-    private static byte[] atLeast(byte[] buffer, int bytes) {
-        return buffer.length >= bytes ? buffer : new byte[bytes];
-    }
-
-    /** The weights of one direction, kept while sizes stay the same. */
-    private static final class Axis {
-
-        private int sourceSize;
-        private int size;
-        private int start;
-        private int part;
-        int[] first = {};
-        int[] count = {};
-        int[] weights = {};
-        private double[] exact = {};
-        int maxCount;
-        boolean isIdentity;
-
-        void set(Filter filter, int newSourceSize, int newSize, int newStart, int newPart) {
-            if (sourceSize == newSourceSize && size == newSize && start == newStart && part == newPart) {
-                return;
-            }
-            sourceSize = newSourceSize;
-            size = newSize;
-            start = newStart;
-            part = newPart;
-            isIdentity = sourceSize == size;
-            double scale = (double) sourceSize / size;
-            double stretch = Math.max(scale, 1);
-            double reach = (filter == Filter.BOX ? 0.5 : 1) * stretch;
-            maxCount = (int) Math.ceil(reach) * 2 + 1;
-            if (first.length < part) {
-                first = new int[part];
-                count = new int[part];
-            }
-            int needed = Math.multiplyExact(part, maxCount);
-            if (weights.length < needed) {
-                weights = new int[needed];
-            }
-            if (exact.length < maxCount) {
-                exact = new double[maxCount];
+                turn(source, from, rowBytes, pixelBytes, width, part);
+                narrow(channels, width, roundUp(part), mirrored);
+                transpose(narrowed, roundUp(part), outWidth, part, strip, outWidth);
             }
             for (int i = 0; i < part; i++) {
-                if (isIdentity) {
-                    first[i] = start + i;
-                    count[i] = 1;
-                } else {
-                    weigh(filter, i, (start + i + 0.5) * scale, reach, stretch);
+                rows.add(strip, i * outWidth);
+                while (rows.isReady()) {
+                    target.row(rows.next(), rows.blend(), outWidth);
                 }
             }
         }
+    }
 
-        private void weigh(Filter filter, int i, double center, double reach, double stretch) {
-            int from = Math.max((int) (center - reach + 0.5), 0);
-            int to = Math.min((int) (center + reach + 0.5), sourceSize);
-            double inverse = 1 / stretch;
-            double sum = 0;
-            for (int k = 0; k < to - from; k++) {
-                double x = (k + from - center + 0.5) * inverse;
-                double weight = filter == Filter.BOX ? (x > -0.5 && x <= 0.5 ? 1 : 0) : Math.max(1 - Math.abs(x), 0);
-                exact[k] = weight;
-                sum += weight;
+    /** Packs a strip's pixels, column by column. */
+    private void turn(MemorySegment source, long at, long rowBytes, int pixelBytes, int width, int stripRows) {
+        int stride = roundUp(stripRows);
+        for (int y = 0; y < stripRows; y += BLOCK) {
+            for (int i = 0; i < Math.min(BLOCK, stripRows - y); i++) {
+                load(source, at + (y + i) * rowBytes, pixelBytes, width, block, i * width);
             }
-            for (int k = 0; k < to - from; k++) {
-                double weight = sum == 0 ? exact[k] : exact[k] / sum;
-                weights[i * maxCount + k] = (int) (0.5 + weight * (1 << WEIGHT_BITS));
-            }
-            first[i] = from;
-            count[i] = to - from;
+            transposeBlock(block, 0, width, width, turned, y, stride);
         }
+    }
 
-        void row3(byte[] source, byte[] target, int to, int pixels) {
-            for (int i = 0; i < pixels; i++) {
-                int red = HALF;
-                int green = HALF;
-                int blue = HALF;
-                int from = 3 * first[i];
-                int weight = i * maxCount;
-                for (int k = 0; k < count[i]; k++) {
-                    int w = weights[weight + k];
-                    red += w * (source[from] & 0xFF);
-                    green += w * (source[from + 1] & 0xFF);
-                    blue += w * (source[from + 2] & 0xFF);
-                    from += 3;
-                }
-                target[to++] = (byte) Math.min(red >> WEIGHT_BITS, 255);
-                target[to++] = (byte) Math.min(green >> WEIGHT_BITS, 255);
-                target[to++] = (byte) Math.min(blue >> WEIGHT_BITS, 255);
-            }
-        }
-
-        void row(byte[] source, int channels, byte[] target, int to, int pixels) {
-            for (int i = 0; i < pixels; i++) {
-                for (int channel = 0; channel < channels; channel++) {
-                    int sum = HALF;
-                    for (int k = 0; k < count[i]; k++) {
-                        sum += weights[i * maxCount + k] * (source[(first[i] + k) * channels + channel] & 0xFF);
-                    }
-                    target[to++] = (byte) Math.min(sum >> WEIGHT_BITS, 255);
+    /** Resizes a strip's columns to fewer or more. */
+    private void narrow(int channels, int width, int stride, boolean mirrored) {
+        columns.start(across, channels, stride);
+        for (int x = 0; x < width; x++) {
+            columns.add(turned, x * stride);
+            while (columns.isReady()) {
+                int to = mirrored ? across.part - 1 - columns.next() : columns.next();
+                int[] planes = columns.blend();
+                switch (channels) {
+                    case 1 -> System.arraycopy(planes, 0, narrowed, to * stride, stride);
+                    case 2 -> pack(planes, 0, stride, narrowed, to * stride, stride);
+                    case 3 -> pack(planes, 0, stride, 2 * stride, narrowed, to * stride, stride);
+                    default -> pack(planes, 0, stride, 2 * stride, 3 * stride, narrowed, to * stride, stride);
                 }
             }
         }
+    }
+
+    private static void pack(int[] in, int a, int b, int[] out, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            out[to + i] = in[a + i] | in[b + i] << 8;
+        }
+    }
+
+    private static void pack(int[] in, int a, int b, int c, int[] out, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            out[to + i] = in[a + i] | in[b + i] << 8 | in[c + i] << 16;
+        }
+    }
+
+    private static void pack(int[] in, int a, int b, int c, int d, int[] out, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            out[to + i] = in[a + i] | in[b + i] << 8 | in[c + i] << 16 | in[d + i] << 24;
+        }
+    }
+
+    /** Packs a row's pixels; bits above those of the channels are undefined. */
+    private void load(MemorySegment source, long at, int pixelBytes, int width, int[] into, int to) {
+        if (pixelBytes == 4) {
+            MemorySegment.copy(source, I32, at, into, to, width);
+            return;
+        }
+        int bytes = width * pixelBytes;
+        if (loaded.length < bytes + 1) {
+            loaded = new byte[bytes + 1];
+        }
+        MemorySegment.copy(source, JAVA_BYTE, at, loaded, 0, bytes);
+        if (pixelBytes == 3) {
+            unpack3(loaded, into, to, width);
+        } else {
+            unpack(loaded, pixelBytes, into, to, width);
+        }
+    }
+
+    private static void unpack3(byte[] bytes, int[] into, int to, int width) {
+        for (int x = 0; x < width; x++) {
+            into[to + x] = (int) INT_OF_BYTES.get(bytes, 3 * x);
+        }
+    }
+
+    private static void unpack(byte[] bytes, int pixelBytes, int[] into, int to, int width) {
+        for (int x = 0; x < width; x++) {
+            int at = pixelBytes * x;
+            into[to + x] = bytes[at] & 0xFF | (bytes[at + pixelBytes - 1] & 0xFF) << 8;
+        }
+    }
+
+    private static void reverse(int[] in, int[] out, int length) {
+        for (int i = 0; i < length; i++) {
+            out[i] = in[length - 1 - i];
+        }
+    }
+
+    /** Transposes lines of pixels. */
+    private static void transpose(int[] in, int inStride, int lines, int length, int[] out, int outStride) {
+        int line = 0;
+        for (; line + BLOCK <= lines; line += BLOCK) {
+            transposeBlock(in, line * inStride, inStride, length, out, line, outStride);
+        }
+        for (; line < lines; line++) {
+            for (int i = 0; i < length; i++) {
+                out[i * outStride + line] = in[line * inStride + i];
+            }
+        }
+    }
+
+    /** Transposes {@value #BLOCK} lines: reads all of them by turns, and writes as many neighbors. */
+    private static void transposeBlock(int[] in, int from, int inStride, int length, int[] out, int first,
+            int outStride) {
+        for (int i = 0; i < length; i++) {
+            int at = from + i;
+            int a = in[at];
+            int b = in[at + inStride];
+            int c = in[at + 2 * inStride];
+            int d = in[at + 3 * inStride];
+            int e = in[at + 4 * inStride];
+            int f = in[at + 5 * inStride];
+            int g = in[at + 6 * inStride];
+            int h = in[at + 7 * inStride];
+            int to = i * outStride + first;
+            out[to] = a;
+            out[to + 1] = b;
+            out[to + 2] = c;
+            out[to + 3] = d;
+            out[to + 4] = e;
+            out[to + 5] = f;
+            out[to + 6] = g;
+            out[to + 7] = h;
+        }
+    }
+
+    private static int roundUp(int count) {
+        return (count + BLOCK - 1) / BLOCK * BLOCK;
+    }
+
+    private static int[] atLeast(int[] buffer, long ints) {
+        return buffer.length >= ints ? buffer : new int[Math.toIntExact(ints)];
     }
 }

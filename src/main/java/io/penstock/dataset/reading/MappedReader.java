@@ -12,12 +12,14 @@ final class MappedReader extends MadeReader {
 
     private final FieldReader input;
     private final SampleMap map;
+    private final SampleMap.Session session;
     private final long step;
 
     MappedReader(FieldSource.Mapped source, FieldReader input, TensorSpec spec, ReadContext context) {
         super(spec, context);
         this.input = input;
         this.map = source.map();
+        this.session = map.open();
         this.step = source.step();
     }
 
@@ -30,11 +32,20 @@ final class MappedReader extends MadeReader {
 
     @Override
     void make(long sample, long bytes, MemorySegment target, long targetOffset) {
+        boolean decodes = map.decodes();
+        long start = context.clock.now();
         MemorySegment value = input.value(sample, map.readsInPlace());
+        if (decodes) {
+            context.clock.readSince(start);
+        }
         long begin = context.clock.now();
         try {
-            map.map(input.tensor(value), context.chance(step), tensor(target.asSlice(targetOffset, bytes)));
-            context.clock.transformedSince(begin);
+            session.map(input.tensor(value), context.chance(step), tensor(target.asSlice(targetOffset, bytes)));
+            if (decodes) {
+                context.clock.decodedSince(begin);
+            } else {
+                context.clock.transformedSince(begin);
+            }
         } catch (IOException e) {
             throw context.bad(spec, e);
         } catch (RuntimeException e) {
@@ -44,6 +55,7 @@ final class MappedReader extends MadeReader {
 
     @Override
     public void close() {
+        session.close();
         input.close();
         super.close();
     }

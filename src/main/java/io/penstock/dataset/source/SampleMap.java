@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.util.random.RandomGenerator;
 
 /**
- * User code that maps a field of a sample in a loader's workers. All workers call it concurrently: it must be stateless
- * or keep its state per thread. It is deterministic if it draws only from the given random numbers.
+ * User code that maps a field of a sample in a loader's workers. All workers share it: it must be stateless, or keep
+ * its state in what {@link #open} returns. It is deterministic if it draws only from the given random numbers.
  */
 @FunctionalInterface
 public interface SampleMap {
@@ -32,5 +32,43 @@ public interface SampleMap {
      */
     default boolean readsInPlace() {
         return false;
+    }
+
+    /**
+     * Tells whether the map decodes stored files, so that its time is accounted to decoding.
+     *
+     * @return true if it decodes
+     */
+    default boolean decodes() {
+        return false;
+    }
+
+    /**
+     * Opens a session for one worker. The default is this map itself, which has no state.
+     *
+     * @return the session, which the worker closes
+     */
+    default Session open() {
+        return this::map;
+    }
+
+    /** Maps one value after another, for one thread at a time. */
+    @FunctionalInterface
+    interface Session extends AutoCloseable {
+
+        /**
+         * Computes a value; {@link SampleMap#map} has the parameters.
+         *
+         * @param in the sample's value
+         * @param random random numbers for this call only
+         * @param out native memory of the batch; write all of it
+         * @throws IOException if the sample is bad
+         */
+        void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
+
+        /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
+        @Override
+        default void close() {
+        }
     }
 }
