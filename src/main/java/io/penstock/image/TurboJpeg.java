@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Decodes by libjpeg-turbo. Warnings are errors: where libjpeg would guess, the image is damaged.
  *
  * <p>With version 3 only a part is decoded: rows above it are entropy-decoded, rows below it not at all, and of columns
- * beside it only those of the same iMCU on the left. Its pixels are those of whole decoding, for chroma is upsampled
- * from one more column on either side.
+ * beside it those of the same iMCUs. Its pixels are those of whole decoding, for chroma is upsampled from one more
+ * column on either side.
  *
  * <p>Addresses are passed as numbers, because a slice would allocate an object per image. The owner keeps the memory
  * alive.
@@ -32,6 +32,8 @@ final class TurboJpeg implements JpegDecoder {
     private static final int SUBSAMPLING = 4;
     private static final int SAVED_MARKERS = 25;
     private static final int MAX_MESSAGE_BYTES = 200;
+    /** Fewer columns of chroma than three are upsampled in another way. */
+    private static final int LEAST_COLUMNS = 16;
     /** The columns of an iMCU, by {@code TJSAMP}: 4:4:4, 4:2:2, 4:2:0, gray, 4:4:0, 4:1:1, 4:4:1. */
     private static final int[] MCU_COLUMNS = {8, 16, 16, 8, 8, 32, 8};
 
@@ -91,8 +93,9 @@ final class TurboJpeg implements JpegDecoder {
             part.set(0, 0, width, height);
         } else {
             int step = ImageReader.scaled(mcu, denominator);
-            int left = Math.max(0, part.left - 1) / step * step;
-            int right = Math.min(width, part.left + part.width + 1);
+            int right = Math.min(width, (part.left + part.width) / step * step + step);
+            int left = Math.max(0, Math.min(part.left - 1, right - LEAST_COLUMNS)) / step * step;
+            right = Math.min(width, Math.max(right, left + LEAST_COLUMNS));
             part.set(left, part.top, right - left, part.height);
         }
         boolean padded = format == PixelFormat.RGB && header.layout != PixelLayout.CMYK;

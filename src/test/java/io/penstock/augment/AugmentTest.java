@@ -202,7 +202,7 @@ class AugmentTest {
         }
     }
 
-    private static void mapped(SampleMap.Session worker, Tensor image, KeyedRandom random, Tensor out) {
+    static void mapped(SampleMap.Session worker, Tensor image, KeyedRandom random, Tensor out) {
         try {
             worker.map(image, random, out);
         } catch (IOException e) {

@@ -54,7 +54,7 @@ class ResizerTest {
             assertEquals(truth.get("sha256"), Oracle.sha256(resized), truth.toString());
             compared++;
         }
-        assertEquals(40, compared);
+        assertEquals(60, compared);
     }
 
     @Test
