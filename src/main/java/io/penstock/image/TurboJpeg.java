@@ -30,6 +30,8 @@ final class TurboJpeg implements JpegDecoder {
     private static final int STOP_ON_WARNING_FLAG = 8192;
     private static final int STOP_ON_WARNING = 0;
     private static final int SUBSAMPLING = 4;
+    private static final int WIDTH = 5;
+    private static final int HEIGHT = 6;
     private static final int SAVED_MARKERS = 25;
     private static final int MAX_MESSAGE_BYTES = 200;
     /** Fewer columns of chroma than three are upsampled in another way. */
@@ -88,7 +90,7 @@ final class TurboJpeg implements JpegDecoder {
             int denominator, ImagePart part) throws ImageException {
         int width = ImageReader.scaled(header.width, denominator);
         int height = ImageReader.scaled(header.height, denominator);
-        int mcu = hasEnd(stored, storedBytes) ? mcuColumns(stored, storedBytes) : 0;
+        int mcu = hasEnd(stored, storedBytes) ? mcuColumns(header, stored, storedBytes) : 0;
         if (mcu == 0) {
             part.set(0, 0, width, height);
         } else {
@@ -109,7 +111,7 @@ final class TurboJpeg implements JpegDecoder {
     }
 
     /** Reads the header and returns the columns of an iMCU; 0 if parts of the image cannot be decoded. */
-    private int mcuColumns(MemorySegment stored, long storedBytes) throws ImageException {
+    private int mcuColumns(ImageHeader header, MemorySegment stored, long storedBytes) throws ImageException {
         TurboLibrary.Parts parts = LIBRARY.parts();
         if (parts == null) {
             return 0;
@@ -117,6 +119,10 @@ final class TurboJpeg implements JpegDecoder {
         checkSource(stored, storedBytes);
         try {
             check((int) parts.header().invokeExact(handle, stored.address(), storedBytes));
+            if ((int) parts.get().invokeExact(handle, WIDTH) != header.width
+                    || (int) parts.get().invokeExact(handle, HEIGHT) != header.height) {
+                return 0;
+            }
             int subsampling = (int) parts.get().invokeExact(handle, SUBSAMPLING);
             return subsampling >= 0 && subsampling < MCU_COLUMNS.length ? MCU_COLUMNS[subsampling] : 0;
         } catch (ImageException e) {
@@ -152,21 +158,21 @@ final class TurboJpeg implements JpegDecoder {
         int width = ImageReader.scaled(header.width, denominator);
         int height = ImageReader.scaled(header.height, denominator);
         TurboLibrary.Parts parts = LIBRARY.parts();
+        boolean isPart = part.width != width || part.height != height;
         try {
-            if (parts == null) {
+            if (parts != null && isPart) {
+                set(scaling, 0, 1, denominator);
+                check((int) parts.scale().invokeExact(handle, scaling));
+                set(region, 0, part.left, part.top);
+                set(region, 8, part.width, part.height);
+                check((int) parts.crop().invokeExact(handle, region));
+                check((int) parts.decompress().invokeExact(handle, stored.address(), storedBytes,
+                        target.address() + targetOffset, part.width * pixelBytes, pixels));
+            } else {
                 check((int) base().decompress().invokeExact(handle, stored.address(), storedBytes,
                         target.address() + targetOffset, width, width * pixelBytes, height, pixels,
                         STOP_ON_WARNING_FLAG));
-                return;
             }
-            boolean whole = part.width == width && part.height == height;
-            set(scaling, 0, 1, denominator);
-            check((int) parts.scale().invokeExact(handle, scaling));
-            set(region, 0, whole ? 0 : part.left, whole ? 0 : part.top);
-            set(region, 8, whole ? 0 : part.width, whole ? 0 : part.height);
-            check((int) parts.crop().invokeExact(handle, region));
-            check((int) parts.decompress().invokeExact(handle, stored.address(), storedBytes,
-                    target.address() + targetOffset, part.width * pixelBytes, pixels));
         } catch (ImageException e) {
             throw e;
         } catch (Throwable t) {

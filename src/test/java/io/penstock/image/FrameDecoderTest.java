@@ -202,6 +202,33 @@ class FrameDecoderTest {
     }
 
     @Test
+    void filesWithChangedBytesAreReadOrRefused() throws IOException {
+        var random = new Random(SEED);
+        List<byte[]> files = new ArrayList<>();
+        for (String name : List.of("noise_420.jpg", "noise_422_progressive.jpg", "restarts_420.jpg", "ycck.jpg")) {
+            files.add(Files.readAllBytes(Oracle.folder().resolve(name)));
+        }
+        int refused = 0;
+        for (int i = 0; i < 1_500; i++) {
+            byte[] file = files.get(i % files.size()).clone();
+            for (int change = random.nextInt(4); change >= 0; change--) {
+                file[random.nextInt(i % 2 == 0 ? 700 : file.length)] = (byte) random.nextInt();
+            }
+            try {
+                decode(ImageDecoding.rgb(), file, frame -> {
+                    int rows = 1 + random.nextInt(Math.min(30, frame.height()));
+                    int columns = 1 + random.nextInt(Math.min(40, frame.width()));
+                    frame.crop(random.nextInt(frame.height() - rows + 1), random.nextInt(frame.width() - columns + 1),
+                            rows, columns);
+                });
+            } catch (ImageException _) {
+                refused++;
+            }
+        }
+        assertTrue(refused > 100 && refused < 1_500, refused + " refused");
+    }
+
+    @Test
     void aDecoderReadsOnAfterAnImageThatItRefused() throws IOException {
         byte[] image = Files.readAllBytes(Oracle.folder().resolve("noise_420.jpg"));
         byte[] cut = Arrays.copyOf(image, image.length / 2);
