@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageDecoding decoding,
         @Nullable ImageTransform output) implements SampleMap {
 
+    private static final ThreadLocal<Workspace> OF_THREAD = ThreadLocal.withInitial(Workspace::new);
+
     /** Stands for the unknown size of a file's image: large, so that every crop fits. */
     private static final Size ANY = new Size(1 << 15, 1 << 15);
 
@@ -39,6 +42,51 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
      * @param step what it does
      */
     record Named(String name, long number, Step step) {
+
+        /** Names values. */
+        StepParameters parameters(double[] values) {
+            Map<String, Double> byName = new LinkedHashMap<>();
+            for (String parameter : step.parameters()) {
+                byName.put(parameter, values[byName.size()]);
+            }
+            return new StepParameters(name, byName);
+        }
+
+        /**
+         * Puts given parameters into an array.
+         *
+         * @throws IllegalArgumentException if they are not this step's
+         */
+        void values(StepParameters given, double[] into) {
+            List<String> names = step.parameters();
+            if (!given.step().equals(name) || !given.values().keySet().equals(Set.copyOf(names))) {
+                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + name);
+            }
+            for (int k = 0; k < names.size(); k++) {
+                into[k] = given.values().getOrDefault(names.get(k), 0.0);
+            }
+        }
+    }
+
+    /** What a thread reuses for all images. */
+    static final class Workspace {
+        final Canvas canvas = new Canvas();
+        final Placement placement = new Placement();
+        final double[] values = new double[Step.MAX_PARAMETERS];
+        private double[] numbers = {};
+
+        /** Returns an array of at least that many numbers, with stale values. */
+        double[] numbers(int count) {
+            if (numbers.length < count) {
+                numbers = new double[count];
+            }
+            return numbers;
+        }
+    }
+
+    /** Returns what this thread reuses. */
+    static Workspace workspace() {
+        return OF_THREAD.get();
     }
 
     /**
@@ -70,12 +118,45 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
         return new AugmentMap(steps, images, channels, decoding, transform);
     }
 
+    /**
+     * Returns the size of the images.
+     *
+     * @throws IllegalArgumentException if they are files of all sizes
+     */
+    Size size() {
+        if (images == null) {
+            throw new IllegalArgumentException("found image files of all sizes, expected decoded images of one size "
+                    + "beside masks, boxes and keypoints, and for the device");
+        }
+        return images;
+    }
+
     /** Checks that a worker can hold an image in an array. */
     private static void checkBytes(long pixels, long channels) {
         if (pixels > (Integer.MAX_VALUE - 8) / channels) {
             throw new IllegalArgumentException(
                     "an image of " + pixels + " pixels of " + channels + " bytes, expected below 2 GiB");
         }
+    }
+
+    /** An array of this thread for the parameters of a step. */
+    static double[] values() {
+        return OF_THREAD.get().values;
+    }
+
+    /**
+     * Returns the sizes of the images: before the first step and behind each.
+     *
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     */
+    List<Size> sizes() {
+        List<Size> sizes = new ArrayList<>(List.of(size()));
+        for (Named named : steps) {
+            Size size = named.step.check(sizes.getLast(), channels);
+            checkBytes((long) size.height() * size.width(), channels);
+            sizes.add(size);
+        }
+        return List.copyOf(sizes);
     }
 
     /**
@@ -120,11 +201,7 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
         Size size = image;
         for (Named named : steps) {
             draw(named, random, size.height(), size.width(), values);
-            Map<String, Double> byName = new LinkedHashMap<>();
-            for (String parameter : named.step.parameters()) {
-                byName.put(parameter, values[byName.size()]);
-            }
-            drawn.add(new StepParameters(named.name, byName));
+            drawn.add(named.parameters(values));
             size = named.step.check(size, 1);
         }
         return List.copyOf(drawn);

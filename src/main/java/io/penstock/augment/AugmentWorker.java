@@ -11,7 +11,6 @@ import io.penstock.transform.ImageRows;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
-import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -98,15 +97,7 @@ final class AugmentWorker implements SampleMap.Session {
             load(in);
             for (int i = 0; i < steps.size(); i++) {
                 AugmentMap.Named named = steps.get(i);
-                List<String> names = named.step().parameters();
-                StepParameters given = parameters.get(i);
-                if (!given.step().equals(named.name()) || !given.values().keySet().equals(Set.copyOf(names))) {
-                    throw new IllegalArgumentException(
-                            "found " + given + ", expected " + names + " of " + named.name());
-                }
-                for (int k = 0; k < names.size(); k++) {
-                    values[k] = given.values().getOrDefault(names.get(k), 0.0);
-                }
+                named.values(parameters.get(i), values);
                 named.step().apply(values, 0, canvas);
             }
             canvas.store(out.segment());

@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.device.internal.RawMemory;
 import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
 import io.penstock.image.ImageFrame;
@@ -18,11 +19,14 @@ import org.jspecify.annotations.Nullable;
  * The image that a pipeline's steps change, one after the other: interleaved {@code u8} channels in an array. For one
  * thread; reuses its arrays for all images.
  *
- * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change a {@link ImageFrame} and no
+ * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change an {@link ImageFrame} and no
  * pixel is read. {@link #settle} makes the framed pixels: each method that reads or changes pixels calls it first. A
  * frame that nothing settles goes straight from the file to the target.
  */
 final class Canvas {
+
+    private static final int IMAGE = -1;
+    private static final int FLOAT_ARRAYS = 3;
 
     /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
     private byte[] pixels = {};
@@ -43,6 +47,12 @@ final class Canvas {
     private @Nullable FrameDecoder undecoded;
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
+    private final float[][] floats = new float[FLOAT_ARRAYS][0];
+    private final Planes planes = new Planes();
+    private final double[] inverse = new double[9];
+    private byte[] kept = {};
+    /** What is outside a mask; below 0 for an image. */
+    private int maskFill = IMAGE;
 
     int height() {
         return isSettled() ? height : frame.height();
@@ -66,18 +76,72 @@ final class Canvas {
         return pixels;
     }
 
+    /** Tells whether this is a mask of classes: its pixels are moved as an image's, but never mixed. */
+    boolean isMask() {
+        return maskFill != IMAGE;
+    }
+
+    /** The class outside the mask, 0 to 255. */
+    int maskFill() {
+        return maskFill;
+    }
+
+    /** The color planes of an RGB image, for changes of many of its values in one pass. */
+    Planes planes() {
+        return planes;
+    }
+
+    /** Returns one of three arrays of at least that many floats, for the operation that asks; values are stale. */
+    float[] floats(int array, int count) {
+        if (floats[array].length < count) {
+            floats[array] = new float[count];
+        }
+        return floats[array];
+    }
+
+    /** Nine numbers for the operation that asks, of which a map between images has six or nine. */
+    double[] inverse() {
+        return inverse;
+    }
+
+    /** Keeps a copy of the image for {@link #recall}. */
+    void keep() {
+        settle();
+        int bytes = byteCount();
+        if (kept.length < bytes) {
+            kept = new byte[bytes];
+        }
+        System.arraycopy(pixels, 0, kept, 0, bytes);
+    }
+
+    /** Copies the kept image back; its size must be the same. */
+    void recall() {
+        System.arraycopy(kept, 0, pixels, 0, byteCount());
+    }
+
     /** A table of 256 values for the operation that asks. */
     byte[] table() {
         return table;
     }
 
+    /** Takes a mask of classes, outside of which is one class. */
+    void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
+        load(mask, maskHeight, maskWidth, maskChannels);
+        maskFill = fill;
+    }
+
     /** Takes a decoded image, which must stay unchanged while the canvas is used. */
     void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
-        undecoded = null;
-        unread = image;
-        channels = imageChannels;
-        frame = ownFrame;
+        begin(imageChannels, image, null, ownFrame);
         frame.reset(imageHeight, imageWidth);
+    }
+
+    /** Copies an image in from an address, which is not checked. */
+    void load(long image, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageChannels, null, null, ownFrame);
+        spare(imageHeight * imageWidth * imageChannels);
+        replace(imageHeight, imageWidth);
+        RawMemory.get(image, pixels, 0, byteCount());
     }
 
     /**
@@ -86,10 +150,16 @@ final class Canvas {
      * @throws IOException if its header cannot be read
      */
     void open(FrameDecoder decoder, MemorySegment file, int imageChannels) throws IOException {
-        frame = decoder.read(file, file.byteSize());
-        unread = null;
-        undecoded = decoder;
+        begin(imageChannels, null, decoder, decoder.read(file, file.byteSize()));
+    }
+
+    private void begin(int imageChannels, @Nullable MemorySegment image, @Nullable FrameDecoder decoder,
+            ImageFrame first) {
+        maskFill = IMAGE;
         channels = imageChannels;
+        unread = image;
+        undecoded = decoder;
+        frame = first;
     }
 
     private boolean isSettled() {
@@ -101,7 +171,7 @@ final class Canvas {
      *
      * @throws UncheckedIOException if the image's file is bad
      */
-    void settle() {
+    private void settle() {
         if (isSettled()) {
             return;
         }
@@ -163,6 +233,12 @@ final class Canvas {
         }
     }
 
+    /** Copies the image out to an address, which is not checked. */
+    void store(long target) {
+        settle();
+        RawMemory.set(pixels, 0, byteCount(), target);
+    }
+
     /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
     byte[] spare(int bytes) {
         if (spare.length < bytes) {
@@ -185,16 +261,42 @@ final class Canvas {
     }
 
     void resize(int newHeight, int newWidth) {
+        resize(newHeight, newWidth, ResizeFilter.BILINEAR);
+    }
+
+    /** Resizes an image by a filter, and a mask by the nearest pixel. */
+    void resize(int newHeight, int newWidth, ResizeFilter filter) {
+        Resizer.Filter weights = isMask() ? null : filter.weights;
         if (newHeight == height() && newWidth == width()
-                || !isSettled() && frame.resize(newHeight, newWidth, Resizer.Filter.BILINEAR)) {
+                || weights != null && !isSettled() && frame.resize(newHeight, newWidth, weights)) {
             return;
         }
         settle();
-        spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
-        ownFrame.reset(height, width);
-        ownFrame.resize(newHeight, newWidth, Resizer.Filter.BILINEAR);
-        resizer.resize(ownFrame, pixelMemory, channels, spareMemory, 0);
+        byte[] target = spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        if (weights == null) {
+            nearest(target, newHeight, newWidth);
+        } else {
+            ownFrame.reset(height, width);
+            ownFrame.resize(newHeight, newWidth, weights);
+            resizer.resize(ownFrame, pixelMemory, channels, spareMemory, 0);
+        }
         replace(newHeight, newWidth);
+    }
+
+    /** Reads the pixel {@code floor(i · scale)} with the scale in f32, as torchvision does. */
+    private void nearest(byte[] target, int newHeight, int newWidth) {
+        float down = (float) height / newHeight;
+        float right = (float) width / newWidth;
+        int to = 0;
+        for (int y = 0; y < newHeight; y++) {
+            int from = Math.min((int) (y * down), height - 1) * width;
+            for (int x = 0; x < newWidth; x++) {
+                int at = (from + Math.min((int) (x * right), width - 1)) * channels;
+                for (int c = 0; c < channels; c++) {
+                    target[to++] = pixels[at + c];
+                }
+            }
+        }
     }
 
     /**
@@ -203,29 +305,33 @@ final class Canvas {
      * @throws IllegalArgumentException if the crop is not inside it
      */
     void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
-        int border = padding.pixels();
+        crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), isMask() ? maskFill : padding.fill());
+    }
+
+    /** The same with the padding's parts. */
+    void crop(int top, int left, int cropHeight, int cropWidth, int border, Padding.Mode mode, int fill) {
         if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height() + 2 * border - cropHeight
                 || left > width() + 2 * border - cropWidth) {
             throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
                     + left + " of an image of " + height() + " x " + width() + " with a border of " + border);
+        }
+        if (cropHeight == height() && cropWidth == width() && top == border && left == border) {
+            return;
         }
         if (border == 0 && !isSettled()) {
             frame.crop(top, left, cropHeight, cropWidth);
             return;
         }
         settle();
-        if (cropHeight == height && cropWidth == width && top == border && left == border) {
-            return;
-        }
         int rowBytes = cropWidth * channels;
         byte[] target = spare(cropHeight * rowBytes);
         int first = Math.clamp(border - left, 0, cropWidth);            // the columns that show the image
         int last = Math.clamp(border - left + width, first, cropWidth);
         for (int y = 0; y < cropHeight; y++) {
             int to = y * rowBytes;
-            int row = padding.inside(top + y - border, height);
+            int row = mode.inside(top + y - border, height);
             if (row < 0) {
-                Arrays.fill(target, to, to + rowBytes, (byte) padding.fill());
+                Arrays.fill(target, to, to + rowBytes, (byte) fill);
                 continue;
             }
             int from = row * width * channels;
@@ -233,19 +339,18 @@ final class Canvas {
                 System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
                         (last - first) * channels);
             }
-            pad(target, to, from, left - border, 0, first, padding);
-            pad(target, to, from, left - border, last, cropWidth, padding);
+            pad(target, to, from, left - border, 0, first, mode, fill);
+            pad(target, to, from, left - border, last, cropWidth, mode, fill);
         }
         replace(cropHeight, cropWidth);
     }
 
     /** Writes columns of a row that are outside the image. */
-    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding padding) {
+    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding.Mode mode, int fill) {
         for (int x = begin; x < end; x++) {
-            int column = padding.inside(left + x, width);
+            int column = mode.inside(left + x, width);
             for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] =
-                        column < 0 ? (byte) padding.fill() : pixels[from + column * channels + c];
+                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
             }
         }
     }

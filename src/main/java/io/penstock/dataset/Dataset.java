@@ -119,6 +119,22 @@ public interface Dataset extends Samples {
     }
 
     /**
+     * Puts several fields of equal values in the place of one, for maps that each compute something else from it.
+     *
+     * {@snippet :
+     * Dataset views = images.duplicate("image", "view 1", "view 2");
+     * }
+     *
+     * @param field the field's name
+     * @param names the names of the new fields, at least one
+     * @return the dataset with these fields in place of the field
+     * @throws IllegalArgumentException if the field does not exist, there is no name, or two fields would share one
+     */
+    default Dataset duplicate(String field, String... names) {
+        return Duplicated.of(this, field, names);
+    }
+
+    /**
      * Selects the samples that satisfy a condition. Tests all samples now, on all processors.
      *
      * @param name the condition's name, for the fingerprint

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment;
+
+import io.penstock.image.Resizer;
+import org.jspecify.annotations.Nullable;
+
+/** How pixels are weighed when an image is resized. All but the nearest pixel antialias, with Pillow's bits. */
+public enum ResizeFilter {
+    /** The pixel at {@code floor(i · scale)}, as torchvision takes it; masks are always resized so. */
+    NEAREST(null),
+    /** The mean of the area under a pixel of the result. */
+    BOX(Resizer.Filter.BOX),
+    /** A triangle, two pixels wide or wider by the reduction: torchvision's default. */
+    BILINEAR(Resizer.Filter.BILINEAR),
+    /** A cubic, four pixels wide or wider by the reduction: timm's default for many models. */
+    BICUBIC(Resizer.Filter.BICUBIC);
+
+    /** Null for the nearest pixel. */
+    final Resizer.@Nullable Filter weights;
+
+    ResizeFilter(Resizer.@Nullable Filter weights) {
+        this.weights = weights;
+    }
+}
