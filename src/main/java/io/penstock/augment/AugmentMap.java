@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -183,14 +184,14 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     }
 
     @Override
-    public Session open() {
-        return new AugmentWorker(this);
+    public Optional<Session> open() {
+        return Optional.of(new AugmentWorker(this));
     }
 
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
-        try (Session session = open()) {
-            session.map(in, random, out);
+        try (var worker = new AugmentWorker(this)) {
+            worker.map(in.segment(), 0, in.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize());
         }
     }
 

@@ -10,6 +10,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.transform.ImageRows;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +35,10 @@ final class AugmentWorker implements SampleMap.Session {
     }
 
     @Override
-    public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
+    public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
+            long outOffset, long outBytes) throws IOException {
         try {
-            load(in);
+            load(in, inOffset, inBytes);
             for (int i = 0; i < map.steps().size(); i++) {
                 AugmentMap.Named named = map.steps().get(i);
                 int height = canvas.height();
@@ -49,7 +51,7 @@ final class AugmentWorker implements SampleMap.Session {
                     throw e;
                 }
             }
-            store(out);
+            store(out, outOffset, outBytes);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
@@ -67,19 +69,19 @@ final class AugmentWorker implements SampleMap.Session {
         }
     }
 
-    private void load(Tensor in) throws IOException {
+    private void load(MemorySegment in, long offset, long bytes) throws IOException {
         if (decoder != null) {
-            canvas.open(decoder, in.segment(), map.channels());
-        } else if (map.images() != null) {
-            canvas.load(in.segment(), map.images().height(), map.images().width(), map.channels());
+            canvas.open(decoder, offset == 0 ? in : in.asSlice(offset, bytes), bytes, map.channels());
+        } else {
+            canvas.load(in, offset, map.size().height(), map.size().width(), map.channels());
         }
     }
 
-    private void store(Tensor out) {
+    private void store(MemorySegment out, long offset, long bytes) {
         if (output == null || outputRows == null) {
-            canvas.store(out.segment());
+            canvas.store(out, offset);
         } else {
-            output.start(out.segment());
+            output.start(out, offset, bytes);
             canvas.store(outputRows);
         }
     }
@@ -94,13 +96,13 @@ final class AugmentWorker implements SampleMap.Session {
                     + steps.size() + " to " + expected);
         }
         try {
-            load(in);
+            load(in.segment(), 0, in.segment().byteSize());
             for (int i = 0; i < steps.size(); i++) {
                 AugmentMap.Named named = steps.get(i);
                 named.values(parameters.get(i), values);
                 named.step().apply(values, 0, canvas);
             }
-            canvas.store(out.segment());
+            canvas.store(out.segment(), 0);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

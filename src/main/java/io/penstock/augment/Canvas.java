@@ -43,6 +43,7 @@ final class Canvas {
     private final ImageFrame ownFrame = frame;
     /** The decoded image that is framed, or null. */
     private @Nullable MemorySegment unread;
+    private long unreadOffset;
     /** The decoder of the file that is framed, or null. */
     private @Nullable FrameDecoder undecoded;
     private final byte[] table = new byte[256];
@@ -126,13 +127,14 @@ final class Canvas {
 
     /** Takes a mask of classes, outside of which is one class. */
     void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
-        load(mask, maskHeight, maskWidth, maskChannels);
+        load(mask, 0, maskHeight, maskWidth, maskChannels);
         maskFill = fill;
     }
 
     /** Takes a decoded image, which must stay unchanged while the canvas is used. */
-    void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
+    void load(MemorySegment image, long offset, int imageHeight, int imageWidth, int imageChannels) {
         begin(imageChannels, image, null, ownFrame);
+        unreadOffset = offset;
         frame.reset(imageHeight, imageWidth);
     }
 
@@ -149,8 +151,8 @@ final class Canvas {
      *
      * @throws IOException if its header cannot be read
      */
-    void open(FrameDecoder decoder, MemorySegment file, int imageChannels) throws IOException {
-        begin(imageChannels, null, decoder, decoder.read(file, file.byteSize()));
+    void open(FrameDecoder decoder, MemorySegment file, long fileBytes, int imageChannels) throws IOException {
+        begin(imageChannels, null, decoder, decoder.read(file, fileBytes));
     }
 
     private void begin(int imageChannels, @Nullable MemorySegment image, @Nullable FrameDecoder decoder,
@@ -178,7 +180,7 @@ final class Canvas {
         int newHeight = frame.height();
         int newWidth = frame.width();
         makeRoom((long) newHeight * newWidth * channels);
-        store(spareMemory);
+        store(spareMemory, 0);
         unread = null;
         undecoded = null;
         replace(newHeight, newWidth);
@@ -199,17 +201,17 @@ final class Canvas {
      *
      * @throws UncheckedIOException if the image's file is bad
      */
-    void store(MemorySegment target) {
+    void store(MemorySegment target, long offset) {
         if (undecoded != null) {
             try {
-                undecoded.decode(target, 0);
+                undecoded.decode(target, offset);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         } else if (unread != null) {
-            resizer.resize(frame, unread, channels, target, 0);
+            resizer.resize(frame, unread, unreadOffset, channels, target, offset);
         } else {
-            MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+            MemorySegment.copy(pixels, 0, target, JAVA_BYTE, offset, byteCount());
         }
     }
 
@@ -226,10 +228,10 @@ final class Canvas {
                 throw new UncheckedIOException(e);
             }
         } else if (unread != null) {
-            resizer.resize(frame, unread, channels, target);
+            resizer.resize(frame, unread, unreadOffset, channels, target);
         } else {
             ownFrame.reset(height, width);
-            resizer.resize(ownFrame, pixelMemory, channels, target);
+            resizer.resize(ownFrame, pixelMemory, 0, channels, target);
         }
     }
 
@@ -278,7 +280,7 @@ final class Canvas {
         } else {
             ownFrame.reset(height, width);
             ownFrame.resize(newHeight, newWidth, weights);
-            resizer.resize(ownFrame, pixelMemory, channels, spareMemory, 0);
+            resizer.resize(ownFrame, pixelMemory, 0, channels, spareMemory, 0);
         }
         replace(newHeight, newWidth);
     }

@@ -94,19 +94,21 @@ public final class Resizer {
      * Resizes the framed part of an image.
      *
      * @param frame the part and its size
-     * @param source the image, height by width by channels, from its first byte on
+     * @param source the image, height by width by channels
+     * @param sourceOffset its first byte
      * @param channels bytes in a pixel, 1 to 4
      * @param target the memory to write, the frame's height by width by channels
      * @param targetOffset the first byte to write
      */
-    public void resize(ImageFrame frame, MemorySegment source, int channels, MemorySegment target, long targetOffset) {
+    public void resize(ImageFrame frame, MemorySegment source, long sourceOffset, int channels, MemorySegment target,
+            long targetOffset) {
         if (frame.resized || frame.mirrored) {
-            resize(frame, source, channels, into(target, targetOffset, frame.width, channels));
+            resize(frame, source, sourceOffset, channels, into(target, targetOffset, frame.width, channels));
             return;
         }
         long rowBytes = (long) frame.width * channels;
         long wholeRowBytes = (long) frame.imageWidth * channels;
-        long from = frame.top * wholeRowBytes + (long) frame.left * channels;
+        long from = sourceOffset + frame.top * wholeRowBytes + (long) frame.left * channels;
         boolean isOneRun = frame.width == frame.imageWidth;
         long runBytes = isOneRun ? frame.height * rowBytes : rowBytes;
         for (long y = 0; y < (isOneRun ? 1 : frame.height); y++) {
@@ -118,15 +120,16 @@ public final class Resizer {
      * Resizes the framed part of an image.
      *
      * @param frame the part and its size
-     * @param source the image, height by width by channels, from its first byte on
+     * @param source the image, height by width by channels
+     * @param sourceOffset its first byte
      * @param channels bytes in a pixel, 1 to 4
      * @param target takes the rows
      */
-    public void resize(ImageFrame frame, MemorySegment source, int channels, PixelRows target) {
+    public void resize(ImageFrame frame, MemorySegment source, long sourceOffset, int channels, PixelRows target) {
         set(frame, frame.partWidth, 0, frame.partWidth, frame.partHeight, 0, frame.partHeight);
         long rowBytes = (long) frame.imageWidth * channels;
-        run(source, (frame.top + firstRow()) * rowBytes + (long) (frame.left + firstColumn()) * channels, rowBytes,
-                channels, channels, frame.mirrored, target);
+        run(source, sourceOffset + (frame.top + firstRow()) * rowBytes
+                + (long) (frame.left + firstColumn()) * channels, rowBytes, channels, channels, frame.mirrored, target);
     }
 
     /** Prepares for a frame's part, of which a number of pixels count, and a box among them is resized. */

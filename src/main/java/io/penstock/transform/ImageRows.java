@@ -4,6 +4,7 @@ package io.penstock.transform;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * Writes the rows of an image as an {@link ImageTransform} of whole images does: normalized, in its dtype and layout.
@@ -37,15 +38,20 @@ public final class ImageRows {
     /**
      * Starts an image.
      *
-     * @param out the native memory to write: exactly one image
-     * @throws IllegalArgumentException if it is not native or of another size
+     * @param out the native memory to write, which must stay alive until the last row is written
+     * @param offset the first byte to write
+     * @param bytes the bytes of the image
+     * @throws IllegalArgumentException if the memory is not native, or the image has another size
+     * @throws IndexOutOfBoundsException if the memory is too small
      */
-    public void start(MemorySegment out) {
-        long bytes = channelsLast ? planeBytes : planeBytes * channels;
-        if (!out.isNative() || out.byteSize() != bytes) {
-            throw new IllegalArgumentException("found " + out + ", expected " + bytes + " bytes of native memory");
+    public void start(MemorySegment out, long offset, long bytes) {
+        long expected = channelsLast ? planeBytes : planeBytes * channels;
+        if (!out.isNative() || bytes != expected) {
+            throw new IllegalArgumentException(
+                    "found " + bytes + " bytes of " + out + ", expected " + expected + " bytes of native memory");
         }
-        target = out.address();
+        Objects.checkFromIndexSize(offset, bytes, out.byteSize());
+        target = out.address() + offset;
     }
 
     /**

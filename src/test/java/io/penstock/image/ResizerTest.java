@@ -32,7 +32,7 @@ class ResizerTest {
         frame.crop(part[1], part[0], part[3], part[2]);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment target = arena.allocate((long) part[2] * part[3] * channels + 2).fill((byte) 0x5A);
-            resizer.resize(frame, arena.allocateFrom(ValueLayout.JAVA_BYTE, pixels), channels, target, 1);
+            resizer.resize(frame, arena.allocateFrom(ValueLayout.JAVA_BYTE, pixels), 0, channels, target, 1);
             byte[] all = target.toArray(ValueLayout.JAVA_BYTE);
             assertEquals(0x5A, all[0]);
             assertEquals(0x5A, all[all.length - 1]);

@@ -3,23 +3,28 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** Runs user code on the values of another reader. */
 final class MappedReader extends MadeReader {
 
     private final FieldReader input;
     private final SampleMap map;
-    private final SampleMap.Session session;
+    /** Null if the map needs none. */
+    private final SampleMap.@Nullable Session session;
+    private final boolean decodes;
     private final long step;
 
     MappedReader(FieldSource.Mapped source, FieldReader input, TensorSpec spec, ReadContext context) {
         super(spec, context);
         this.input = input;
         this.map = source.map();
-        this.session = map.open();
+        this.session = map.open().orElse(null);
+        this.decodes = map.decodes();
         this.step = source.step();
     }
 
@@ -32,15 +37,14 @@ final class MappedReader extends MadeReader {
 
     @Override
     void make(long sample, long bytes, MemorySegment target, long targetOffset) {
-        boolean decodes = map.decodes();
         long start = context.clock.now();
-        MemorySegment value = input.value(sample, map.readsInPlace());
+        Span value = input.value(sample, map.readsInPlace());
         if (decodes) {
             context.clock.readSince(start);
         }
         long begin = context.clock.now();
         try {
-            session.map(input.tensor(value), context.chance(step), tensor(target.asSlice(targetOffset, bytes)));
+            run(value, bytes, target, targetOffset);
             if (decodes) {
                 context.clock.decodedSince(begin);
             } else {
@@ -53,9 +57,21 @@ final class MappedReader extends MadeReader {
         }
     }
 
+    private void run(Span value, long bytes, MemorySegment target, long targetOffset) throws IOException {
+        MemorySegment in = value.segment();
+        if (session != null) {
+            session.map(in, value.byteOffset(), value.byteSize(), context.chance(step), target, targetOffset, bytes);
+        } else {
+            map.map(input.tensor(in, value.byteOffset(), value.byteSize()), context.chance(step),
+                    tensor(target, targetOffset, bytes));
+        }
+    }
+
     @Override
     public void close() {
-        session.close();
+        if (session != null) {
+            session.close();
+        }
         input.close();
         super.close();
     }

@@ -3,6 +3,8 @@ package io.penstock.dataset.source;
 
 import io.penstock.memory.Tensor;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
@@ -44,27 +46,32 @@ public interface SampleMap {
     }
 
     /**
-     * Opens a session for one worker. The default is this map itself, which has no state.
+     * Opens a session for one worker, if the map keeps state for each worker or allocates nothing. By default there is
+     * none, and the workers call {@link #map}.
      *
      * @return the session, which the worker closes
      */
-    default Session open() {
-        return this::map;
+    default Optional<Session> open() {
+        return Optional.empty();
     }
 
     /** Maps one value after another, for one thread at a time. */
-    @FunctionalInterface
     interface Session extends AutoCloseable {
 
         /**
-         * Computes a value; {@link SampleMap#map} has the parameters.
+         * Computes a value, as {@link SampleMap#map} does.
          *
-         * @param in the sample's value
+         * @param in native memory with the sample's value
+         * @param inOffset the value's first byte
+         * @param inBytes the value's byte size
          * @param random random numbers for this call only
-         * @param out native memory of the batch; write all of it
+         * @param out native memory of the batch
+         * @param outOffset the first byte to write
+         * @param outBytes the bytes to write, all of them
          * @throws IOException if the sample is bad
          */
-        void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
+        void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
+                long outOffset, long outBytes) throws IOException;
 
         /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
         @Override
