@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.image;
 
+import java.util.Arrays;
+
 /**
  * Weighs lines of pixels: an output line is the rounded weighted sum of consecutive input lines, as a
  * {@link ResizeAxis} has it. Lines come one after the other; those that are still needed wait in a ring.
  *
- * <p>Everything is {@code int[]}, and each loop reads one array and writes another at offsets that are parameters: such
- * loops the JIT compiler vectorizes. It does not vectorize conversions of {@code u8}.
+ * <p>Each channel of a line is an {@code int[]} of its own, so that all loops read and write arrays at the same index.
+ * The JIT compiler vectorizes only such loops: it does not know whether arrays are the same, and then compares nothing
+ * but the indexes. Nor does it vectorize conversions of {@code u8}.
  */
 final class LineBlend {
 
@@ -18,9 +21,9 @@ final class LineBlend {
     private int length;
     /** The lines of the ring less 1; their number is a power of two. */
     private int mask;
-    /** For each line and channel, the values. */
-    private int[] ring = {};
-    private int[] planes = {};
+    /** The channels of each line. */
+    private int[][] ring = {};
+    private int[][] blended = {};
     /** The input line that comes next. */
     private int line;
     private int made;
@@ -34,20 +37,15 @@ final class LineBlend {
         made = 0;
         int lines = Integer.highestOneBit(by.maxCount) * 2;
         mask = lines - 1;
-        int needed = Math.multiplyExact(lines * channels, length);
-        if (ring.length < needed) {
-            ring = new int[needed];
-        }
-        if (planes.length < channels * length) {
-            planes = new int[channels * length];
-        }
+        ring = Lines.atLeast(ring, lines * channels, length);
+        blended = Lines.atLeast(blended, channels, length);
     }
 
     /** Takes the next line: packed pixels, channel c in the bits from 8 c on. */
-    void add(int[] packed, int from) {
-        int to = (line++ & mask) * channels * length;
+    void add(int[] packed) {
+        int to = (line++ & mask) * channels;
         for (int c = 0; c < channels; c++) {
-            unpack(packed, from, 8 * c, ring, to + c * length, length);
+            unpack(packed, 8 * c, ring[to + c], length);
         }
     }
 
@@ -61,106 +59,102 @@ final class LineBlend {
         return made;
     }
 
-    /** Returns the values of the next output, channel by channel; valid until the next call. */
-    int[] blend() {
+    /** Returns the channels of the next output; valid until the next call. */
+    int[][] blend() {
         int at = axis.first[made];
         int count = axis.count[made];
         int weight = made * axis.maxCount;
         made++;
         for (int c = 0; c < channels; c++) {
             if (axis.isIdentity) {
-                System.arraycopy(ring, offset(at, c), planes, c * length, length);
+                System.arraycopy(in(at, c), 0, blended[c], 0, length);
             } else {
-                blend(c, at, count, weight);
+                blend(c, at, count, weight, blended[c]);
             }
         }
-        return planes;
+        return blended;
     }
 
-    private int offset(int of, int channel) {
-        return ((of & mask) * channels + channel) * length;
+    private int[] in(int of, int channel) {
+        return ring[(of & mask) * channels + channel];
     }
 
-    private void blend(int c, int at, int count, int weight) {
+    private void blend(int c, int at, int count, int weight, int[] out) {
         int[] w = axis.weights;
-        int to = c * length;
         switch (count) {
-            case 1 -> two(ring, offset(at, c), offset(at, c), w[weight], 0, planes, to, length);
-            case 2 -> two(ring, offset(at, c), offset(at + 1, c), w[weight], w[weight + 1], planes, to, length);
-            case 3 -> three(ring, offset(at, c), offset(at + 1, c), offset(at + 2, c), w[weight], w[weight + 1],
-                    w[weight + 2], planes, to, length);
-            case 4 -> four(ring, offset(at, c), offset(at + 1, c), offset(at + 2, c), offset(at + 3, c), w[weight],
-                    w[weight + 1], w[weight + 2], w[weight + 3], planes, to, length);
-            default -> many(c, at, count, weight);
+            case 1 -> two(in(at, c), in(at, c), w[weight], 0, out, length);
+            case 2 -> two(in(at, c), in(at + 1, c), w[weight], w[weight + 1], out, length);
+            case 3 -> three(in(at, c), in(at + 1, c), in(at + 2, c), w[weight], w[weight + 1], w[weight + 2], out,
+                    length);
+            case 4 -> four(in(at, c), in(at + 1, c), in(at + 2, c), in(at + 3, c), w[weight], w[weight + 1],
+                    w[weight + 2], w[weight + 3], out, length);
+            default -> many(c, at, count, weight, out);
         }
         if (axis.mayOverflow) {
-            clamp(planes, to, length);
+            clamp(out, length);
         }
     }
 
-    private void many(int c, int at, int count, int weight) {
+    private void many(int c, int at, int count, int weight, int[] out) {
         int[] w = axis.weights;
-        int to = c * length;
-        java.util.Arrays.fill(planes, to, to + length, HALF);
+        Arrays.fill(out, 0, length, HALF);
         int k = 0;
         for (; k + 3 <= count; k += 3) {
-            addThree(ring, offset(at + k, c), offset(at + k + 1, c), offset(at + k + 2, c), w[weight + k],
-                    w[weight + k + 1], w[weight + k + 2], planes, to, length);
+            addThree(in(at + k, c), in(at + k + 1, c), in(at + k + 2, c), w[weight + k], w[weight + k + 1],
+                    w[weight + k + 2], out, length);
         }
         for (; k < count; k++) {
-            addOne(ring, offset(at + k, c), w[weight + k], planes, to, length);
+            addOne(in(at + k, c), w[weight + k], out, length);
         }
-        shift(planes, to, length);
+        shift(out, length);
     }
 
-    private static void unpack(int[] packed, int from, int shift, int[] out, int to, int length) {
+    private static void unpack(int[] packed, int shift, int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = packed[from + i] >> shift & 0xFF;
+            out[i] = packed[i] >> shift & 0xFF;
         }
     }
 
-    private static void two(int[] in, int a, int b, int wa, int wb, int[] out, int to, int length) {
+    private static void two(int[] a, int[] b, int wa, int wb, int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = HALF + wa * in[a + i] + wb * in[b + i] >> ResizeAxis.WEIGHT_BITS;
+            out[i] = HALF + wa * a[i] + wb * b[i] >> ResizeAxis.WEIGHT_BITS;
         }
     }
 
-    private static void three(int[] in, int a, int b, int c, int wa, int wb, int wc, int[] out, int to, int length) {
+    private static void three(int[] a, int[] b, int[] c, int wa, int wb, int wc, int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = HALF + wa * in[a + i] + wb * in[b + i] + wc * in[c + i] >> ResizeAxis.WEIGHT_BITS;
+            out[i] = HALF + wa * a[i] + wb * b[i] + wc * c[i] >> ResizeAxis.WEIGHT_BITS;
         }
     }
 
-    private static void four(int[] in, int a, int b, int c, int d, int wa, int wb, int wc, int wd, int[] out, int to,
+    private static void four(int[] a, int[] b, int[] c, int[] d, int wa, int wb, int wc, int wd, int[] out,
             int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = HALF + wa * in[a + i] + wb * in[b + i] + wc * in[c + i] + wd * in[d + i]
-                    >> ResizeAxis.WEIGHT_BITS;
+            out[i] = HALF + wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i] >> ResizeAxis.WEIGHT_BITS;
         }
     }
 
-    private static void addThree(int[] in, int a, int b, int c, int wa, int wb, int wc, int[] out, int to,
-            int length) {
+    private static void addThree(int[] a, int[] b, int[] c, int wa, int wb, int wc, int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] += wa * in[a + i] + wb * in[b + i] + wc * in[c + i];
+            out[i] += wa * a[i] + wb * b[i] + wc * c[i];
         }
     }
 
-    private static void addOne(int[] in, int a, int wa, int[] out, int to, int length) {
+    private static void addOne(int[] a, int wa, int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] += wa * in[a + i];
+            out[i] += wa * a[i];
         }
     }
 
-    private static void shift(int[] out, int to, int length) {
+    private static void shift(int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] >>= ResizeAxis.WEIGHT_BITS;
+            out[i] >>= ResizeAxis.WEIGHT_BITS;
         }
     }
 
-    private static void clamp(int[] out, int to, int length) {
+    private static void clamp(int[] out, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = Math.max(0, Math.min(255, out[to + i]));
+            out[i] = Math.max(0, Math.min(255, out[i]));
         }
     }
 }

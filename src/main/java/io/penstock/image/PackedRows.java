@@ -32,12 +32,12 @@ final class PackedRows implements PixelRows {
     }
 
     @Override
-    public void row(int row, int[] planes, int stride) {
+    public void row(int row, int[][] of) {
         if (channels == 3) {
-            interleave3(planes, stride, bytes, width);
+            interleave3(of[0], of[1], of[2], bytes, width);
         } else {
             for (int c = 0; c < channels; c++) {
-                interleave(planes, c * stride, bytes, c, channels, width);
+                interleave(of[c], bytes, c, channels, width);
             }
         }
         int count = width * channels;
@@ -45,15 +45,15 @@ final class PackedRows implements PixelRows {
     }
 
     /** Each pixel overwrites a byte behind it, which the next one sets. */
-    private static void interleave3(int[] planes, int stride, byte[] out, int width) {
+    private static void interleave3(int[] a, int[] b, int[] c, byte[] out, int width) {
         for (int x = 0; x < width; x++) {
-            INT_OF_BYTES.set(out, 3 * x, planes[x] | planes[stride + x] << 8 | planes[2 * stride + x] << 16);
+            INT_OF_BYTES.set(out, 3 * x, a[x] | b[x] << 8 | c[x] << 16);
         }
     }
 
-    private static void interleave(int[] planes, int from, byte[] out, int channel, int channels, int width) {
+    private static void interleave(int[] values, byte[] out, int channel, int channels, int width) {
         for (int x = 0; x < width; x++) {
-            out[x * channels + channel] = (byte) planes[from + x];
+            out[x * channels + channel] = (byte) values[x];
         }
     }
 }

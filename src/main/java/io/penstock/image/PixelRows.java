@@ -9,9 +9,8 @@ public interface PixelRows {
      * Takes a row.
      *
      * @param row its number, from 0
-     * @param planes the values, 0 to 255, channel by channel: that of channel c and column x is at
-     *     {@code c * stride + x}; for this call only
-     * @param stride the distance of two channels, at least the row's pixels
+     * @param channels the values, 0 to 255, of each channel: an array for each, which may be longer than the row; for
+     *     this call only
      */
-    void row(int row, int[] planes, int stride);
+    void row(int row, int[][] channels);
 }

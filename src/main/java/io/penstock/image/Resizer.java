@@ -63,10 +63,9 @@ public final class Resizer {
         abstract double weight(double x);
     }
 
-    /** Lines that are transposed at once. */
-    private static final int BLOCK = 8;
     /** Pixels in a strip of rows, about. */
     private static final int STRIP_PIXELS = 1 << 17;
+    private static final int MOST_STRIP_ROWS = 512;
 
     private static final VarHandle INT_OF_BYTES =
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -77,13 +76,13 @@ public final class Resizer {
     private final LineBlend rows = new LineBlend();
     private final PackedRows packed = new PackedRows();
     /** Some source rows. */
-    private int[] block = {};
+    private int[][] block = {};
     /** A strip's source columns. */
-    private int[] turned = {};
+    private int[][] turned = {};
     /** A strip's resized columns. */
-    private int[] narrowed = {};
+    private int[][] narrowed = {};
     /** A strip's resized rows. */
-    private int[] strip = {};
+    private int[][] strip = {};
     private byte[] loaded = {};
 
     /** Creates a resizer. */
@@ -181,85 +180,86 @@ public final class Resizer {
         int height = rowCount();
         int outWidth = across.part;
         rows.start(down, channels, outWidth);
-        int stripRows = across.isIdentity ? 1
-                : Math.min(roundUp(height), roundUp(Math.max(1, STRIP_PIXELS / Math.max(width, outWidth))));
-        block = atLeast(block, (long) BLOCK * width);
-        turned = atLeast(turned, across.isIdentity ? 0 : (long) width * stripRows);
-        narrowed = atLeast(narrowed, across.isIdentity ? 0 : (long) outWidth * stripRows);
-        strip = atLeast(strip, (long) outWidth * stripRows);
+        int stripRows = across.isIdentity ? 1 : Math.min(Lines.blocks(height), Math.min(MOST_STRIP_ROWS,
+                Lines.blocks(Math.max(1, STRIP_PIXELS / Math.max(width, outWidth)))));
+        block = Lines.atLeast(block, Lines.BLOCK, width);
+        strip = Lines.atLeast(strip, stripRows, outWidth);
+        if (!across.isIdentity) {
+            turned = Lines.atLeast(turned, width, stripRows);
+            narrowed = Lines.atLeast(narrowed, outWidth, stripRows);
+        }
         for (int y = 0; y < height; y += stripRows) {
             int part = Math.min(stripRows, height - y);
             long from = at + y * rowBytes;
             if (across.isIdentity) {
-                load(source, from, pixelBytes, width, mirrored ? block : strip, 0);
+                load(source, from, pixelBytes, width, mirrored ? block[0] : strip[0]);
                 if (mirrored) {
-                    reverse(block, strip, width);
+                    reverse(block[0], strip[0], width);
                 }
             } else {
                 turn(source, from, rowBytes, pixelBytes, width, part);
-                narrow(channels, width, roundUp(part), mirrored);
-                transpose(narrowed, roundUp(part), outWidth, part, strip, outWidth);
+                narrow(channels, width, Lines.blocks(part), mirrored);
+                Lines.transpose(narrowed, outWidth, part, strip, 0);
             }
             for (int i = 0; i < part; i++) {
-                rows.add(strip, i * outWidth);
+                rows.add(strip[i]);
                 while (rows.isReady()) {
-                    target.row(rows.next(), rows.blend(), outWidth);
+                    target.row(rows.next(), rows.blend());
                 }
             }
         }
     }
 
-    /** Packs a strip's pixels, column by column. */
+    /** Packs a strip's pixels, column by column. Rows that fill up the last block are stale. */
     private void turn(MemorySegment source, long at, long rowBytes, int pixelBytes, int width, int stripRows) {
-        int stride = roundUp(stripRows);
-        for (int y = 0; y < stripRows; y += BLOCK) {
-            for (int i = 0; i < Math.min(BLOCK, stripRows - y); i++) {
-                load(source, at + (y + i) * rowBytes, pixelBytes, width, block, i * width);
+        for (int y = 0; y < stripRows; y += Lines.BLOCK) {
+            for (int i = 0; i < Math.min(Lines.BLOCK, stripRows - y); i++) {
+                load(source, at + (y + i) * rowBytes, pixelBytes, width, block[i]);
             }
-            transposeBlock(block, 0, width, width, turned, y, stride);
+            Lines.transpose(block, Lines.BLOCK, width, turned, y);
         }
     }
 
     /** Resizes a strip's columns to fewer or more. */
-    private void narrow(int channels, int width, int stride, boolean mirrored) {
-        columns.start(across, channels, stride);
+    private void narrow(int channels, int width, int length, boolean mirrored) {
+        columns.start(across, channels, length);
         for (int x = 0; x < width; x++) {
-            columns.add(turned, x * stride);
+            columns.add(turned[x]);
             while (columns.isReady()) {
-                int to = mirrored ? across.part - 1 - columns.next() : columns.next();
-                int[] planes = columns.blend();
+                int[] to = narrowed[mirrored ? across.part - 1 - columns.next() : columns.next()];
+                int[][] of = columns.blend();
                 switch (channels) {
-                    case 1 -> System.arraycopy(planes, 0, narrowed, to * stride, stride);
-                    case 2 -> pack(planes, 0, stride, narrowed, to * stride, stride);
-                    case 3 -> pack(planes, 0, stride, 2 * stride, narrowed, to * stride, stride);
-                    default -> pack(planes, 0, stride, 2 * stride, 3 * stride, narrowed, to * stride, stride);
+                    case 1 -> System.arraycopy(of[0], 0, to, 0, length);
+                    case 2 -> pack(of[0], of[1], to, length);
+                    case 3 -> pack(of[0], of[1], of[2], to, length);
+                    default -> pack(of[0], of[1], of[2], of[3], to, length);
                 }
             }
         }
     }
 
-    private static void pack(int[] in, int a, int b, int[] out, int to, int length) {
+    private static void pack(int[] a, int[] b, int[] to, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = in[a + i] | in[b + i] << 8;
+            to[i] = a[i] | b[i] << 8;
         }
     }
 
-    private static void pack(int[] in, int a, int b, int c, int[] out, int to, int length) {
+    private static void pack(int[] a, int[] b, int[] c, int[] to, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = in[a + i] | in[b + i] << 8 | in[c + i] << 16;
+            to[i] = a[i] | b[i] << 8 | c[i] << 16;
         }
     }
 
-    private static void pack(int[] in, int a, int b, int c, int d, int[] out, int to, int length) {
+    private static void pack(int[] a, int[] b, int[] c, int[] d, int[] to, int length) {
         for (int i = 0; i < length; i++) {
-            out[to + i] = in[a + i] | in[b + i] << 8 | in[c + i] << 16 | in[d + i] << 24;
+            to[i] = a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24;
         }
     }
 
     /** Packs a row's pixels; bits above those of the channels are undefined. */
-    private void load(MemorySegment source, long at, int pixelBytes, int width, int[] into, int to) {
+    private void load(MemorySegment source, long at, int pixelBytes, int width, int[] into) {
         if (pixelBytes == 4) {
-            MemorySegment.copy(source, I32, at, into, to, width);
+            MemorySegment.copy(source, I32, at, into, 0, width);
             return;
         }
         int bytes = width * pixelBytes;
@@ -268,22 +268,22 @@ public final class Resizer {
         }
         MemorySegment.copy(source, JAVA_BYTE, at, loaded, 0, bytes);
         if (pixelBytes == 3) {
-            unpack3(loaded, into, to, width);
+            unpack3(loaded, into, width);
         } else {
-            unpack(loaded, pixelBytes, into, to, width);
+            unpack(loaded, pixelBytes, into, width);
         }
     }
 
-    private static void unpack3(byte[] bytes, int[] into, int to, int width) {
+    private static void unpack3(byte[] bytes, int[] into, int width) {
         for (int x = 0; x < width; x++) {
-            into[to + x] = (int) INT_OF_BYTES.get(bytes, 3 * x);
+            into[x] = (int) INT_OF_BYTES.get(bytes, 3 * x);
         }
     }
 
-    private static void unpack(byte[] bytes, int pixelBytes, int[] into, int to, int width) {
+    private static void unpack(byte[] bytes, int pixelBytes, int[] into, int width) {
         for (int x = 0; x < width; x++) {
             int at = pixelBytes * x;
-            into[to + x] = bytes[at] & 0xFF | (bytes[at + pixelBytes - 1] & 0xFF) << 8;
+            into[x] = bytes[at] & 0xFF | (bytes[at + pixelBytes - 1] & 0xFF) << 8;
         }
     }
 
@@ -291,51 +291,5 @@ public final class Resizer {
         for (int i = 0; i < length; i++) {
             out[i] = in[length - 1 - i];
         }
-    }
-
-    /** Transposes lines of pixels. */
-    private static void transpose(int[] in, int inStride, int lines, int length, int[] out, int outStride) {
-        int line = 0;
-        for (; line + BLOCK <= lines; line += BLOCK) {
-            transposeBlock(in, line * inStride, inStride, length, out, line, outStride);
-        }
-        for (; line < lines; line++) {
-            for (int i = 0; i < length; i++) {
-                out[i * outStride + line] = in[line * inStride + i];
-            }
-        }
-    }
-
-    /** Transposes {@value #BLOCK} lines: reads all of them by turns, and writes as many neighbors. */
-    private static void transposeBlock(int[] in, int from, int inStride, int length, int[] out, int first,
-            int outStride) {
-        for (int i = 0; i < length; i++) {
-            int at = from + i;
-            int a = in[at];
-            int b = in[at + inStride];
-            int c = in[at + 2 * inStride];
-            int d = in[at + 3 * inStride];
-            int e = in[at + 4 * inStride];
-            int f = in[at + 5 * inStride];
-            int g = in[at + 6 * inStride];
-            int h = in[at + 7 * inStride];
-            int to = i * outStride + first;
-            out[to] = a;
-            out[to + 1] = b;
-            out[to + 2] = c;
-            out[to + 3] = d;
-            out[to + 4] = e;
-            out[to + 5] = f;
-            out[to + 6] = g;
-            out[to + 7] = h;
-        }
-    }
-
-    private static int roundUp(int count) {
-        return (count + BLOCK - 1) / BLOCK * BLOCK;
-    }
-
-    private static int[] atLeast(int[] buffer, long ints) {
-        return buffer.length >= ints ? buffer : new int[Math.toIntExact(ints)];
     }
 }

@@ -58,17 +58,16 @@ public final class ImageRows {
      * Writes a row.
      *
      * @param row its number, from 0, below the image's height
-     * @param planes the values, 0 to 255: that of channel c and column x is at {@code c * stride + x}
-     * @param stride the distance of two channels, at least the image's width
+     * @param of the values, 0 to 255, of each channel: an array for each, at least as long as the row
      */
-    public void put(int row, int[] planes, int stride) {
+    public void put(int row, int[][] of) {
         for (int c = 0; c < channels; c++) {
             float mean = ImageArguments.mean(arguments, c);
             float deviation = ImageArguments.deviation(arguments, c);
             if (channelsLast) {
-                normalize(planes, c * stride, width, mean, deviation, floats, c, channels);
+                normalize(of[c], width, mean, deviation, floats, c, channels);
             } else {
-                normalize(planes, c * stride, width, mean, deviation, floats);
+                normalize(of[c], width, mean, deviation, floats);
                 store(width, target + c * planeBytes + row * rowBytes);
             }
         }
@@ -85,16 +84,16 @@ public final class ImageRows {
         }
     }
 
-    private static void normalize(int[] values, int from, int count, float mean, float deviation, float[] out) {
+    private static void normalize(int[] values, int count, float mean, float deviation, float[] out) {
         for (int i = 0; i < count; i++) {
-            out[i] = (values[from + i] / 255f - mean) / deviation;
+            out[i] = (values[i] / 255f - mean) / deviation;
         }
     }
 
-    private static void normalize(int[] values, int from, int count, float mean, float deviation, float[] out,
-            int first, int step) {
+    private static void normalize(int[] values, int count, float mean, float deviation, float[] out, int first,
+            int step) {
         for (int i = 0; i < count; i++) {
-            out[first + i * step] = (values[from + i] / 255f - mean) / deviation;
+            out[first + i * step] = (values[i] / 255f - mean) / deviation;
         }
     }
 }
