@@ -2,11 +2,11 @@
 /*
  * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.PassTwin.
  *
- * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them: those that
- * move pixels, at most one that reads several pixels for one (gather), and behind it those that change a pixel's color.
- * So a thread makes a pixel of the target alone: it walks back from there to where the pixel comes from, reads, and
- * applies the colors in registers. An operation's parameters are in the image's row of the table, as
- * docs/spec/augment.md lays it out; one that is out of range is moved into it, so that no kernel leaves the image.
+ * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them. At most one of
+ * them makes a pixel of several (gather): before it pixels only move, behind it they move or change color. So a thread
+ * makes a pixel of the target alone: it walks back from there to where the pixel comes from, reads, and applies the
+ * colors in registers. An operation's parameters are in the image's row of the table, as docs/spec/augment.md lays it
+ * out; one that is out of range is moved into it, so that no kernel leaves the image.
  *
  *   penstock_augment_prepare    for each image: numbers in f32 that operations need, and the weights of a resize
  *   penstock_augment_measure    for each image: the tables of the first operation, if it needs the whole image first
@@ -275,10 +275,9 @@ FUNCTION void turn_hue(Pixel &p, float turn) {
     const float range = v - fminf(fminf(r, g), b);
     const float s = range / (range == 0 ? 1 : v);
     const float divisor = range == 0 ? 1 : range;
-    const float rc = (v - r) / divisor;
-    const float gc = (v - g) / divisor;
-    const float bc = (v - b) / divisor;
-    const float h = v == r ? bc - gc : v == g ? rc + 2 - bc : gc + 4 - rc;
+    const float from = (v == r ? v - b : v == g ? v - r : v - g) / divisor;
+    const float less = (v == r ? v - g : v == g ? v - b : v - r) / divisor;
+    const float h = from + (v == r ? 0.0f : v == g ? 2.0f : 4.0f) - less;
     const float h6 = fraction(fraction(h * ONE_SIXTH + 1) + turn) * 6;
     const int sector = index_of(h6);
     const float f = h6 - (float) sector;
@@ -516,32 +515,80 @@ FUNCTION int inside(int i, int n, int mode) {
     }
 }
 
+/* Where pixels come from, of operations that only move them: factors and offsets, unless some fill pixels. */
+struct Places {
+    int y_factor, y_offset, x_factor, x_offset;
+    bool fills;
+};
+
+/* What the threads that make an image share. */
+struct Image {
+    int64_t number;
+    const uint8_t *row, *source, *tables;
+    const float *numbers;                                   /* of the first operation */
+    Places before, behind;                                  /* the gathering operation */
+};
+
+FUNCTION int top_of(const Pass &a, const uint8_t *row, int k) {
+    const Op &op = a.ops[k];
+    const int border = (int) op.amount;
+    return op.kind == PAD ? -border
+            : limit(whole(row + op.record, 0), 0, op.height + 2 * border - height_after(a, k)) - border;
+}
+
+FUNCTION int left_of(const Pass &a, const uint8_t *row, int k) {
+    const Op &op = a.ops[k];
+    const int border = (int) op.amount;
+    return op.kind == PAD ? -border
+            : limit(whole(row + op.record, 1), 0, op.width + 2 * border - width_after(a, k)) - border;
+}
+
+/* Of the operations from begin to end - 1, of which those on colors move nothing. */
+FUNCTION Places places_of(const Pass &a, const uint8_t *row, int begin, int end) {
+    Places p = {1, 0, 1, 0, false};
+    ROLLED for (int k = end - 1; k >= begin; k--) {
+        const Op &op = a.ops[k];
+        const bool applied = row[op.record] != 0;
+        if (op.kind == FLIP_HORIZONTALLY && applied) {
+            p.x_factor = -p.x_factor;
+            p.x_offset = op.width - 1 - p.x_offset;
+        } else if (op.kind == FLIP_VERTICALLY && applied) {
+            p.y_factor = -p.y_factor;
+            p.y_offset = op.height - 1 - p.y_offset;
+        } else if (op.kind == CROP || op.kind == PAD) {
+            p.y_offset += top_of(a, row, k);
+            p.x_offset += left_of(a, row, k);
+            p.fills |= op.amount != 0;
+        } else {
+            p.fills |= op.kind == ERASE;
+        }
+    }
+    return p;
+}
+
 /*
  * Walks back from a pixel behind operation end - 1 to the one before operation begin that it shows. Returns the
- * operation that fills it instead, or begin - 1. Operations on colors move nothing.
+ * operation that fills it instead, or begin - 1.
  */
-FUNCTION int walk_back(const Pass &a, const uint8_t *row, int begin, int end, int &y, int &x) {
-    for (int k = end - 1; k >= begin; k--) {
+FUNCTION int walk_back(const Pass &a, const uint8_t *row, const Places &places, int begin, int end, int &y, int &x) {
+    if (!places.fills) {
+        y = places.y_factor * y + places.y_offset;
+        x = places.x_factor * x + places.x_offset;
+        return begin - 1;
+    }
+    ROLLED for (int k = end - 1; k >= begin; k--) {
         const Op &op = a.ops[k];
         const uint8_t *parameters = row + op.record;
         switch (op.kind) {
             case FLIP_HORIZONTALLY: x = parameters[0] ? op.width - 1 - x : x; break;
             case FLIP_VERTICALLY: y = parameters[0] ? op.height - 1 - y : y; break;
-            case CROP: case PAD: {
-                const int border = (int) op.amount;
-                if (op.kind == CROP) {
-                    y += limit(whole(parameters, 0), 0, op.height + 2 * border - height_after(a, k));
-                    x += limit(whole(parameters, 1), 0, op.width + 2 * border - width_after(a, k));
-                }
-                y -= border;
-                x -= border;
-                y = inside(y, op.height, op.setting);
-                x = inside(x, op.width, op.setting);
+            case CROP: case PAD:
+                y = inside(y + top_of(a, row, k), op.height, op.setting);
+                x = inside(x + left_of(a, row, k), op.width, op.setting);
                 if (y < 0 || x < 0) {
                     return k;
                 }
                 break;
-            }
             case ERASE: {
                 const Rectangle r = rectangle(parameters, op, 0);
                 if (y >= r.top && y < r.top + r.height && x >= r.left && x < r.left + r.width) {
@@ -566,27 +613,28 @@ FUNCTION Pixel read(const Pass &a, const uint8_t *source, int y, int x) {
 }
 
 /* A pixel of what operation k is applied to, if those before it only move pixels. */
-FUNCTION Pixel tap(const Pass &a, const uint8_t *row, const uint8_t *source, int k, int y, int x) {
-    const int filling = walk_back(a, row, 0, k, y, x);
-    return filling >= 0 ? filled(a.ops[filling]) : read(a, source, y, x);
+FUNCTION Pixel tap(const Pass &a, const Image &image, int k, int y, int x) {
+    const int filling = walk_back(a, image.row, image.before, 0, k, y, x);
+    return filling >= 0 ? filled(a.ops[filling]) : read(a, image.source, y, x);
 }
 
 /* ---- operations that read several pixels for one */
 
-FUNCTION Pixel resize(const Pass &a, const uint8_t *row, const uint8_t *source, int64_t image, int y, int x) {
+FUNCTION Pixel resize(const Pass &a, const Image &image, int y, int x) {
     const Op &op = a.ops[0];
     const int rows = height_after(a, 0);
     const int columns = width_after(a, 0);
-    const Rectangle crop = resized(row, op);
-    const int32_t *down = weights_of(a, image, rows, columns) + y * (2 + a.taps_down);
-    const int32_t *across = weights_of(a, image, rows, columns) + rows * (2 + a.taps_down) + x * (2 + a.taps_across);
+    const Rectangle crop = resized(image.row, op);
+    const int32_t *weights = weights_of(a, image.number, rows, columns);
+    const int32_t *down = weights + y * (2 + a.taps_down);
+    const int32_t *across = weights + rows * (2 + a.taps_down) + x * (2 + a.taps_across);
     Pixel sum;
     change(sum, [](int, int) { return WEIGHT_HALF; });
     ROLLED for (int i = 0; i < down[1]; i++) {
         Pixel line;
         change(line, [](int, int) { return WEIGHT_HALF; });
         ROLLED for (int j = 0; j < across[1]; j++) {
-            const Pixel p = read(a, source, crop.top + down[0] + i, crop.left + across[0] + j);
+            const Pixel p = read(a, image.source, crop.top + down[0] + i, crop.left + across[0] + j);
             change(line, [&](int v, int c) { return v + across[2 + j] * p.v[c]; });
         }
         change(sum, [&](int v, int c) { return v + down[2 + i] * limit(line.v[c] >> WEIGHT_BITS, 0, 255); });
@@ -595,9 +643,9 @@ FUNCTION Pixel resize(const Pass &a, const uint8_t *row, const uint8_t *source, 
     return sum;
 }
 
-FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, const float *m, int k, bool bilinear,
-        int i, int j) {
+FUNCTION Pixel warp(const Pass &a, const Image &image, int k, int i, int j) {
     const Op &op = a.ops[k];
+    const float *m = image.numbers + k * NUMBERS;
     const float y = (float) i - (float) (op.height - 1) * 0.5f;
     const float x = (float) j - (float) (op.width - 1) * 0.5f;
     const float column = m[0] * x + m[1] * y + m[2];
@@ -605,11 +653,11 @@ FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, co
     if (!(line > -1 && line < (float) op.height && column > -1 && column < (float) op.width)) {
         return filled(op);
     }
-    if (!bilinear) {
+    if ((op.setting & 1) == 0) {
         const int at_y = (int) rintf(line);
         const int at_x = (int) rintf(column);
         if (at_y >= 0 && at_y < op.height && at_x >= 0 && at_x < op.width) {
-            return tap(a, row, source, k, at_y, at_x);
+            return tap(a, image, k, at_y, at_x);
         }
         return filled(op);
     }
@@ -625,7 +673,7 @@ FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, co
         const int at_x = left + (t & 1);
         if (at_y >= 0 && at_y < op.height && at_x >= 0 && at_x < op.width) {
             const float weight = ((t & 1) ? right : 1 - right) * ((t >> 1) ? down : 1 - down);
-            const Pixel p = tap(a, row, source, k, at_y, at_x);
+            const Pixel p = tap(a, image, k, at_y, at_x);
             for (int c = 0; c < 4; c++) {
                 values[c] += weight * (float) p.v[c];
             }
@@ -639,11 +687,11 @@ FUNCTION Pixel warp(const Pass &a, const uint8_t *row, const uint8_t *source, co
     return result;
 }
 
-FUNCTION Pixel sharpen(const Pass &a, const uint8_t *row, const uint8_t *source, float rest, int k, int y, int x) {
+FUNCTION Pixel sharpen(const Pass &a, const Image &image, float rest, int k, int y, int x) {
     Pixel own = {};
     Pixel sum = {};
     ROLLED for (int t = 0; t < 9; t++) {
-        const Pixel p = tap(a, row, source, k, y + t / 3 - 1, x + t % 3 - 1);
+        const Pixel p = tap(a, image, k, y + t / 3 - 1, x + t % 3 - 1);
         own = t == 4 ? p : own;
         change(sum, [&](int v, int c) { return v + (t == 4 ? 5 : 1) * p.v[c]; });
     }
@@ -654,56 +702,78 @@ FUNCTION Pixel sharpen(const Pass &a, const uint8_t *row, const uint8_t *source,
     return sum;
 }
 
-FUNCTION Pixel gathered(const Pass &a, const uint8_t *row, const uint8_t *source, const float *numbers, int64_t image,
-        int k, int y, int x) {
+FUNCTION Pixel gathered(const Pass &a, const Image &image, int k, int y, int x) {
     const Op &op = a.ops[k];
-    const int what = row[op.record];
+    const int what = image.row[op.record];
     if (op.kind == RESIZE) {
-        return resize(a, row, source, image, y, x);
+        return resize(a, image, y, x);
     }
     if (op.kind == WARP || (op.kind == POLICY && what >= POLICY_SHEAR_X && what <= POLICY_ROTATE)) {
-        return warp(a, row, source, numbers, k, (op.setting & 1) != 0, y, x);
+        return warp(a, image, k, y, x);
     }
     const bool sharpens = op.kind == POLICY ? what == POLICY_SHARPNESS : what != 0;
     if (sharpens && y > 0 && x > 0 && y < op.height - 1 && x < op.width - 1) {
-        return sharpen(a, row, source, op.kind == POLICY ? numbers[7] : op.amount, k, y, x);
+        return sharpen(a, image, op.kind == POLICY ? image.numbers[k * NUMBERS + 7] : op.amount, k, y, x);
     }
-    return tap(a, row, source, k, y, x);
+    return tap(a, image, k, y, x);
 }
 
-/* A block takes a row of the target, a thread a pixel. */
-KERNEL(penstock_augment, Pass) {
+FUNCTION Pixel pixel(const Pass &a, const Image &image, int y, int x) {
     const int count = (int) a.count;
     const int gather = (int) a.gather;
-    const int64_t source_bytes = a.channels * a.ops[0].height * a.ops[0].width;
-    FOR_BLOCKS(line, a.batch * a.height) {
+    int last = walk_back(a, image.row, image.behind, gather + 1, count, y, x);
+    Pixel p;
+    if (last > gather) {
+        p = filled(a.ops[last]);
+    } else if (gather < 0) {
+        p = read(a, image.source, y, x);
+    } else {
+        p = gathered(a, image, gather, y, x);
+        last = gather - 1;                                  /* a policy's colors are behind its gathering */
+    }
+    ROLLED for (int k = last + 1; k < count; k++) {
+        color(p, a.ops[k], image.row, image.numbers + k * NUMBERS, image.tables, a.channels);
+    }
+    return p;
+}
+
+constexpr int PIECE_PIXELS = 8 * BLOCK_THREADS;
+
+/* A block takes some rows of an image, a thread some pixels of these. */
+KERNEL(penstock_augment, Pass) {
+    const int height = (int) a.height;
+    const int width = (int) a.width;
+    const int rows = width < PIECE_PIXELS ? PIECE_PIXELS / width : 1;
+    const int pieces = (height + rows - 1) / rows;
+    FOR_BLOCKS(piece, a.batch * pieces) {
         PHASE(t) {
-            const int64_t image = (uint32_t) line / (uint32_t) a.height;
-            const uint8_t *row = row_of(a, image);
-            const uint8_t *source = at<const uint8_t>(a.source) + image * source_bytes;
-            const float *numbers = at<const float>(a.numbers) + image * MAX_OPERATIONS * NUMBERS;
-            const uint8_t *tables = at<const uint8_t>(a.tables) + image * (TABLES * TABLE_VALUES);
-            ROLLED for (int column = t; column < a.width; column += BLOCK_THREADS) {
-                int y = (int) (line - image * a.height);
-                int x = column;
-                int last = walk_back(a, row, gather + 1, count, y, x);
-                Pixel p;
-                if (last > gather) {
-                    p = filled(a.ops[last]);
-                } else if (gather < 0) {
-                    p = read(a, source, y, x);
-                } else {
-                    p = gathered(a, row, source, numbers + gather * NUMBERS, image, gather, y, x);
-                    last = gather - 1;                      /* a policy's colors are behind its gathering */
-                }
-                ROLLED for (int k = last + 1; k < count; k++) {
-                    color(p, a.ops[k], row, numbers + k * NUMBERS, tables, a.channels);
-                }
-                uint8_t *target = at<uint8_t>(a.target) + (line * a.width + column) * a.channels;
+            Image image;
+            image.number = piece / pieces;
+            image.row = row_of(a, image.number);
+            image.source = at<const uint8_t>(a.source)
+                    + image.number * a.channels * a.ops[0].height * a.ops[0].width;
+            image.tables = at<const uint8_t>(a.tables) + image.number * (TABLES * TABLE_VALUES);
+            image.numbers = at<const float>(a.numbers) + image.number * MAX_OPERATIONS * NUMBERS;
+            image.before = places_of(a, image.row, 0, (int) a.gather);
+            image.behind = places_of(a, image.row, (int) a.gather + 1, (int) a.count);
+            const int first = (int) (piece - image.number * pieces) * rows;
+            const int end = first + rows < height ? first + rows : height;
+            int y = first + t / width;
+            int x = t % width;
+            ROLLED while (y < end) {
+                const Pixel p = pixel(a, image, y, x);
+                uint8_t *target = at<uint8_t>(a.target)
+                        + ((image.number * height + y) * width + x) * a.channels;
                 for (int c = 0; c < 4; c++) {
                     if (c < a.channels) {
                         target[c] = (uint8_t) p.v[c];
                     }
+                }
+                y += BLOCK_THREADS / width;
+                x += BLOCK_THREADS % width;
+                if (x >= width) {
+                    x -= width;
+                    y++;
                 }
             }
         }

@@ -13,11 +13,14 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** Makes {@code report.md} of what the GPU bundle's run has left in a folder; what is missing it calls missing. */
 public final class GpuReport {
     private static final long BIG = 16L << 20;
     private static final long SMALL = 8L << 20;
+    /** Sums are added in another order, and exponentials rounded otherwise. */
+    private static final double MAX_LOSS_DIFFERENCE = 1e-3;
     private static final Pattern TEST_COUNT = Pattern.compile(
             "\\[ *(\\d+) tests (found|skipped|aborted|successful|failed) *]");
 
@@ -49,16 +52,19 @@ public final class GpuReport {
         machine(of(transfer, "machine"));
         boolean tested = tests();
         List<Map<String, Object>> stages = lines("stages.jsonl");
-        mustHold(transfer, stages);
+        List<Double> onCpu = losses("gpt-cpu.csv");
+        List<Double> onDevice = losses("gpt-device.csv");
+        mustHold(transfer, stages, onCpu, onDevice);
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
         stages(of(stages, "stage"));
+        boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
             out.append("Not measured: ").append(passed).append("\n");
         }
-        return tested && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
+        return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
                 && !of(stages, "stage").isEmpty();
     }
 
@@ -93,7 +99,8 @@ public final class GpuReport {
         return passed > 0 && passed == counts.get("found");
     }
 
-    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages) {
+    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages, List<Double> onCpu,
+            List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -121,7 +128,46 @@ public final class GpuReport {
                     : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
                     .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
         }
+        int losses = Math.min(onCpu.size(), onDevice.size());
+        bound("a GPT's losses on the device over those on the CPU, greatest difference", MAX_LOSS_DIFFERENCE,
+                IntStream.range(0, losses).mapToDouble(i -> Math.abs(onDevice.get(i) - onCpu.get(i))).max()
+                        .orElse(Double.NaN), false);
+        List<Double> again = losses("gpt-again.csv");
+        bound("the same run on the device once more: 1 if a loss has other bits", 0,
+                again.isEmpty() ? Double.NaN : again.equals(onDevice) ? 0 : 1, false);
         out.append('\n');
+    }
+
+    /**
+     * The trainer of {@code examples/gpt}: what it came to on the CPU and on the device, and how fast it is.
+     *
+     * @return whether it ran on the device, or there is no cuBLAS
+     */
+    private boolean training(List<Double> onCpu, List<Double> onDevice) throws IOException {
+        out.append("## Training a GPT\n\nThe trainer of `examples/gpt` with a small model: the loss of each step.\n\n");
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (int i = 0; i < Math.min(onCpu.size(), onDevice.size()); i++) {
+            rows.add(Map.of("step", i + 1, "cpu", onCpu.get(i), "device", onDevice.get(i)));
+        }
+        table(rows, "step", "cpu", "device");
+        List<String> printed = linesOf("gpt-speed.txt");
+        out.append("With a larger model, on the device:\n\n");
+        printed.stream().filter(line -> line.matches("(text|model|step|train:) .*"))
+                .forEach(line -> out.append("    ").append(line).append('\n'));
+        out.append('\n');
+        return !onDevice.isEmpty() && printed.stream().anyMatch(line -> line.startsWith("step "))
+                || printed.stream().anyMatch(line -> line.startsWith("train: no cuBLAS"));
+    }
+
+    /** The losses that a trainer has logged: {@code step,loss} on each line, or more. */
+    private List<Double> losses(String name) throws IOException {
+        return linesOf(name).stream().map(line -> Double.parseDouble(line.split(",")[1])).toList();
+    }
+
+    /** The lines of a file; none if it is not there. */
+    private List<String> linesOf(String name) throws IOException {
+        Path file = folder.resolve(name);
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
     }
 
     private void bound(String what, double bound, double found, boolean atLeast) {
@@ -223,12 +269,9 @@ public final class GpuReport {
     /** The JSON lines of a file, among whatever else is in it; none if it is not there. */
     private List<Map<String, Object>> lines(String name) throws IOException {
         List<Map<String, Object>> lines = new ArrayList<>();
-        Path file = folder.resolve(name);
-        if (Files.exists(file)) {
-            for (String line : Files.readAllLines(file)) {
-                if (line.startsWith("{") && line.endsWith("}")) {
-                    lines.add(Json.object(Json.parse(line)));
-                }
+        for (String line : linesOf(name)) {
+            if (line.startsWith("{") && line.endsWith("}")) {
+                lines.add(Json.object(Json.parse(line)));
             }
         }
         return lines;

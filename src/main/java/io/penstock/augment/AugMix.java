@@ -87,7 +87,7 @@ record AugMix(int severity, int chains, int depth, double alpha, Interpolation i
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         int bytes = canvas.byteCount();
-        float[] sum = canvas.floats(0, bytes);
+        float[] sum = canvas.floats(4, bytes);
         canvas.keep();
         begin(canvas.pixels(), (float) values[at], sum, bytes);
         for (int chain = 0; chain < chains; chain++) {

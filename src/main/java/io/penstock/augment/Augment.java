@@ -18,8 +18,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}, which a loader's
- * workers run while they fill a batch.
+ * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
+ * run it while they fill a batch ({@link #mapped}), or, over decoded images, its device does behind the copy of the
+ * batch ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -362,7 +363,7 @@ public final class Augment extends PixelSteps {
      *
      * {@snippet :
      * Dataset train = Augment.images().randomResizedCrop(512, 512).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1)
-     *         .mapped(samples, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
+     *         .mapped(images, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
      * }
      *
      * @param samples samples with a field of {@code u8 [H, W, C]}, and the fields of the targets; must stay open
@@ -479,8 +480,39 @@ public final class Augment extends PixelSteps {
         }
     }
 
+    /**
+     * Tells whether a field has images that a pipeline takes.
+     *
+     * @param field a field
+     * @return true for {@code u8 [H, W, C]} with C at most 4
+     */
+    public static boolean areImages(TensorSpec field) {
+        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
+                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+    }
+
+    /**
+     * Returns what the steps make of images, before {@link #normalize} and {@link #to}.
+     *
+     * @param images a field of {@code u8 [H, W, C]}
+     * @return the field of the results
+     * @throws IllegalArgumentException if the field has no such images, or a step cannot take them
+     */
+    public TensorSpec result(TensorSpec images) {
+        return over(images).result(images.name());
+    }
+
     AugmentMap over(TensorSpec images) {
         return AugmentMap.of(steps, images, decoding);
+    }
+
+    /** {@return the name that keys the random numbers} */
+    public String name() {
+        return name;
+    }
+
+    List<Step> steps() {
+        return steps.stream().map(AugmentMap.Named::step).toList();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
@@ -101,8 +102,7 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
             ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
             return new AugmentMap(steps, null, files.channels(), files, null);
         }
-        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
-                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
+        if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
                     + ImageTransform.MAX_CHANNELS + ", or image files as u8[*]");
         }
@@ -138,11 +138,6 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
             throw new IllegalArgumentException(
                     "an image of " + pixels + " pixels of " + channels + " bytes, expected below 2 GiB");
         }
-    }
-
-    /** An array of this thread for the parameters of a step. */
-    static double[] values() {
-        return OF_THREAD.get().values;
     }
 
     /**
@@ -183,6 +178,21 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
     }
 
+    /**
+     * The steps' names, without the pipeline's if that has none of its own. Of files, the last part is decoding,
+     * cropping and resizing, as far as no other step needed the pixels before.
+     */
+    @Override
+    public List<String> parts() {
+        String usual = Augment.NAME + ".";
+        List<String> parts = new ArrayList<>(steps.stream().map(Named::name)
+                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList());
+        if (decodes()) {
+            parts.add("decode");
+        }
+        return List.copyOf(parts);
+    }
+
     @Override
     public Optional<Session> open() {
         return Optional.of(new AugmentWorker(this));
@@ -191,7 +201,8 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
         try (var worker = new AugmentWorker(this)) {
-            worker.map(in.segment(), 0, in.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize());
+            worker.map(in.segment(), 0, in.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize(),
+                    PartClock.NONE);
         }
     }
 
@@ -230,8 +241,8 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
         return images != null;
     }
 
-    @Override
-    public boolean decodes() {
+    /** Tells whether the images are files. */
+    boolean decodes() {
         return images == null;
     }
 }

@@ -80,7 +80,6 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
             long weights = 0;
             for (int p = 0; p < targets.length; p++) {
                 Pass pass = this.passes.get(p);
-                Math.toIntExact(batch * pass.out().height());       // rows of a grid
                 if (ending != null || p + 1 < targets.length) {
                     most[p % 2] = Math.max(most[p % 2], SlabLayout.align(
                             batch * pass.out().height() * pass.out().width() * channels));
@@ -154,7 +153,7 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
             if (pass.measures()) {
                 stream.launch(PassArguments.MEASURE, Kernel.blocks(batch), words);
             }
-            stream.launch(PassArguments.PASS, Kernel.blocks(batch * pass.out().height()), words);
+            stream.launch(PassArguments.PASS, Kernel.blocks(batch * pass.pieces()), words);
         }
 
         @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
@@ -36,7 +37,7 @@ final class AugmentWorker implements SampleMap.Session {
 
     @Override
     public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
-            long outOffset, long outBytes) throws IOException {
+            long outOffset, long outBytes, PartClock clock) throws IOException {
         try {
             load(in, inOffset, inBytes);
             for (int i = 0; i < map.steps().size(); i++) {
@@ -50,8 +51,12 @@ final class AugmentWorker implements SampleMap.Session {
                     checkSize(named.step(), height, width);
                     throw e;
                 }
+                clock.done(i);
             }
             store(out, outOffset, outBytes);
+            if (decoder != null) {
+                clock.done(map.steps().size());
+            }
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

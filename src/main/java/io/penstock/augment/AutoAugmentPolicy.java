@@ -4,8 +4,8 @@ package io.penstock.augment;
 import java.util.List;
 
 /**
- * The policies of Cubuk and others, "AutoAugment: Learning Augmentation Strategies from Data" (2019), as torchvision has
- * them: 25 pairs of operations, each with its probability and bin of 10.
+ * The policies of Cubuk and others, "AutoAugment: Learning Augmentation Strategies from Data" (2019), as torchvision
+ * has them: 25 pairs of operations, each with its probability and bin of 10.
  */
 public enum AutoAugmentPolicy {
     /** Learned on ImageNet. */

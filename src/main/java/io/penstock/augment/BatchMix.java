@@ -14,20 +14,23 @@ import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform.Layout;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Stacks samples and mixes each image with the one before it in the batch, by MixUp or CutMix; the first image's partner
- * is the last one. With both, each batch gets one of them, equally often.
+ * Stacks samples and mixes each image with the one before it in the batch, by MixUp or CutMix; the first image is mixed
+ * with the last one. With both, each batch gets one of them, equally often.
  *
  * {@snippet :
- * DataLoader.builder(train).collator(BatchMix.soft("jpg", "cls", 1000).mixUp(0.2).cutMix(1, Layout.NCHW)).batchSize(64);
+ * DataLoader loader = DataLoader.builder(images).batchSize(64)
+ *         .collator(BatchMix.soft("jpg", "cls", 1000).mixUp(0.2).cutMix(1, ImageTransform.Layout.NCHW)).open();
  * }
  *
- * <p>MixUp makes {@code w a + (1 - w) b} of an image a and its partner b, with one w for the batch; torchvision's bits
- * for {@code f32}. CutMix replaces a rectangle of a by that of b; w is the share that stays. Labels are {@link #soft} or
- * {@link #pairs}. Samples without weight, which fill up a last batch, stay as they are and are nobody's partner.
+ * <p>MixUp makes {@code w a + (1 - w) b} of an image a and its partner b, with one w for the batch; for {@code f32}
+ * with torchvision's bits. CutMix replaces a rectangle of a by that of b; w is the share that stays. Labels are
+ * {@link #soft} or {@link #pairs}. Samples without weight, which fill up a last batch, stay as they are and are nobody's
+ * partner.
  *
  * <p>The draws are keyed by the seed, the epoch, and the position of the batch's first sample: workers and resuming do
  * not change a batch, but another batch size does. {@code docs/spec/augment.md} specifies them. Papers: Zhang and
@@ -43,6 +46,11 @@ public final class BatchMix implements Collator {
     public static final String WEIGHT_SUFFIX = "_weight";
 
     private static final long STEP = KeyedRandom.step(NAME);
+    /** The parameters: what is done, the weight, top, left, bottom, right. */
+    static final int PARAMETERS = 6;
+    private static final int NOTHING = 0;
+    private static final int MIX_UP = 1;
+    private static final int CUT_MIX = 2;
     private static final int PAIRS = 0;
     private static final int UNUSED = 0;
 
@@ -87,8 +95,8 @@ public final class BatchMix implements Collator {
 
     /**
      * Labels stay; two more fields have each image's partner's, {@code LABEL_partner [B]}, and its weight w,
-     * {@code LABEL_weight f32 [B]}. The loss is {@code w · loss(label) + (1 - w) · loss(partner)}. For many classes this
-     * is less to copy.
+     * {@code LABEL_weight f32 [B]}. The loss is {@code w · loss(label) + (1 - w) · loss(partner)}. For many classes
+     * this is less to copy.
      *
      * @param image the name of a field of images, as in {@link #soft}
      * @param label the name of a field of one integer
@@ -182,8 +190,9 @@ public final class BatchMix implements Collator {
             }
         }
         MixRows rows = MixRows.ofThread();
-        double weight = mix(in.random(plan, STEP), fields.get(images), plan.valid(), out.segment(),
-                out.offset(images), rows);
+        TensorSpec spec = fields.get(images);
+        draw(in.random(plan, STEP), height(spec), width(spec), rows.parameters());
+        double weight = mix(rows.parameters(), spec, plan.valid(), out.segment(), out.offset(images), rows);
         if (classes == PAIRS) {
             rows.pairLabels(plan, weight, fields.get(labels).dtype().byteSize(), out, labels, fields.size());
         } else {
@@ -192,37 +201,59 @@ public final class BatchMix implements Collator {
     }
 
     /**
-     * Draws and mixes.
+     * Mixes the images.
      *
-     * @param count the images to mix
+     * @param drawn the parameters
      * @return the share of an image's label
      */
-    private double mix(RandomGenerator random, TensorSpec spec, int count, MemorySegment slab, long first,
-            MixRows rows) {
-        boolean isMixed = random.nextDouble() < probability;
-        boolean isCut = random.nextBoolean() ? cutAlpha != UNUSED : mixAlpha == UNUSED;
-        if (!isMixed || count < 2 || mixAlpha == UNUSED && cutAlpha == UNUSED) {
+    private double mix(double[] drawn, TensorSpec spec, int count, MemorySegment slab, long first, MixRows rows) {
+        if (count < 2 || drawn[0] == NOTHING) {
             return 1;
         }
-        if (!isCut) {
-            double weight = Distributions.beta(random, mixAlpha);
-            rows.mix(slab, first, spec.dtype(), spec.byteSize(), count, weight);
-            return weight;
+        if (drawn[0] == MIX_UP) {
+            rows.mix(slab, first, spec.dtype(), spec.byteSize(), count, drawn[1]);
+            return drawn[1];
         }
-        int height = (int) spec.dim(layout == Layout.NCHW ? 1 : 0);
-        int width = (int) spec.dim(layout == Layout.NCHW ? 2 : 1);
+        boolean hasPlanes = layout == Layout.NCHW;
+        int pixelBytes = spec.dtype().byteSize() * (hasPlanes ? 1 : (int) spec.dim(2));
+        int left = (int) drawn[3];
+        int columns = (int) drawn[5] - left;
+        rows.cut(slab, first, spec.byteSize(), count, hasPlanes ? (int) spec.dim(0) : 1, height(spec),
+                width(spec) * pixelBytes, (int) drawn[2], (int) drawn[4], left * pixelBytes, columns * pixelBytes);
+        return drawn[1];
+    }
+
+    /** Draws what happens to a batch: 0, MixUp or CutMix; the weight; and the rectangle from its corner to below it. */
+    void draw(RandomGenerator random, int height, int width, double[] values) {
+        Arrays.fill(values, 0, PARAMETERS, 0);
+        boolean isMixed = random.nextDouble() < probability;
+        boolean isCut = random.nextBoolean() ? cutAlpha != UNUSED : mixAlpha == UNUSED;
+        values[1] = 1;
+        if (!isMixed || mixAlpha == UNUSED && cutAlpha == UNUSED) {
+            return;
+        }
+        if (!isCut) {
+            values[0] = MIX_UP;
+            values[1] = Distributions.beta(random, mixAlpha);
+            return;
+        }
         int row = random.nextInt(height);
         int column = random.nextInt(width);
         double half = 0.5 * Math.sqrt(1 - Distributions.beta(random, cutAlpha));
-        int top = Math.max(row - (int) (half * height), 0);
-        int left = Math.max(column - (int) (half * width), 0);
-        int bottom = Math.min(row + (int) (half * height), height);
-        int right = Math.min(column + (int) (half * width), width);
-        boolean hasPlanes = layout == Layout.NCHW;
-        int pixelBytes = spec.dtype().byteSize() * (hasPlanes ? 1 : (int) spec.dim(2));
-        rows.cut(slab, first, spec.byteSize(), count, hasPlanes ? (int) spec.dim(0) : 1, height, width * pixelBytes,
-                top, bottom, left * pixelBytes, (right - left) * pixelBytes);
-        return 1 - (double) ((bottom - top) * (right - left)) / (width * height);
+        values[0] = CUT_MIX;
+        values[2] = Math.max(row - (int) (half * height), 0);
+        values[3] = Math.max(column - (int) (half * width), 0);
+        values[4] = Math.min(row + (int) (half * height), height);
+        values[5] = Math.min(column + (int) (half * width), width);
+        values[1] = 1 - (values[4] - values[2]) * (values[5] - values[3]) / ((double) width * height);
+    }
+
+    private int height(TensorSpec spec) {
+        return (int) spec.dim(layout == Layout.NCHW ? 1 : 0);
+    }
+
+    private int width(TensorSpec spec) {
+        return (int) spec.dim(layout == Layout.NCHW ? 2 : 1);
     }
 
     @Override

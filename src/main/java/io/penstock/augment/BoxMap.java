@@ -36,7 +36,7 @@ record BoxMap(Geometry geometry, Target.Boxes target, Output output) implements 
         double shift = target.coordinates() == Target.Coordinates.AREA ? 0 : 0.5;
         for (int i = 0; i < count; i++) {
             for (int k = 0; k < NUMBERS; k++) {
-                boxes[VALUES * i + k] = in.segment().get(F32, (long) i * BYTES + k * Float.BYTES) + shift;
+                boxes[VALUES * i + k] = in.segment().get(F32, (long) i * BYTES + (long) k * Float.BYTES) + shift;
             }
             boxes[VALUES * i + NUMBERS] = 1;
         }
@@ -60,14 +60,14 @@ record BoxMap(Geometry geometry, Target.Boxes target, Output output) implements 
                 continue;
             }
             for (int k = 0; k < NUMBERS; k++) {
-                out.segment().set(F32, (long) i * BYTES + k * Float.BYTES,
+                out.segment().set(F32, (long) i * BYTES + (long) k * Float.BYTES,
                         isValid ? (float) (boxes[at + k] - shift) : 0);
             }
         }
     }
 
     /** Encloses the moved corners, and cuts the result at the image's edges. */
-    private static void move(double[] boxes, int at, Placement placement) {
+    static void move(double[] boxes, int at, Placement placement) {
         double left = Double.POSITIVE_INFINITY;
         double top = Double.POSITIVE_INFINITY;
         double right = Double.NEGATIVE_INFINITY;

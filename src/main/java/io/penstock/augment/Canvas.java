@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Canvas {
 
     private static final int IMAGE = -1;
-    private static final int FLOAT_ARRAYS = 3;
+    private static final int FLOAT_ARRAYS = 5;
 
     /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
     private byte[] pixels = {};
@@ -48,6 +48,8 @@ final class Canvas {
     private @Nullable FrameDecoder undecoded;
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
+    /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
+    private final int[] others = new int[256];
     private final float[][] floats = new float[FLOAT_ARRAYS][0];
     private final Planes planes = new Planes();
     private final double[] inverse = new double[9];
@@ -92,7 +94,10 @@ final class Canvas {
         return planes;
     }
 
-    /** Returns one of three arrays of at least that many floats, for the operation that asks; values are stale. */
+    /**
+     * Returns one of five arrays of at least that many floats, with stale values, for the operation that asks; the last
+     * one is for an operation that applies others.
+     */
     float[] floats(int array, int count) {
         if (floats[array].length < count) {
             floats[array] = new float[count];
@@ -402,6 +407,13 @@ final class Canvas {
         }
     }
 
+    /** Converts values, so that loops over them are vectorized. */
+    static void toFloats(byte[] values, int from, float[] floats, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            floats[to + i] = values[from + i] & 0xFF;
+        }
+    }
+
     /** Replaces each value of all channels by its entry in the table. */
     void map(byte[] values) {
         settle();
@@ -424,9 +436,18 @@ final class Canvas {
     int[] histogram(int channel) {
         settle();
         Arrays.fill(histogram, 0);
+        Arrays.fill(others, 0);
         int bytes = byteCount();
-        for (int i = channel; i < bytes; i += channels) {
+        int i = channel;
+        for (; i < bytes - channels; i += 2 * channels) {
             histogram[pixels[i] & 0xFF]++;
+            others[pixels[i + channels] & 0xFF]++;
+        }
+        if (i < bytes) {
+            histogram[pixels[i] & 0xFF]++;
+        }
+        for (int value = 0; value < histogram.length; value++) {
+            histogram[value] += others[value];
         }
         return histogram;
     }

@@ -14,6 +14,8 @@ final class ColorChanges {
     static final float BLUE = 0.114f;
     static final float ONE_255TH = (float) (1.0 / 255);
     static final float ONE_SIXTH = (float) (1.0 / 6);
+    private static final float ONE_THIRTEENTH = (float) (1.0 / 13);
+    private static final int ROWS = 3;
     /** What torchvision multiplies by before it truncates to u8. */
     static final float TO_U8 = (float) (255 + 1.0 - 1e-3);
 
@@ -173,20 +175,36 @@ final class ColorChanges {
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         System.arraycopy(pixels, 0, target, 0, canvas.byteCount());
+        float[] rows = canvas.floats(0, ROWS * rowBytes);               // that above, the row, and that below, by turns
+        float[] columns = canvas.floats(1, rowBytes);
+        float[] sharp = canvas.floats(2, rowBytes);
+        Canvas.toFloats(pixels, 0, rows, 0, 2 * rowBytes);
         for (int y = 1; y < height - 1; y++) {
-            int end = (y + 1) * rowBytes - channels;
-            for (int i = y * rowBytes + channels; i < end; i++) {
-                int own = pixels[i] & 0xFF;
-                int sum = 4 * own + three(pixels, i - rowBytes, channels) + three(pixels, i, channels)
-                        + three(pixels, i + rowBytes, channels);
-                int smooth = (2 * sum + 13) / 26;                       // sum / 13, rounded: there are no ties
-                target[i] = truncated(Math.fma(rest, (float) (smooth - own), own));
+            Canvas.toFloats(pixels, (y + 1) * rowBytes, rows, (y + 1) % ROWS * rowBytes, rowBytes);
+            add(rows, rowBytes, columns);
+            sharpen(rows, y % ROWS * rowBytes, columns, channels, rowBytes - channels, rest, sharp);
+            for (int i = channels; i < rowBytes - channels; i++) {
+                target[y * rowBytes + i] = (byte) (int) sharp[i];
             }
         }
         canvas.replace(height, width);
     }
 
-    private static int three(byte[] pixels, int at, int channels) {
-        return (pixels[at - channels] & 0xFF) + (pixels[at] & 0xFF) + (pixels[at + channels] & 0xFF);
+    /** Adds three rows. */
+    private static void add(float[] rows, int length, float[] sums) {
+        for (int i = 0; i < length; i++) {
+            sums[i] = rows[i] + rows[length + i] + rows[2 * length + i];
+        }
+    }
+
+    /** A thirteenth of the sum is rounded exactly: it is never near a half. */
+    private static void sharpen(float[] rows, int row, float[] columns, int channels, int end, float rest,
+            float[] sharp) {
+        for (int i = channels; i < end; i++) {
+            float own = rows[row + i];
+            float sum = 4 * own + columns[i - channels] + columns[i] + columns[i + channels];
+            float smooth = (int) (sum * ONE_THIRTEENTH + 0.5f);
+            sharp[i] = Math.min(Math.max(Math.fma(rest, smooth - own, own), 0f), 255f);
+        }
     }
 }

@@ -4,8 +4,8 @@ package io.penstock.augment;
 import java.util.random.RandomGenerator;
 
 /**
- * Numbers of distributions that are not uniform, drawn in binary64 with {@link StrictMath}, so that they are the same on
- * every machine. {@code docs/spec/augment.md} has each operation.
+ * Numbers of distributions that are not uniform, drawn in binary64 with {@link StrictMath}, so that they are the same
+ * on every machine. {@code docs/spec/augment.md} has each operation.
  */
 final class Distributions {
 

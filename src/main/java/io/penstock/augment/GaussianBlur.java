@@ -61,14 +61,15 @@ record GaussianBlur(int size, Range sigma) implements Step {
         float[] smooth = canvas.floats(2, rowBytes);
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
+        float[] rows = canvas.floats(3, size * rowBytes);               // the input rows that a row needs
+        int loaded = 0;
         for (int y = 0; y < height; y++) {
-            for (int k = 0; k < size; k++) {
-                int row = mirrored(y + k - reach, height) * rowBytes;
-                if (k == 0) {
-                    begin(pixels, row, weights[0], sums, side, rowBytes);
-                } else {
-                    add(pixels, row, weights[k], sums, side, rowBytes);
-                }
+            for (; loaded <= Math.min(y + reach, height - 1); loaded++) {
+                Canvas.toFloats(pixels, loaded * rowBytes, rows, loaded % size * rowBytes, rowBytes);
+            }
+            begin(rows, mirrored(y - reach, height) % size * rowBytes, weights[0], sums, side, rowBytes);
+            for (int k = 1; k < size; k++) {
+                add(rows, mirrored(y + k - reach, height) % size * rowBytes, weights[k], sums, side, rowBytes);
             }
             for (int x = 1; x <= reach; x++) {
                 for (int c = 0; c < channels; c++) {
@@ -76,9 +77,9 @@ record GaussianBlur(int size, Range sigma) implements Step {
                     sums[side + rowBytes + (x - 1) * channels + c] = sums[side + rowBytes - (x + 1) * channels + c];
                 }
             }
-            begin(sums, weights[0], smooth, rowBytes);
+            begin(sums, 0, weights[0], smooth, 0, rowBytes);
             for (int k = 1; k < size; k++) {
-                add(sums, k * channels, weights[k], smooth, rowBytes);
+                add(sums, k * channels, weights[k], smooth, 0, rowBytes);
             }
             round(smooth, target, y * rowBytes, rowBytes);
         }
@@ -105,27 +106,15 @@ record GaussianBlur(int size, Range sigma) implements Step {
         return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
     }
 
-    private static void begin(byte[] row, int from, float weight, float[] sums, int to, int length) {
+    private static void begin(float[] row, int from, float weight, float[] sums, int to, int length) {
         for (int i = 0; i < length; i++) {
-            sums[to + i] = weight * (row[from + i] & 0xFF);
+            sums[to + i] = weight * row[from + i];
         }
     }
 
-    private static void add(byte[] row, int from, float weight, float[] sums, int to, int length) {
+    private static void add(float[] row, int from, float weight, float[] sums, int to, int length) {
         for (int i = 0; i < length; i++) {
-            sums[to + i] += weight * (row[from + i] & 0xFF);
-        }
-    }
-
-    private static void begin(float[] row, float weight, float[] sums, int length) {
-        for (int i = 0; i < length; i++) {
-            sums[i] = weight * row[i];
-        }
-    }
-
-    private static void add(float[] row, int from, float weight, float[] sums, int length) {
-        for (int i = 0; i < length; i++) {
-            sums[i] += weight * row[from + i];
+            sums[to + i] += weight * row[from + i];
         }
     }
 

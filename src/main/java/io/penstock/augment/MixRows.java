@@ -18,6 +18,7 @@ final class MixRows {
 
     private static final ThreadLocal<MixRows> OF_THREAD = ThreadLocal.withInitial(MixRows::new);
 
+    private final double[] parameters = new double[BatchMix.PARAMETERS];
     private byte[] bytes = {};
     private short[] halves = {};
     private float[] row = {};
@@ -29,6 +30,11 @@ final class MixRows {
 
     static MixRows ofThread() {
         return OF_THREAD.get();
+    }
+
+    /** The parameters of the batch, for {@link BatchMix#draw} to write. */
+    double[] parameters() {
+        return parameters;
     }
 
     static boolean takes(DType dtype) {
@@ -177,13 +183,18 @@ final class MixRows {
         for (int i = 0; i < plan.count(); i++) {
             int own = (int) classes[i];
             int other = (int) classes[partner(i, plan.valid())];
-            shares[other] = i < plan.valid() ? (float) (1 - weight) : 0;
-            shares[own] += i < plan.valid() ? (float) weight : 1;
+            share(shares, own, other, i < plan.valid() ? weight : 1);
             MemorySegment.copy(shares, 0, out.segment(), F32,
                     out.offset(field) + (long) i * classCount * Float.BYTES, classCount);
             shares[own] = 0;
             shares[other] = 0;
         }
+    }
+
+    /** Sets the shares of two classes, which may be the same. */
+    static void share(float[] shares, int own, int other, double weight) {
+        shares[other] = (float) (1 - weight);
+        shares[own] += (float) weight;
     }
 
     /** Writes the fields behind those of the samples: the partners' labels, and the weights. */

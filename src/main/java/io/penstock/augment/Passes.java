@@ -18,6 +18,8 @@ final class Passes {
     /** The most operations of a pass; {@code MAX_OPERATIONS} in {@code augment.cu}. */
     static final int MAX_OPERATIONS = 8;
 
+    private static final int PIECE_PIXELS = 2048;
+
     /**
      * An operation of a pass.
      *
@@ -52,7 +54,11 @@ final class Passes {
         }
 
         boolean prepares() {
-            return operations.stream().anyMatch(operation -> operation.op.kind().prepares());
+            boolean prepares = false;
+            for (int k = 0; k < operations.size(); k++) {
+                prepares |= operations.get(k).op.kind().prepares();
+            }
+            return prepares;
         }
 
         /** Tells whether the first operation is a resize. */
@@ -63,6 +69,11 @@ final class Passes {
         /** The threads of an image that {@link PassArguments#PREPARE} can use: operations, rows and columns. */
         int preparedItems() {
             return operations.size() + (resizes() ? after(0).height() + after(0).width() : 0);
+        }
+
+        /** The pieces of an image that {@link PassArguments#PASS} gives a block each: rows of about 2048 pixels. */
+        int pieces() {
+            return Math.ceilDiv(out.height(), Math.max(1, PIECE_PIXELS / out.width()));
         }
 
         /** The size behind an operation. */

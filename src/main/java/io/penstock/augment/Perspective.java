@@ -52,8 +52,10 @@ record Perspective(double distortion, double probability, Interpolation interpol
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         boolean isApplied = random.nextDouble() < probability && height > 1 && width > 1;
-        int right = (int) (distortion * (width / 2));
-        int down = (int) (distortion * (height / 2));
+        int halfWidth = width / 2;
+        int halfHeight = height / 2;
+        int right = (int) (distortion * halfWidth);
+        int down = (int) (distortion * halfHeight);
         for (int i = 0; i < PARAMETERS.size(); i++) {
             int move = random.nextInt((i % 2 == 0 ? right : down) + 1);
             values[at + i] = isApplied ? move : 0;

@@ -4,8 +4,8 @@ package io.penstock.augment;
 import io.penstock.augment.PixelOp.Kind;
 
 /**
- * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and the
- * policies that choose among such changes.
+ * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and
+ * the policies that choose among such changes.
  */
 abstract sealed class PixelSteps permits Augment {
 
@@ -148,7 +148,8 @@ abstract sealed class PixelSteps permits Augment {
     }
 
     /**
-     * Multiplies all values by a random contrast and adds a random brightness: Albumentations' RandomBrightnessContrast.
+     * Multiplies all values by a random contrast and adds a random brightness, as Albumentations'
+     * RandomBrightnessContrast does.
      *
      * @param brightness what is added, as a share of 255, from {@code -brightness} to {@code brightness}; its default
      *     is 0.2

@@ -51,6 +51,11 @@ record Sometimes(String operation, String settings, Channels channels, Motion mo
         Step.checkProbability(probability);
     }
 
+    /** Returns the number in the settings. */
+    double setting() {
+        return Double.parseDouble(settings.substring(settings.lastIndexOf(' ') + 1));
+    }
+
     @Override
     public List<String> parameters() {
         return PARAMETERS;

@@ -7,12 +7,12 @@ package io.penstock.augment;
  *
  * {@snippet :
  * Dataset train = Augment.images().randomResizedCrop(512, 512).horizontalFlip(0.5)
- *         .mapped(samples, "image", Target.mask("mask").outside(255), Target.boxes("boxes").minimum(16, 0.2));
+ *         .mapped(images, "image", Target.mask("mask").outside(255), Target.boxes("boxes").minimum(16, 0.2));
  * }
  *
- * <p>Coordinates are in pixels of the image field, x to the right and y down. They are continuous: the pixel in column x
- * covers x to x + 1, so that an image of 640 columns reaches from 0 to 640, and a mirrored x is 640 - x. For data whose
- * coordinates are indices of pixels, a mirrored x being 639 - x, use {@link Coordinates#PIXEL_INDICES}.
+ * <p>Coordinates are in pixels of the image field, x to the right and y down. They are continuous: the pixel in column
+ * x covers x to x + 1, so an image of 640 columns reaches from 0 to 640, and a mirrored x is 640 - x. For data whose
+ * coordinates are indices of pixels, where a mirrored x is 639 - x, use {@link Coordinates#PIXEL_INDICES}.
  */
 public sealed interface Target permits Target.Mask, Target.Boxes, Target.Keypoints {
 
@@ -59,8 +59,8 @@ public sealed interface Target permits Target.Mask, Target.Boxes, Target.Keypoin
     }
 
     /**
-     * Classes of pixels. They are moved, never mixed: the nearest pixel counts, and a class that was not in the mask does
-     * not come into it, except the one outside.
+     * Classes of pixels. They are moved, never mixed: the nearest pixel counts. So no class comes into a mask that was
+     * not in it, except the one outside.
      *
      * @param field the field's name
      * @param outside the class outside the image, 0 to 255
@@ -89,9 +89,9 @@ public sealed interface Target permits Target.Mask, Target.Boxes, Target.Keypoin
     }
 
     /**
-     * Boxes. Each step moves the four corners; the new box is what encloses them, cut at the image's edges. A field
-     * {@code NAME_valid}, {@code bool [N]}, tells which boxes are still large enough; the others become 0, 0, 0, 0. Boxes
-     * keep their places, so that a field of their classes needs no change.
+     * Boxes. Each step moves the four corners; the new box encloses them and is cut at the image's edges. A field
+     * {@code NAME_valid}, {@code bool [N]}, tells which boxes are still large enough; the others become 0, 0, 0, 0.
+     * Boxes keep their order, so a field of their classes needs no change.
      *
      * @param field the field's name
      * @param coordinates what the numbers mean

@@ -14,14 +14,11 @@ import java.util.random.RandomGenerator;
  */
 record ToneCurve(Kind kind, double probability, Range first, Range second) implements Step {
 
-    /** What torchvision multiplies by before it truncates to u8. */
-    private static final float TO_U8 = ColorChanges.TO_U8;
-
     /** The curves. */
     enum Kind {
         /** torchvision's adjust_gamma: the value, as a share of 255, to the power of gamma. */
         GAMMA(List.of("gamma")),
-        /** Albumentations' RandomBrightnessContrast, by the greatest value: contrast times the value, plus brightness. */
+        /** Albumentations' RandomBrightnessContrast: contrast times the value, plus brightness times 255. */
         BRIGHTNESS_CONTRAST(List.of("contrast", "brightness"));
 
         final List<String> parameters;
@@ -70,14 +67,18 @@ record ToneCurve(Kind kind, double probability, Range first, Range second) imple
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
             if (kind == Kind.GAMMA) {
-                float share = i * ColorChanges.ONE_255TH;
-                table[i] = (byte) (int) ((float) StrictMath.pow(share, values[at]) * TO_U8);
+                table[i] = (byte) (int) ((float) power(i * ColorChanges.ONE_255TH, values[at]) * ColorChanges.TO_U8);
             } else {
                 table[i] = (byte) (int) Math.rint(
                         Math.clamp((float) values[at] * i + (float) (values[at + 1] * 255), 0f, 255f));
             }
         }
         canvas.map(table);
+    }
+
+    /** By logarithm, since {@link StrictMath#pow} allocates memory. */
+    private static double power(double base, double exponent) {
+        return exponent == 0 ? 1 : base == 0 ? 0 : StrictMath.exp(exponent * StrictMath.log(base));
     }
 
     @Override

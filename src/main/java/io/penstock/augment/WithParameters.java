@@ -43,7 +43,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     /** Draws the parameters of all steps into a row. */
     static void draw(List<AugmentMap.Named> steps, ParameterTable table, List<Size> sizes, RandomGenerator random,
             MemorySegment row) {
-        double[] values = AugmentMap.values();
+        double[] values = AugmentMap.workspace().values;
         for (int i = 0; i < steps.size(); i++) {
             Size size = sizes.get(i);
             AugmentMap.draw(steps.get(i), random, size.height(), size.width(), values);

@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock tokenize}. */
 @Command(
@@ -36,9 +34,6 @@ import picocli.CommandLine.Spec;
             "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears complete or not at all."})
 final class TokenizeCommand implements Callable<Integer> {
 
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private Report report;
 
@@ -47,21 +42,22 @@ final class TokenizeCommand implements Callable<Integer> {
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
             description = "Store to write, without a suffix.")
+    @SuppressWarnings("NullAway.Init")
     private Path output;
 
-    @Option(names = "--encoding", defaultValue = "gpt2", paramLabel = "NAME",
+    @Option(names = "--encoding", paramLabel = "NAME",
             description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
-    private String encoding;
+    private String encoding = "gpt2";
 
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
 
-    @Option(names = "--field", defaultValue = "text", paramLabel = "NAME",
+    @Option(names = "--field", paramLabel = "NAME",
             description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
-    private String field;
+    private String field = "text";
 
     @Option(names = "--threads", paramLabel = "N", description = "Encoding threads; default: one per processor.")
-    private Integer threads;
+    private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--follow-links",
             description = "Follow every link in a folder; default: only links to files in the same folder.")
@@ -75,7 +71,9 @@ final class TokenizeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output)
+        UsageException.requireAtLeast(1, "--threads", threads);
+        Tokenizer tokenizer = UsageException.valid("--encoding: ", () -> Tokenizer.of(encoding));
+        TokenizeJob job = new TokenizeJob(tokenizer, inputs, output).threads(threads)
                 .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
         if (appendEndOfText) {
@@ -83,13 +81,6 @@ final class TokenizeCommand implements Callable<Integer> {
         }
         if (followLinks) {
             job.followLinks();
-        }
-        if (threads != null) {
-            if (threads < 1) {
-                throw new ParameterException(spec.commandLine(),
-                        "--threads: found " + threads + ", expected at least 1");
-            }
-            job.threads(threads);
         }
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
@@ -100,15 +91,7 @@ final class TokenizeCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    private Tokenizer tokenizer() {
-        try {
-            return Tokenizer.of(encoding);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--encoding: " + e.getMessage(), e);
-        }
-    }
-
-    static Map<String, Object> fields(Path output, TokenizeSummary summary) {
+    static Map<String, @Nullable Object> fields(Path output, TokenizeSummary summary) {
         return Json.members("store", output.toString(), "encoding", summary.encoding(),
                 "dtype", summary.dtype().toString(), "files", summary.files(), "skipped_links", summary.skippedLinks(),
                 "documents", summary.documents(), "tokens", summary.tokens(), "text_bytes", summary.textBytes(),

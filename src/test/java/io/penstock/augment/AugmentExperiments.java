@@ -68,35 +68,61 @@ public final class AugmentExperiments {
         this.random = new SplittableRandom(seed);
     }
 
-    /** Each step alone, and pipelines of several. */
+    /** Each step alone, on small images too, and pipelines of several. */
     public List<Experiment> all() {
         List<Experiment> all = new ArrayList<>();
-        all.add(experiment(Augment.images(), 3));
+        all.add(experiment(Augment.images(), 3, 14, 17));
         for (int s = 0; s < STEPS.size(); s++) {
-            all.add(experiment(STEPS.get(s).apply(Augment.images()), channels(s >= COLORS)));
+            Augment augment = STEPS.get(s).apply(Augment.images());
+            int channels = channels(s >= COLORS);
+            all.add(experiment(augment, channels, random.nextInt(14, 30), random.nextInt(17, 40)));
+            int height = random.nextInt(1, 6);
+            int width = random.nextInt(1, 6);
+            if (takes(augment, height, width)) {
+                all.add(experiment(augment, channels, height, width));
+            }
         }
         for (int i = 0; i < 24; i++) {
-            all.add(experiment(mixed(), channels(true)));
+            all.add(experiment(mixed(), channels(true), random.nextInt(14, 30), random.nextInt(17, 40)));
         }
+        for (Augment augment : pipelines()) {
+            all.add(experiment(augment, 3, random.nextInt(14, 30), random.nextInt(17, 40)));
+        }
+        all.add(experiment(Augment.images().horizontalFlip(0.5).solarize(9, 0.5), 1, 2, 2100));
         return all;
+    }
+
+    /** Steps that share a pass, as recipes have them. */
+    private static List<Augment> pipelines() {
+        Augment cropped = Augment.images().randomCrop(10, 9).horizontalFlip(0.5).verticalFlip(0.5);
+        Augment padded = Augment.images().randomCrop(10, 9, Padding.of(4, Padding.Mode.REFLECT)).horizontalFlip(0.5);
+        return List.of(cropped, padded, cropped.randomCrop(5, 5).horizontalFlip(0.5),
+                cropped.affine(AFFINE, Interpolation.BILINEAR, 9).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1),
+                padded.randomErasing(0.9).rotate(40, Interpolation.NEAREST, 3).sharpness(2, 0.9),
+                Augment.images().randomResizedCrop(9, 8).horizontalFlip(0.5).randAugment().randomErasing(0.9),
+                Augment.images().resize(16).centerCrop(14, 15).horizontalFlip(0.5).verticalFlip(0.5));
+    }
+
+    private static boolean takes(Augment augment, int height, int width) {
+        try {
+            augment.table();
+            augment.over(new TensorSpec("image", DType.U8, height, width, 3)).sizes();
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;                                           // too many parameters, or too small an image
+        }
     }
 
     private int channels(boolean colors) {
         return colors ? random.nextInt(4) == 0 ? 1 : 3 : random.nextInt(1, 5);
     }
 
-    /** Steps in a random order, as many as fit into the table; the smallest crops are left to the end. */
+    /** Steps in a random order, as many as fit into the table. */
     private Augment mixed() {
         Augment augment = Augment.images();
         for (int steps = random.nextInt(2, 10); steps > 0; steps--) {
             Augment more = STEPS.get(random.nextInt(STEPS.size())).apply(augment);
-            try {
-                more.table();
-                more.over(new TensorSpec("image", DType.U8, 14, 17, 3)).sizes();
-                augment = more;
-            } catch (IllegalArgumentException e) {
-                continue;                                           // too many parameters, or too small an image
-            }
+            augment = takes(more, 14, 17) ? more : augment;
         }
         return switch (random.nextInt(3)) {
             case 0 -> augment;
@@ -105,9 +131,7 @@ public final class AugmentExperiments {
         };
     }
 
-    private Experiment experiment(Augment augment, int channels) {
-        int height = random.nextInt(14, 30);
-        int width = random.nextInt(17, 40);
+    private Experiment experiment(Augment augment, int channels, int height, int width) {
         int batch = random.nextInt(1, 5);
         int most = batch + random.nextInt(3);
         Cells images = images(most, height, width, channels);

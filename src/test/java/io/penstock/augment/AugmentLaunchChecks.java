@@ -45,35 +45,41 @@ public final class AugmentLaunchChecks {
     }
 
     static void batchesAreThoseOfTheWorkersAndNothingIsOutOfOrder() {
-        assertEquals(0, differingBatches(AUGMENT.stage("image")));
+        assertEquals(0, simulated(AUGMENT.stage("image")));
         assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
     }
 
     static void aStageThatDoesNotWaitForTheCopyIsAViolation() {
-        differingBatches((device, fields) -> new OnItsOwnStream(device, AUGMENT.stage("image").open(device, fields)));
+        simulated((device, fields) -> new OnItsOwnStream(device, AUGMENT.stage("image").open(device, fields)));
         assertTrue(CudaSimulator.violations() > 0);
         CudaSimulator.reset();
     }
 
     static void aStageWithTheParametersOfTheSlotBeforeGivesOtherPixels() {
-        int differing = differingBatches(
+        int differing = simulated(
                 (device, fields) -> new OneTableLate(fields, AUGMENT.stage("image").open(device, fields)));
         assertTrue(differing > 0);
         CudaSimulator.reset();
     }
 
+    private static int simulated(DeviceStage stage) {
+        try (Device device = Device.cuda(0)) {
+            CudaSimulator.setSpeed(200, 50);
+            return differingBatches(device, stage);
+        }
+    }
+
     /** Counts the batches whose images are not those of the workers. */
-    private static int differingBatches(DeviceStage stage) {
+    static int differingBatches(Device device, DeviceStage stage) {
         int differing = 0;
         long mostBytes = (long) BATCH * IMAGE_BYTES;
-        CudaSimulator.setSpeed(200, 50);
+        device.makeCurrent();
         try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, SAMPLES, 20, 26, 3));
-                Device device = Device.cuda(0); DeviceStream train = device.openStream("train");
+                DeviceStream train = device.openStream("train");
                 PinnedBuffer result = device.allocatePinned(mostBytes); DeviceBuffer copy = device.allocate(mostBytes);
                 DataLoader workers = settings(AUGMENT.mapped(TensorRows.of("image", store), "image")).open();
                 DataLoader staged = settings(AUGMENT.withParameters(TensorRows.of("image", store), "image"))
                         .device(device).onDevice(stage).open()) {
-            device.makeCurrent();
             var cast = new CastTransform(DType.U8, DType.U8);
             while (workers.hasNext()) {
                 long bytes;

@@ -11,6 +11,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceUnavailableException;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -30,10 +31,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A pipeline on the device gives what it gives in workers; {@link AugmentExperiments} has each step's pixels. */
@@ -153,6 +158,19 @@ class AugmentStageTest {
         assertEquals(8, Augment.images().resize(9).table().rowBytes());
     }
 
+    /** The example of the specification. */
+    @Test
+    void aRowHasTheSpecifiedBytes() {
+        Augment augment = Augment.images().randomCrop(8, 8).horizontalFlip(0.5).rotate(30, Interpolation.NEAREST, 0);
+        byte[] row = new byte[24];
+        augment.table().write(List.of(
+                new StepParameters("penstock.augment.randomCrop", Map.of("top", 3.0, "left", 17.0)),
+                new StepParameters("penstock.augment.horizontalFlip", Map.of("applied", 1.0)),
+                new StepParameters("penstock.augment.rotate", Map.of("angle", -12.5))),
+                Tensor.of(MemorySegment.ofArray(row), DType.U8, 24));
+        assertEquals("0300000011000000010000000000000000000000000029c0", HexFormat.of().formatHex(row));
+    }
+
     @Test
     void parametersAreReadAsTheyWereWritten() {
         Augment augment = recipe();
@@ -229,6 +247,11 @@ class AugmentStageTest {
         assertEquals("[[CROP, FLIP_HORIZONTALLY, WARP, JITTER], [JITTER_REST, GRAYSCALE, ERASE]]",
                 passes(Augment.images().randomCrop(9, 9).horizontalFlip(0.5).rotate(9, Interpolation.BILINEAR, 0)
                         .colorJitter(0.1, 0.1, 0.1, 0.1).grayscale(0.1).randomErasing(0.5)));
+        Augment flips = Augment.images();
+        for (int i = 0; i < 9; i++) {
+            flips = flips.verticalFlip(0.5);
+        }
+        assertEquals("[[" + "FLIP_VERTICALLY, ".repeat(7) + "FLIP_VERTICALLY], [FLIP_VERTICALLY]]", passes(flips));
         assertEquals("[[RESIZE, FLIP_HORIZONTALLY, JITTER, SOLARIZE]]",
                 passes(Augment.images().randomResizedCrop(9, 9).horizontalFlip(0.5).colorJitter(0.1, 0, 0.1, 0.1)
                         .invert(0.5)));
@@ -316,6 +339,24 @@ class AugmentStageTest {
             Dataset once = Augment.images().horizontalFlip(0.5).withParameters(images(store), "image");
             assertEquals("two fields are named 'image_parameters'",
                     refusal(() -> Augment.images().verticalFlip(0.5).withParameters(once, "image")));
+        }
+    }
+
+    @Nested
+    @Tag("gpu")
+    class OnAGpu {
+        @Test
+        void batchesAreThoseOfTheWorkers() {
+            Device device;
+            try {
+                device = Device.cuda(0);
+            } catch (DeviceUnavailableException e) {
+                Assumptions.abort(e.getMessage());
+                return;
+            }
+            try (device) {
+                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe().stage("image")));
+            }
         }
     }
 }

@@ -52,8 +52,12 @@ class TransformTest {
     @Tag("slow")
     @Test
     void imagesAreTheSameOnceTheTwinIsCompiled() {
-        for (long seed = 10; seed < 30; seed++) {
-            for (Experiment experiment : new TensorExperiments(seed).largeImages()) {
+        List<Experiment> images = new ArrayList<>();
+        for (long seed = 10; seed < 14; seed++) {
+            images.addAll(new TensorExperiments(seed).largeImages());
+        }
+        for (int round = 0; round < 5; round++) {
+            for (Experiment experiment : images) {
                 try (Lab lab = new DeviceLab(Device.host())) {
                     experiment.verify(lab);
                 }
@@ -86,6 +90,7 @@ class TransformTest {
     @Nested
     @TestInstance(Lifecycle.PER_CLASS)
     class CompiledForTheCpu {
+        private final List<Experiment> forEveryGrid = experiments(4);
         private Path library;
 
         @BeforeAll
@@ -106,7 +111,7 @@ class TransformTest {
         @ParameterizedTest
         @ValueSource(ints = {2, 3, Integer.MAX_VALUE})
         void theSizeOfTheGridChangesNothing(int divisor) {
-            for (Experiment experiment : experiments(4)) {
+            for (Experiment experiment : forEveryGrid) {
                 try (Lab lab = new NativeLab(library, divisor)) {
                     experiment.verify(lab);
                 }

@@ -2,11 +2,14 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.Span;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Runs user code on the values of another reader. */
@@ -16,16 +19,19 @@ final class MappedReader extends MadeReader {
     private final SampleMap map;
     /** Null if the map needs none. */
     private final SampleMap.@Nullable Session session;
-    private final boolean decodes;
     private final long step;
+    /** The first of the map's parts; -1 if it has none. */
+    private final int firstPart;
+    private int made;
 
     MappedReader(FieldSource.Mapped source, FieldReader input, TensorSpec spec, ReadContext context) {
         super(spec, context);
         this.input = input;
         this.map = source.map();
         this.session = map.open().orElse(null);
-        this.decodes = map.decodes();
         this.step = source.step();
+        List<String> parts = map.parts();
+        this.firstPart = parts.isEmpty() ? -1 : context.clock.addParts(parts);
     }
 
     /** A value of varying length is as long as its input. */
@@ -37,19 +43,11 @@ final class MappedReader extends MadeReader {
 
     @Override
     void make(long sample, long bytes, MemorySegment target, long targetOffset) {
-        long start = context.clock.now();
         Span value = input.value(sample, map.readsInPlace());
-        if (decodes) {
-            context.clock.readSince(start);
-        }
         long begin = context.clock.now();
         try {
-            run(value, bytes, target, targetOffset);
-            if (decodes) {
-                context.clock.decodedSince(begin);
-            } else {
-                context.clock.transformedSince(begin);
-            }
+            run(value, begin, bytes, target, targetOffset);
+            context.clock.transformedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
         } catch (RuntimeException e) {
@@ -57,13 +55,20 @@ final class MappedReader extends MadeReader {
         }
     }
 
-    private void run(Span value, long bytes, MemorySegment target, long targetOffset) throws IOException {
-        MemorySegment in = value.segment();
+    private void run(Span value, long begin, long bytes, MemorySegment target, long targetOffset) throws IOException {
+        boolean isTimed = firstPart >= 0 && (made++ & StageClock.EVERY - 1) == 0;
+        PartClock clock = isTimed ? context.clock.timing(firstPart, begin) : PartClock.NONE;
         if (session != null) {
-            session.map(in, value.byteOffset(), value.byteSize(), context.chance(step), target, targetOffset, bytes);
+            session.map(value.segment(), value.byteOffset(), value.byteSize(), context.chance(step), target,
+                    targetOffset, bytes, clock);
+            return;
+        }
+        Tensor in = input.tensor(value.segment(), value.byteOffset(), value.byteSize());
+        Tensor out = tensor(target, targetOffset, bytes);
+        if (isTimed) {
+            map.map(in, context.chance(step), out, clock);
         } else {
-            map.map(input.tensor(in, value.byteOffset(), value.byteSize()), context.chance(step),
-                    tensor(target, targetOffset, bytes));
+            map.map(in, context.chance(step), out);
         }
     }
 

@@ -4,6 +4,7 @@ package io.penstock.dataset.source;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
@@ -27,21 +28,35 @@ public interface SampleMap {
     void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
 
     /**
+     * The parts of the work that a loader's reports show apart, such as the steps of a pipeline.
+     *
+     * @return their names; empty to show the work as a whole
+     */
+    default List<String> parts() {
+        return List.of();
+    }
+
+    /**
+     * Computes a value and tells when each of the {@link #parts} is done. A loader calls this for some samples, and the
+     * other method for the rest; both give the same value.
+     *
+     * @param in as in {@link #map(Tensor, RandomGenerator, Tensor)}
+     * @param random likewise
+     * @param out likewise
+     * @param clock is told, in this call and thread
+     * @throws IOException likewise
+     */
+    default void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) throws IOException {
+        map(in, random, out);
+    }
+
+    /**
      * Tells whether {@code in} may be a file mapping instead of a copy. Only Java code may read a mapping: a truncated
      * page raises an error in Java but kills the process in native code.
      *
      * @return true if only Java code reads the input
      */
     default boolean readsInPlace() {
-        return false;
-    }
-
-    /**
-     * Tells whether the map decodes stored files, so that its time is accounted to decoding.
-     *
-     * @return true if it decodes
-     */
-    default boolean decodes() {
         return false;
     }
 
@@ -68,10 +83,11 @@ public interface SampleMap {
          * @param out native memory of the batch
          * @param outOffset the first byte to write
          * @param outBytes the bytes to write, all of them
+         * @param clock is told when each of the {@link #parts} is done
          * @throws IOException if the sample is bad
          */
         void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
-                long outOffset, long outBytes) throws IOException;
+                long outOffset, long outBytes, PartClock clock) throws IOException;
 
         /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
         @Override

@@ -10,6 +10,7 @@ import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.index.Generation;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
@@ -22,7 +23,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -271,12 +271,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     /** {@inheritDoc} Its arrays include the tokens if they are one run; {@link #inspect} always includes them. */
     @Override
     public StoreInfo info() {
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("dtype_code", MegatronIndex.codeOf(dtype()));
-        details.put("sequences", index.sequences());
-        details.put("documents", index.documents());
-        details.put("multimodal", index.isMultimodal());
+        Map<String, @Nullable Object> details = Json.members("dtype", dtype().toString(),
+                "dtype_code", MegatronIndex.codeOf(dtype()), "sequences", index.sequences(),
+                "documents", index.documents(), "multimodal", index.isMultimodal());
         if (positions != null) {
             details.put("in_pieces", true);
         }
