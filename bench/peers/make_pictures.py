@@ -2,7 +2,7 @@
 """Writes the JPEGs of the workloads `pictures`: clouds of noise at all scales, gradients and shapes, as photographs
 have them; most of 500 x 375, quality 85 to 90, 4:2:0, 57 KB on average. Also as one tar.
 
-    python bench/peers/make_pictures.py target/bench/pictures          needs Pillow and numpy
+    python bench/peers/make_pictures.py target/bench/jpegs          needs Pillow and numpy
 """
 import io
 import pathlib

@@ -2,7 +2,7 @@
 """JPEG files to batches of f32[64, 3, 224, 224] by one thread: torchvision's transforms v2 on tensors or on Pillow's
 images, or OpenCV; a round for each line of standard input, as rounds.py says.
 
-    echo 2 0 0 | python bench/peers/torch_pictures.py --store target/bench/pictures --mode rrc --via tensors
+    echo 2 0 0 | python bench/peers/torch_pictures.py --store target/bench/jpegs --mode rrc --via tensors
 
 The files are in memory, and there is no DataLoader: what is left is the pictures' own. OpenCV does not antialias.
 """
@@ -25,15 +25,16 @@ MEAN, DEVIATION = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
 def torchvision_v2():
-    """torchvision's operators are not compiled for every build of torch. The transforms do not need them, its import
-    does."""
-    library = torch.library.Library("torchvision", "DEF")
-    try:
-        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    except RuntimeError:
-        pass  # it is compiled
+    """Declares torchvision's operators, which are not compiled for every build of torch: the transforms do not need
+    them, its import does."""
+    declared = torch.library.Library("torchvision", "DEF")
+    for operator in ("nms", "qnms"):
+        try:
+            declared.define(operator + "(Tensor dets, Tensor scores, float t) -> Tensor")
+        except RuntimeError:
+            pass  # it is compiled
     from torchvision.transforms import v2
-    return v2, library
+    return v2, declared
 
 
 def torchvision_steps(mode, via):

@@ -90,9 +90,9 @@ def make_data(setup, say):
     if not list(shards.glob("*.tar")):
         say("writing the WebDataset shards")
         run(setup.java, "--enable-native-access=ALL-UNNAMED", "-cp", setup.class_path, SHARDS_CLASS, shards)
-    if "PIL" in setup.installed and not (setup.folder / "pictures/pictures.tar").exists():
+    if "PIL" in setup.installed and not (setup.folder / "jpegs/pictures.tar").exists():
         say("drawing the pictures")
-        run(setup.python, "bench/peers/make_pictures.py", setup.folder / "pictures")
+        run(setup.python, "bench/peers/make_pictures.py", setup.folder / "jpegs")
     for path in [*setup.folder.glob("*.npy"), *setup.folder.glob("documents.*"), setup.folder / "tokens.bin",
                  *shards.glob("*.tar")]:
         warm_up(path)

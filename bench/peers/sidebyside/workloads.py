@@ -128,7 +128,7 @@ def pictures(setup, mode):
               "rrc-rotate": "RandomResizedCrop 224, flip, rotation, bilinear",
               "rrc-randaugment": "RandomResizedCrop 224, flip, RandAugment"}
     made = Workload(f"pictures-{mode}", f"JPEG files of about 500×375, {titles[mode]}, normalized to f32", "images")
-    folder, base = setup.file("pictures"), mode in ("rrc", "eval")
+    folder, base = setup.file("jpegs"), mode in ("rrc", "eval")
     libraries = [("w0", "", ()), *([("w0, parts", setup.turbojpeg, ("--part",))] if setup.turbojpeg else [])]
     for config, library, part in libraries:
         made.penstock(setup, config, f"{folder}/pictures.tar", "pictures", "--mode", mode, "--workers", 0,

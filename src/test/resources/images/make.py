@@ -229,8 +229,8 @@ def main():
                 cut = image.resize((w, h), Image.Resampling.BILINEAR).crop((left, top, left + width, top + height))
                 fitted.append({"image": name, "upright": upright, "shorter_side": side, "height": height,
                                "width": width, "sha256": sha(cut)})
-    (HERE / "oracle.json").write_text(json.dumps({"images": truths, "resized": resized, "fitted": fitted, "framed": framed()},
-                                                 indent=1) + "\n")
+    found = {"images": truths, "resized": resized, "fitted": fitted, "framed": framed()}
+    (HERE / "oracle.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

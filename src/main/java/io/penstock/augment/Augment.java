@@ -10,8 +10,6 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -330,32 +328,19 @@ public final class Augment extends PixelSteps {
     }
 
     /**
-     * Augments a field of a dataset, in the workers, each time a sample is read. The field has decoded images of one
-     * size, or image files as stored, of all sizes, one of which a step must make. Of a file, what the first steps crop
-     * and resize is decoded straight to that: as far as {@link io.penstock.image.FrameDecoder} can, only the part that
-     * is needed. A file that cannot be decoded, or is too small for a crop, is a bad sample.
+     * Augments a field of a dataset, in the workers, each time a sample is read. Of image files, a step must make one
+     * size, and only what the first steps crop is decoded, as far as {@link io.penstock.image.FrameDecoder} can. A file
+     * that cannot be decoded, or is too small for a crop, is a bad sample.
      *
-     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG and PNG files,
-     *     {@code u8 [*]}; must stay open
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files, {@code u8 [*]};
+     *     must stay open
      * @param field the field's name
      * @return the samples with the augmented images in its place
-     * @throws IllegalArgumentException if the field is missing, is not of such images, or a step cannot take them; if
-     *     no step makes one size of files; or if a normalization has not one number per channel or another dtype than
-     *     floats
+     * @throws IllegalArgumentException if the field is missing or not of such images, a step cannot take them, no step
+     *     makes one size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
-        TensorSpec in = images.fields().get(images.indexOf(field));
-        AugmentMap map = over(in);
-        TensorSpec augmented = map.result(field);
-        ImageTransform transform = ending.transform(augmented);
-        if (transform == null) {
-            return steps.isEmpty() ? images : images.map(field, augmented, describe(map), name, map);
-        }
-        return images.map(field, transform.result(field), describe(map) + ", " + transform, name, map.to(transform));
-    }
-
-    private String describe(AugmentMap map) {
-        return map.decodes() ? this + ", of files to " + map.decoding() : toString();
+        return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
     }
 
     /**
@@ -466,18 +451,14 @@ public final class Augment extends PixelSteps {
      * Augments one image by given parameters: those drawn before, or others. Normalization is left out.
      *
      * @param parameters one per step, in order
-     * @param in the image, {@code u8 [H, W, C]}, or its file in native memory, {@code u8 [n]}
+     * @param in the image, {@code u8 [H, W, C]}, or its file, {@code u8 [n]}
      * @param out the memory to write, {@code u8} of the result's shape
      * @throws IllegalArgumentException if the parameters are not those of the steps, one is out of range, or a tensor
      *     has another dtype or shape
-     * @throws UncheckedIOException if the file cannot be decoded
+     * @throws java.io.UncheckedIOException if the file cannot be decoded
      */
     public void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        try (var worker = new AugmentWorker(over(new TensorSpec("image", in.dtype(), in.shape())))) {
-            worker.apply(parameters, in, out);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        AugmentWorker.apply(over(new TensorSpec("image", in.dtype(), in.shape())), parameters, in, out);
     }
 
     /**

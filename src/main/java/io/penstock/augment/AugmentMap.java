@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.image.ImageDecoding;
@@ -114,9 +115,16 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
                 ImageDecoding.rgb(), null);
     }
 
-    /** The same steps with an output. */
-    AugmentMap to(ImageTransform transform) {
-        return new AugmentMap(steps, images, channels, decoding, transform);
+    /** Maps the field of a dataset by the pipeline of that name and text, which so ends. */
+    Dataset mapped(Dataset samples, String field, String pipeline, String text, Ending ending) {
+        TensorSpec augmented = result(field);
+        ImageTransform transform = ending.transform(augmented);
+        String what = images == null ? text + ", of files to " + decoding : text;
+        if (transform == null) {
+            return steps.isEmpty() ? samples : samples.map(field, augmented, what, pipeline, this);
+        }
+        return samples.map(field, transform.result(field), what + ", " + transform, pipeline,
+                new AugmentMap(steps, images, channels, decoding, transform));
     }
 
     /**
@@ -187,7 +195,7 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
         String usual = Augment.NAME + ".";
         List<String> parts = new ArrayList<>(steps.stream().map(Named::name)
                 .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList());
-        if (decodes()) {
+        if (images == null) {
             parts.add("decode");
         }
         return List.copyOf(parts);
@@ -239,10 +247,5 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     @Override
     public boolean readsInPlace() {
         return images != null;
-    }
-
-    /** Tells whether the images are files. */
-    boolean decodes() {
-        return images == null;
     }
 }

@@ -91,8 +91,20 @@ final class AugmentWorker implements SampleMap.Session {
         }
     }
 
-    /** Applies given parameters; the output is left out. */
-    void apply(List<StepParameters> parameters, Tensor in, Tensor out) throws IOException {
+    /**
+     * Applies given parameters to one image; the output is left out.
+     *
+     * @throws UncheckedIOException if the image's file cannot be decoded
+     */
+    static void apply(AugmentMap map, List<StepParameters> parameters, Tensor in, Tensor out) {
+        try (var worker = new AugmentWorker(map)) {
+            worker.apply(parameters, in, out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void apply(List<StepParameters> parameters, Tensor in, Tensor out) throws IOException {
         List<AugmentMap.Named> steps = map.steps();
         TensorSpec expected = map.result("image");
         var found = new TensorSpec("image", out.dtype(), out.shape());

@@ -55,9 +55,9 @@ public final class ImageDecoding {
     }
 
     /**
-     * This decoding with <b>other pixels</b>, which a JPEG that is reduced much gives in less time: libturbojpeg decodes
-     * it 2, 4 or 8 times smaller if both sides stay at least twice as long as the resized ones. The result differs a
-     * little from that of the whole image.
+     * This decoding with <b>other pixels</b>: libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if both sides stay at
+     * least twice as long as the resized ones. That takes less time, and the result differs a little from that of the
+     * whole image.
      *
      * @return the decoding
      */

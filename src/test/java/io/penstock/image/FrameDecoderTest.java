@@ -292,8 +292,8 @@ class FrameDecoderTest {
         }
         try (Arena arena = Arena.ofConfined();
                 FrameDecoder decoder = ImageDecoding.rgb().with(JpegLibrary.TURBOJPEG).upright().open()) {
-            MemorySegment[] stored =
-                    images.stream().map(i -> arena.allocateFrom(ValueLayout.JAVA_BYTE, i)).toArray(MemorySegment[]::new);
+            MemorySegment[] stored = images.stream().map(image -> arena.allocateFrom(ValueLayout.JAVA_BYTE, image))
+                    .toArray(MemorySegment[]::new);
             MemorySegment target = arena.allocate(3 * 12 * 14);
             assertEquals(0, HeapUse.fewest(0, () -> {
                 for (int i = 0; i < 60; i++) {

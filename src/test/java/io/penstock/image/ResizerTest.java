@@ -49,7 +49,8 @@ class ResizerTest {
             int[] from = ints(truth.get("from"));
             int[] to = ints(truth.get("to"));
             int channels = ((Number) truth.get("channels")).intValue();
-            byte[] resized = resize(resizer, Resizer.Filter.valueOf((String) truth.get("filter")), pixels(from[0] * from[1] * channels), from, channels, to,
+            byte[] resized = resize(resizer, Resizer.Filter.valueOf((String) truth.get("filter")),
+                    pixels(from[0] * from[1] * channels), from, channels, to,
                     new int[] {0, 0, to[0], to[1]});
             assertEquals(truth.get("sha256"), Oracle.sha256(resized), truth.toString());
             compared++;
@@ -64,7 +65,8 @@ class ResizerTest {
         for (int channels = 1; channels <= 4; channels++) {
             byte[] pixels = pixels(40 * 30 * channels);
             for (int[] to : List.of(new int[] {21, 17}, new int[] {40, 30}, new int[] {61, 30}, new int[] {40, 7})) {
-                byte[] whole = resize(resizer, Resizer.Filter.BILINEAR, pixels, from, channels, to, new int[] {0, 0, to[0], to[1]});
+                byte[] whole = resize(resizer, Resizer.Filter.BILINEAR, pixels, from, channels, to,
+                        new int[] {0, 0, to[0], to[1]});
                 int[] part = {5, 2, to[0] - 9, to[1] - 4};
                 byte[] expected = new byte[part[2] * part[3] * channels];
                 for (int y = 0; y < part[3]; y++) {
