@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
- * run it while they fill a batch ({@link #mapped}), or, over decoded images, its device does behind the copy of the
- * batch ({@link #stage}), with the same result.
+ * run it ({@link #mapped}), or, over decoded images, its device ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -38,8 +37,7 @@ import org.jspecify.annotations.Nullable;
  * change what other operations draw. Two pipelines of one name draw the same for a sample, as is useful for an image
  * and its mask.
  *
- * <p>Immutable and thread-safe: each method returns a new pipeline. Augmenting allocates nothing on the heap once a
- * worker's arrays are large enough.
+ * <p>Immutable and thread-safe. Augmenting allocates nothing on the heap once a worker's arrays are large enough.
  */
 public final class Augment extends PixelSteps {
 
@@ -49,7 +47,6 @@ public final class Augment extends PixelSteps {
     private final String name;
     private final List<AugmentMap.Named> steps;
     private final Ending ending;
-    /** How files become pixels; null if nothing was said. */
     private final @Nullable ImageDecoding decoding;
 
     private Augment(String name, List<AugmentMap.Named> steps, Ending ending, @Nullable ImageDecoding decoding) {
@@ -318,10 +315,10 @@ public final class Augment extends PixelSteps {
     }
 
     /**
-     * Decodes the files of a field in another way than to RGB as stored.
+     * Decodes files in another way than to RGB as stored.
      *
-     * @param how which channels, whether turned upright, by which library
-     * @return a new pipeline, for fields of image files only
+     * @param how the channels, the orientation, the library
+     * @return a new pipeline, for image files only
      */
     public Augment decoding(ImageDecoding how) {
         return new Augment(name, steps, ending, how);
@@ -332,12 +329,11 @@ public final class Augment extends PixelSteps {
      * size, and only what the first steps crop is decoded, as far as {@link io.penstock.image.FrameDecoder} can. A file
      * that cannot be decoded, or is too small for a crop, is a bad sample.
      *
-     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files, {@code u8 [*]};
-     *     must stay open
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files; must stay open
      * @param field the field's name
      * @return the samples with the augmented images in its place
-     * @throws IllegalArgumentException if the field is missing or not of such images, a step cannot take them, no step
-     *     makes one size of files, or a normalization does not fit the channels
+     * @throws IllegalArgumentException if the field is missing or unfit, a step cannot take the images, none makes one
+     *     size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
         return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
