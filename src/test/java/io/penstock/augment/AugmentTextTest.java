@@ -72,7 +72,8 @@ class AugmentTextTest {
         Augment parsed = AugmentText.parse("""
                 randomResizedCrop=16x12, FLIP, vflip, jitter=0.4:0.4:0.4:0.1, gray, invert, posterize=4,
                 solarize = 128, autocontrast, equalize, sharpness=2, rotate=30,
-                affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6, ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8, center=6x7, normalize=imagenet, to=bf16
+                affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6, ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8,
+                center=6x7, normalize=imagenet, to=bf16
                 """);
         assertEquals(built.toString(), parsed.toString());
         assertEquals(fingerprint(built), fingerprint(parsed));
