@@ -179,16 +179,20 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     }
 
     /**
-     * The steps' names, without the pipeline's if that has none of its own. Of files, the last part is decoding,
-     * cropping and resizing, as far as no other step needed the pixels before.
+     * Decoding of files, with the crops, the resize and the flips that are done by it; the steps by their names,
+     * without the usual pipeline's; and the output.
      */
     @Override
     public List<String> parts() {
-        String usual = Augment.NAME + ".";
-        List<String> parts = new ArrayList<>(steps.stream().map(Named::name)
-                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList());
+        List<String> parts = new ArrayList<>();
         if (decodes()) {
             parts.add("decode");
+        }
+        String usual = Augment.NAME + ".";
+        steps.stream().map(Named::name).map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name)
+                .forEach(parts::add);
+        if (output != null) {
+            parts.add("normalize");
         }
         return List.copyOf(parts);
     }

@@ -58,6 +58,16 @@ class AugmentTextTest {
         assertEquals(fingerprint(pipeline), fingerprint(AugmentText.parse(written)));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"decode,rrc=8", "decode=gray,rrc=8", "decode=rgba:upright,flip",
+        "decode=orientation=upright", "decode=gray:detail=scaled,rrc=8,to=f16",
+        "name=\"b\",decode=gray:upright:scaled"})
+    void theDecodingOfFilesIsReadAndWritten(String text) {
+        Augment pipeline = AugmentText.parse(text);
+        assertEquals(text, AugmentText.of(pipeline));
+        assertEquals(String.valueOf(pipeline.decoding()), String.valueOf(AugmentText.parse(text).decoding()));
+    }
+
     @Test
     void aPipelineIsTheOneThatTheBuilderMakes() {
         Augment built = Augment.images().randomResizedCrop(16, 12).horizontalFlip(0.5).verticalFlip(0.5)
@@ -142,11 +152,11 @@ class AugmentTextTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are rrc, resize,",
+        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, rrc,",
         "RandomHorizontalFlip | at character 1: found 'RandomHorizontalFlip', did you mean 'horizontalFlip'?",
-        "flip,,rrc=8 | at character 6: found nothing, expected one of rrc, resize,",
+        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, rrc,",
         "flip, | at character 6: found nothing, expected one of",
-        "xyzzy | at character 1: found 'xyzzy', expected one of rrc,",
+        "xyzzy | at character 1: found 'xyzzy', expected one of decode,",
         "rrc | at character 1: rrc: size: found nothing, expected a size such as 224, or 192x256 for height and width",
         "rrc=22x | at character 5: rrc: size: found '22x', expected a size such as 224",
         "flip, rrc=8:scale=0.2 | at character 19: rrc: scale: found '0.2', expected a range such as 0.2..1",
