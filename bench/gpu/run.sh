@@ -28,7 +28,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt run.log; do
+for file in report.md transfer.jsonl stages.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt \
+    run.log; do
     rm -f "$out/$file"
 done
 rm -f "$out"/gpt-*
@@ -147,6 +148,9 @@ java 60 io.penstock.bench.TokenFile "$store" "${PENSTOCK_TOKENS:-200000000}"
 
 say "transfer"
 java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds 150 > "$out/transfer.jsonl"
+
+say "stages"
+java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
 
 say "throughput"
 for mode in narrow i64; do
