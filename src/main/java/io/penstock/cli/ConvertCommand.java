@@ -85,7 +85,7 @@ final class ConvertCommand implements Callable<Integer> {
             description = "Suffix of a column's files in a tar; default: from its name and encoding.")
     private Map<String, String> suffixes = new LinkedHashMap<>();
 
-    @Option(names = "--token-dtype: ", paramLabel = "DTYPE",
+    @Option(names = "--token-dtype", paramLabel = "DTYPE",
             description = "Token dtype of a megatron store; refused if a token does not fit. Default: as in A.")
     private @Nullable String tokenDType;
 
