@@ -2,6 +2,7 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.device.DeviceStage;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -11,11 +12,10 @@ import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
- * fill a batch.
+ * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}. A loader's workers run it while they fill
+ * a batch ({@link #mapped}), or its device does behind the copy of the batch ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -43,18 +43,14 @@ public final class Augment extends PixelSteps {
     /** The name of a pipeline that is given none. */
     public static final String NAME = "penstock.augment";
 
-    /** What the values become after the last step. */
-    private record Output(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout) {
-    }
-
     private final String name;
     private final List<AugmentMap.Named> steps;
-    private final @Nullable Output output;
+    private final Ending ending;
 
-    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output) {
+    private Augment(String name, List<AugmentMap.Named> steps, Ending ending) {
         this.name = name;
         this.steps = steps;
-        this.output = output;
+        this.ending = ending;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -71,12 +67,12 @@ public final class Augment extends PixelSteps {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), null);
+        return new Augment(name, List.of(), Ending.NONE);
     }
 
     @Override
     Augment with(Step step) {
-        if (output != null) {
+        if (ending.dtype() != null) {
             throw new IllegalStateException(
                     step + " after normalize or to, expected it before: steps change u8 pixels");
         }
@@ -84,7 +80,7 @@ public final class Augment extends PixelSteps {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), null);
+        return new Augment(name, List.copyOf(more), Ending.NONE);
     }
 
     /**
@@ -218,7 +214,8 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally);
+        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally,
+                PixelOp.Kind.FLIP_HORIZONTALLY);
     }
 
     /**
@@ -229,11 +226,14 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically);
+        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically,
+                PixelOp.Kind.FLIP_VERTICALLY);
     }
 
-    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change) {
-        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change));
+    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change,
+            PixelOp.Kind kind) {
+        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change,
+                PixelOp.of(kind)));
     }
 
     /**
@@ -297,8 +297,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, new Output(mean.clone(), deviation.clone(),
-                output == null ? DType.F32 : output.dtype, output == null ? Layout.NCHW : output.layout));
+        return new Augment(name, steps, ending.normalize(mean, deviation));
     }
 
     /**
@@ -309,8 +308,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, new Output(output == null ? null : output.mean,
-                output == null ? null : output.deviation, dtype, layout));
+        return new Augment(name, steps, ending.to(dtype, layout));
     }
 
     /**
@@ -327,13 +325,8 @@ public final class Augment extends PixelSteps {
         AugmentMap map = over(in);
         TensorSpec augmented = map.result(field);
         Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
-        if (output == null) {
-            return mapped;
-        }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
-                .to(output.dtype, output.layout);
-        return (output.mean == null || output.deviation == null ? transform
-                : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
+        ImageTransform transform = ending.transform(augmented);
+        return transform == null ? mapped : transform.mapped(mapped, field);
     }
 
     /**
@@ -378,7 +371,52 @@ public final class Augment extends PixelSteps {
         for (AugmentMap.Named named : steps) {
             renamed = renamed.with(named.step());
         }
-        return new Augment(other, renamed.steps, output);
+        return new Augment(other, renamed.steps, ending);
+    }
+
+    /**
+     * Adds the parameters of each sample to a dataset, as a field for {@link #stage}. The workers draw them as {@link
+     * #mapped} does; the images stay as they are.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param field the field's name
+     * @return the samples with {@link ParameterTable#field} as a further field
+     * @throws IllegalArgumentException if the field is missing, is not of such images, a step cannot take them, the
+     *     parameters are too many, or there is a field of that name
+     */
+    public Dataset withParameters(Dataset images, String field) {
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        return WithParameters.of(images, field, name, toString(), map, table());
+    }
+
+    /**
+     * A loader stage that runs this pipeline on the device, by the parameters of {@link #withParameters}. The pixels
+     * are those of {@link #mapped}.
+     *
+     * {@snippet :
+     * DataLoader.builder(augment.withParameters(images, "jpg")).onDevice(augment.stage("jpg"));
+     * }
+     *
+     * @param field the name of a field of {@code u8 [B, H, W, C]}
+     * @return the stage; its single output replaces the field. Opening it throws an {@link IllegalArgumentException} if
+     *     a step has no kernel
+     */
+    public DeviceStage stage(String field) {
+        return new AugmentStage(this, field);
+    }
+
+    /**
+     * The layout of the parameters in the field of {@link #withParameters}.
+     *
+     * @return the table's layout
+     * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
+     */
+    public ParameterTable table() {
+        return ParameterTable.of(steps);
+    }
+
+    Ending ending() {
+        return ending;
     }
 
     /**
@@ -441,13 +479,6 @@ public final class Augment extends PixelSteps {
 
     List<Step> steps() {
         return steps.stream().map(AugmentMap.Named::step).toList();
-    }
-
-    /** Adds the texts of what ends the pipeline, for {@link AugmentText}. */
-    void endText(List<String> parts) {
-        if (output != null) {
-            StepTable.end(output.mean, output.deviation, output.dtype, output.layout, parts);
-        }
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

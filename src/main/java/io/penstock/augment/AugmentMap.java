@@ -35,6 +35,30 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @param step what it does
      */
     record Named(String name, long number, Step step) {
+
+        /** Names values. */
+        StepParameters parameters(double[] values) {
+            Map<String, Double> byName = new LinkedHashMap<>();
+            for (String parameter : step.parameters()) {
+                byName.put(parameter, values[byName.size()]);
+            }
+            return new StepParameters(name, byName);
+        }
+
+        /**
+         * Puts given parameters into an array.
+         *
+         * @throws IllegalArgumentException if they are not this step's
+         */
+        void values(StepParameters given, double[] into) {
+            List<String> names = step.parameters();
+            if (!given.step().equals(name) || !given.values().keySet().equals(Set.copyOf(names))) {
+                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + name);
+            }
+            for (int k = 0; k < names.size(); k++) {
+                into[k] = given.values().getOrDefault(names.get(k), 0.0);
+            }
+        }
     }
 
     /** What a thread reuses for all images. */
@@ -81,16 +105,27 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /**
+     * Returns the sizes of the images: before the first step and behind each.
+     *
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     */
+    List<Size> sizes() {
+        List<Size> sizes = new ArrayList<>(List.of(new Size(height, width)));
+        for (Named named : steps) {
+            Size size = named.step.check(sizes.getLast(), channels);
+            checkBytes((long) size.height() * size.width(), channels);
+            sizes.add(size);
+        }
+        return List.copyOf(sizes);
+    }
+
+    /**
      * Returns the field of the results.
      *
      * @throws IllegalArgumentException if a step cannot take what the one before it makes
      */
     TensorSpec result(String field) {
-        Size size = new Size(height, width);
-        for (Named named : steps) {
-            size = named.step.check(size, channels);
-            checkBytes((long) size.height() * size.width(), channels);
-        }
+        Size size = sizes().getLast();
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
     }
 
@@ -134,14 +169,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         canvas.load(in.segment(), height, width, channels);
         for (int i = 0; i < steps.size(); i++) {
             Named named = steps.get(i);
-            List<String> names = named.step.parameters();
-            StepParameters given = parameters.get(i);
-            if (!given.step().equals(named.name) || !given.values().keySet().equals(Set.copyOf(names))) {
-                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + named.name);
-            }
-            for (int k = 0; k < names.size(); k++) {
-                workspace.values[k] = given.values().getOrDefault(names.get(k), 0.0);
-            }
+            named.values(parameters.get(i), workspace.values);
             named.step.apply(workspace.values, 0, canvas);
         }
         canvas.store(out.segment());
@@ -154,11 +182,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         Size size = image;
         for (Named named : steps) {
             draw(named, random, size.height(), size.width(), values);
-            Map<String, Double> byName = new LinkedHashMap<>();
-            for (String parameter : named.step.parameters()) {
-                byName.put(parameter, values[byName.size()]);
-            }
-            drawn.add(new StepParameters(named.name, byName));
+            drawn.add(named.parameters(values));
             size = named.step.check(size, 1);
         }
         return List.copyOf(drawn);

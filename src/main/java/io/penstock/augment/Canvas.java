@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.device.internal.RawMemory;
 import io.penstock.image.Resizer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -117,6 +118,17 @@ final class Canvas {
 
     /** Copies an image in. */
     void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageHeight, imageWidth, imageChannels);
+        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, byteCount());
+    }
+
+    /** Copies an image in from an address, which is not checked. */
+    void load(long image, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageHeight, imageWidth, imageChannels);
+        RawMemory.get(image, pixels, 0, byteCount());
+    }
+
+    private void begin(int imageHeight, int imageWidth, int imageChannels) {
         maskFill = IMAGE;
         height = imageHeight;
         width = imageWidth;
@@ -126,12 +138,16 @@ final class Canvas {
             pixels = new byte[bytes];
             pixelMemory = MemorySegment.ofArray(pixels);
         }
-        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, bytes);
     }
 
     /** Copies the image out. */
     void store(MemorySegment target) {
         MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+    }
+
+    /** Copies the image out to an address, which is not checked. */
+    void store(long target) {
+        RawMemory.set(pixels, 0, byteCount(), target);
     }
 
     /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
@@ -197,8 +213,11 @@ final class Canvas {
      * @throws IllegalArgumentException if the crop is not inside it
      */
     void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
-        int border = padding.pixels();
-        byte fill = (byte) (isMask() ? maskFill : padding.fill());
+        crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), isMask() ? maskFill : padding.fill());
+    }
+
+    /** The same with the padding's parts. */
+    void crop(int top, int left, int cropHeight, int cropWidth, int border, Padding.Mode mode, int fill) {
         if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height + 2 * border - cropHeight
                 || left > width + 2 * border - cropWidth) {
             throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
@@ -213,9 +232,9 @@ final class Canvas {
         int last = Math.clamp(border - left + width, first, cropWidth);
         for (int y = 0; y < cropHeight; y++) {
             int to = y * rowBytes;
-            int row = padding.inside(top + y - border, height);
+            int row = mode.inside(top + y - border, height);
             if (row < 0) {
-                Arrays.fill(target, to, to + rowBytes, fill);
+                Arrays.fill(target, to, to + rowBytes, (byte) fill);
                 continue;
             }
             int from = row * width * channels;
@@ -223,19 +242,18 @@ final class Canvas {
                 System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
                         (last - first) * channels);
             }
-            pad(target, to, from, left - border, 0, first, padding, fill);
-            pad(target, to, from, left - border, last, cropWidth, padding, fill);
+            pad(target, to, from, left - border, 0, first, mode, fill);
+            pad(target, to, from, left - border, last, cropWidth, mode, fill);
         }
         replace(cropHeight, cropWidth);
     }
 
     /** Writes columns of a row that are outside the image. */
-    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding padding,
-            byte fill) {
+    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding.Mode mode, int fill) {
         for (int x = begin; x < end; x++) {
-            int column = padding.inside(left + x, width);
+            int column = mode.inside(left + x, width);
             for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] = column < 0 ? fill : pixels[from + column * channels + c];
+                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
             }
         }
     }

@@ -42,6 +42,15 @@ record Resize(int height, int width, ResizeFilter filter) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        if (filter != ResizeFilter.BILINEAR) {
+            throw new IllegalArgumentException(
+                    this + " has no kernel: run it in the workers, by Augment.mapped, or resize bilinearly");
+        }
+        passes.add(PixelOp.of(PixelOp.Kind.RESIZE), 0, check(passes.size(), passes.channels()));
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (height > 0) {
             canvas.resize(height, width, filter);

@@ -206,9 +206,10 @@ final class AugmentCommand implements Callable<Integer> {
             lines.add("epoch " + place.epoch + ", position " + place.position);
             for (StepParameters step : drawn) {
                 if (!step.values().isEmpty()) {
-                    lines.add(step.step().replaceFirst(".*\\.(?=[A-Za-z])", "") + " " + step.values().entrySet().stream()
-                            .map(value -> value.getKey() + "=" + NumberText.digits(value.getValue()))
-                            .collect(Collectors.joining(" ")));
+                    lines.add(step.step().replaceFirst(".*\\.(?=[A-Za-z])", "") + " "
+                            + step.values().entrySet().stream()
+                                    .map(value -> value.getKey() + "=" + NumberText.digits(value.getValue()))
+                                    .collect(Collectors.joining(" ")));
                 }
             }
             return lines;
