@@ -29,7 +29,6 @@ record SampleSource(Path path, String kind, Runnable closer, Dataset dataset, Co
 
     static final long[] NO_BLOCKS = {};
 
-
     /** The same samples with other fields. */
     SampleSource with(Dataset other, Map<String, @Nullable Object> otherCut, String otherText) {
         return new SampleSource(path, kind, closer, other, collator, windowTokens, maxLength, sizes, blockStarts,
