@@ -488,6 +488,10 @@ public final class Augment extends PixelSteps {
         return name;
     }
 
+    @Nullable ImageDecoding decoding() {
+        return decoding;
+    }
+
     List<Step> steps() {
         return steps.stream().map(AugmentMap.Named::step).toList();
     }

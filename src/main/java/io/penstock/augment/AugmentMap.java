@@ -124,7 +124,12 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
             return steps.isEmpty() ? samples : samples.map(field, augmented, what, pipeline, this);
         }
         return samples.map(field, transform.result(field), what + ", " + transform, pipeline,
-                new AugmentMap(steps, images, channels, decoding, transform));
+                to(transform));
+    }
+
+    /** The same steps, with an output behind them. */
+    AugmentMap to(ImageTransform transform) {
+        return new AugmentMap(steps, images, channels, decoding, transform);
     }
 
     /**
@@ -138,6 +143,11 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
                     + "beside masks, boxes and keypoints, and for the device");
         }
         return images;
+    }
+
+    /** Whether images are files. */
+    boolean decodes() {
+        return images == null;
     }
 
     /** Checks that a worker can hold an image in an array. */
@@ -187,16 +197,20 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     }
 
     /**
-     * The steps' names, without the pipeline's if that has none of its own. Of files, the last part is decoding,
-     * cropping and resizing, as far as no other step needed the pixels before.
+     * Decoding of files, with the crops, the resize and the flips that are done by it; the steps by their names,
+     * without the usual pipeline's; and the output.
      */
     @Override
     public List<String> parts() {
-        String usual = Augment.NAME + ".";
-        List<String> parts = new ArrayList<>(steps.stream().map(Named::name)
-                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList());
-        if (images == null) {
+        List<String> parts = new ArrayList<>();
+        if (decodes()) {
             parts.add("decode");
+        }
+        String usual = Augment.NAME + ".";
+        steps.stream().map(Named::name).map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name)
+                .forEach(parts::add);
+        if (output != null) {
+            parts.add("normalize");
         }
         return List.copyOf(parts);
     }

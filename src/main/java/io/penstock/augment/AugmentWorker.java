@@ -28,8 +28,14 @@ final class AugmentWorker implements SampleMap.Session {
     private final @Nullable ImageRows output;
     private final @Nullable PixelRows outputRows;
 
+    /** The parts of the first step, and of writing the pixels. */
+    private final int firstPart;
+    private final int lastPart;
+
     AugmentWorker(AugmentMap map) {
         this.map = map;
+        firstPart = map.decodes() ? 1 : 0;
+        lastPart = Math.max(0, map.parts().size() - 1);
         decoder = map.images() == null ? map.decoding().open() : null;
         output = map.output() == null ? null : map.output().rows();
         outputRows = output == null ? null : output::put;
@@ -39,11 +45,13 @@ final class AugmentWorker implements SampleMap.Session {
     public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
             long outOffset, long outBytes, PartClock clock) throws IOException {
         try {
+            canvas.tell(clock);
             load(in, inOffset, inBytes);
             for (int i = 0; i < map.steps().size(); i++) {
                 AugmentMap.Named named = map.steps().get(i);
                 int height = canvas.height();
                 int width = canvas.width();
+                canvas.beginPart(firstPart + i);
                 try {
                     AugmentMap.draw(named, random, height, width, values);
                     named.step().apply(values, 0, canvas);
@@ -51,12 +59,11 @@ final class AugmentWorker implements SampleMap.Session {
                     checkSize(named.step(), height, width);
                     throw e;
                 }
-                clock.done(i);
+                clock.done(firstPart + i);
             }
+            canvas.beginPart(lastPart);
             store(out, outOffset, outBytes);
-            if (decoder != null) {
-                clock.done(map.steps().size());
-            }
+            clock.done(canvas.storedPart());
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

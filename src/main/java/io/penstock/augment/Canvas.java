@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
@@ -56,6 +57,10 @@ final class Canvas {
     private byte[] kept = {};
     /** What is outside a mask; below 0 for an image. */
     private int maskFill = IMAGE;
+    /** Is told the time of making framed pixels, which is that of the part that framed them. */
+    private PartClock clock = PartClock.NONE;
+    private int part;
+    private int framingPart;
 
     int height() {
         return isSettled() ? height : frame.height();
@@ -167,10 +172,31 @@ final class Canvas {
         unread = image;
         undecoded = decoder;
         frame = first;
+        framingPart = 0;
     }
 
     private boolean isSettled() {
         return unread == null && undecoded == null;
+    }
+
+    /** Sets who is told of the time that parts of the work take. */
+    void tell(PartClock told) {
+        clock = told;
+    }
+
+    /** What comes now is work of that part. */
+    void beginPart(int now) {
+        part = now;
+    }
+
+    /** The part that {@link #store} was work of: decoding or the last crop, if they were put off until then. */
+    int storedPart() {
+        return isSettled() ? part : framingPart;
+    }
+
+    /** A crop, resize or mirroring was put off; of a file they are part of decoding, the first part. */
+    private void framed() {
+        framingPart = undecoded != null ? 0 : part;
     }
 
     /**
@@ -182,6 +208,7 @@ final class Canvas {
         if (isSettled()) {
             return;
         }
+        clock.done(part);
         int newHeight = frame.height();
         int newWidth = frame.width();
         makeRoom((long) newHeight * newWidth * channels);
@@ -189,6 +216,7 @@ final class Canvas {
         unread = null;
         undecoded = null;
         replace(newHeight, newWidth);
+        clock.done(framingPart);
     }
 
     /** A file may have an image that is too large. */
@@ -276,6 +304,7 @@ final class Canvas {
         Resizer.Filter weights = isMask() ? null : filter.weights;
         if (newHeight == height() && newWidth == width()
                 || weights != null && !isSettled() && frame.resize(newHeight, newWidth, weights)) {
+            framed();
             return;
         }
         settle();
@@ -327,6 +356,7 @@ final class Canvas {
         }
         if (border == 0 && !isSettled()) {
             frame.crop(top, left, cropHeight, cropWidth);
+            framed();
             return;
         }
         settle();
@@ -365,6 +395,7 @@ final class Canvas {
     void flipHorizontally() {
         if (!isSettled()) {
             frame.mirror();
+            framed();
             return;
         }
         for (int y = 0; y < height; y++) {

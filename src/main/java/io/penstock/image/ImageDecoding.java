@@ -89,6 +89,21 @@ public final class ImageDecoding {
         return new ImageDecoding(format, upright, scaled, jpegLibrary, pixels);
     }
 
+    /** {@return the pixel format} */
+    public PixelFormat format() {
+        return format;
+    }
+
+    /** {@return whether images are turned upright} */
+    public boolean isUpright() {
+        return upright;
+    }
+
+    /** {@return whether JPEGs may be decoded smaller, which gives other pixels} */
+    public boolean isScaled() {
+        return scaled;
+    }
+
     /** {@return the channels of the pixels} */
     public int channels() {
         return format.channels();
