@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * Operations against what torchvision, Pillow and OpenCV made; {@code bench/peers/augment_vectors.py} is how. A few bytes
- * are those of the specification, where it computes in another order than they do.
+ * Operations against what torchvision, Pillow and OpenCV made; {@code bench/peers/augment_vectors.py} is how. A few
+ * bytes are those of the specification, where it computes in another order than they do.
  */
 class AugmentVectorsTest {
 
