@@ -47,8 +47,8 @@ jar "$bundle/lib/penstock.jar" -C target/classes .
 classes=$out/classes
 rm -rf "$classes"
 cp -R target/test-classes "$classes"
-rm -rf "$classes/META-INF" "$classes/io/penstock/bench/jmh" "$classes/io/penstock/loader/jmh_generated" \
-    "$classes"/io/penstock/loader/SlotHandOver*
+rm -rf "$classes/META-INF"
+find "$classes" \( -name jmh -o -name jmh_generated -o -name 'SlotHandOver*' \) -prune -exec rm -rf {} +
 jar "$bundle/lib/tests.jar" -C "$classes" .
 
 # The trainer, without the class that writes text, which needs a library.

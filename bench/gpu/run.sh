@@ -28,7 +28,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt run.log; do
+for file in report.md transfer.jsonl stages.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt \
+    run.log; do
     rm -f "$out/$file"
 done
 rm -f "$out"/gpt-*
@@ -148,6 +149,9 @@ java 60 io.penstock.bench.TokenFile "$store" "${PENSTOCK_TOKENS:-200000000}"
 say "transfer"
 java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds 150 > "$out/transfer.jsonl"
 
+say "stages"
+java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
+
 say "throughput"
 for mode in narrow i64; do
     for workers in 1 4; do
@@ -166,7 +170,7 @@ train() {
     limited "$seconds" "$here/runtime/bin/java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
         -Xmx3g -cp "$here/lib/penstock.jar:$here/lib/gpt.jar" io.penstock.examples.gpt.Train --input windows \
         --first "$here/text/letters" --second "$here/text/books" --out "$work/$name" "$@" > "$out/gpt-$name.txt" 2>&1 \
-        && cp "$work/$name/losses.csv" "$out/gpt-$name.csv"
+        && cat "$work/$name/losses.csv" > "$out/gpt-$name.csv"
 }
 small="--steps 20 --batch 4 --context 64 --layers 2 --heads 2 --width 64 --warmup 10 --print-every 10"
 # shellcheck disable=SC2086  # lists of options

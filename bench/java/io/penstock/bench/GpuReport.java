@@ -51,18 +51,21 @@ public final class GpuReport {
         }
         machine(of(transfer, "machine"));
         boolean tested = tests();
+        List<Map<String, Object>> stages = lines("stages.jsonl");
         List<Double> onCpu = losses("gpt-cpu.csv");
         List<Double> onDevice = losses("gpt-device.csv");
-        mustHold(transfer, onCpu, onDevice);
+        mustHold(transfer, stages, onCpu, onDevice);
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
+        stages(of(stages, "stage"));
         boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
             out.append("Not measured: ").append(passed).append("\n");
         }
-        return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty();
+        return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
+                && !of(stages, "stage").isEmpty();
     }
 
     private void machine(List<Map<String, Object>> machines) throws IOException {
@@ -96,8 +99,8 @@ public final class GpuReport {
         return passed > 0 && passed == counts.get("found");
     }
 
-    private void mustHold(List<Map<String, Object>> lines, List<Double> onCpu, List<Double> onDevice)
-            throws IOException {
+    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages, List<Double> onCpu,
+            List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -120,6 +123,11 @@ public final class GpuReport {
                 calls < 0 ? Double.NaN : calls, false);
         bound("the same: threads started to make such calls", 0, greatest(counted, "threads_after_warmup"), false);
         bound("the same: bytes of device memory", 0, greatest(counted, "device_bytes_after_warmup"), false);
+        for (double bound : new double[] {3, 5}) {
+            bound("augmentation on the device over crop and normalization alone, " + (bound == 3 ? "one pass"
+                    : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
+                    .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
+        }
         int losses = Math.min(onCpu.size(), onDevice.size());
         bound("a GPT's losses on the device over those on the CPU, greatest difference", MAX_LOSS_DIFFERENCE,
                 IntStream.range(0, losses).mapToDouble(i -> Math.abs(onDevice.get(i) - onCpu.get(i))).max()
@@ -188,6 +196,12 @@ public final class GpuReport {
         out.append("## Training steps\n\nA step takes a batch, computes, and waits for the end; beside it the same"
                 + " computing on a batch that is on\nthe device already.\n\n");
         table(rows, "bytes", "compute", "steps", "synthetic_step_ms", "engine_step_ms", "engine_over_synthetic");
+    }
+
+    private void stages(List<Map<String, Object>> rows) {
+        out.append("## Augmentation on the device\n\nBatches of u8 [256, 256, 3] in device memory become bf16 [3, 224,"
+                + " 224].\n\n");
+        table(rows, "stage", "batch", "micros", "over_images", "bound");
     }
 
     private void peers(List<Map<String, Object>> throughput, List<Map<String, Object>> torch) throws IOException {

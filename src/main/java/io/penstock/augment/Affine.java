@@ -14,6 +14,8 @@ import java.util.random.RandomGenerator;
  */
 record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int fill) implements Step {
 
+    private static final double RADIANS = Math.PI / 180;
+
     /** Which of torchvision's two transforms. */
     enum Kind {
         ROTATE(List.of("angle")), AFFINE(List.of("angle", "translateX", "translateY", "scale", "shearX", "shearY"));
@@ -76,6 +78,12 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        int setting = (interpolation == Interpolation.BILINEAR ? 1 : 0) + (kind == Kind.AFFINE ? 2 : 0);
+        passes.add(new PixelOp(PixelOp.Kind.WARP, setting, fill, 0), record[0]);
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (kind == Kind.ROTATE) {
             warp(canvas, -values[at], 0, 0, 1, 0, 0, interpolation, fill);
@@ -123,16 +131,25 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
         return sine(degrees + 90);
     }
 
-    /** Exact for multiples of 90. Reduces the angle itself, since StrictMath allocates memory to do it. */
-    private static double sine(double degrees) {
+    /** Exact for multiples of 90. By the series of sine and cosine, so that a kernel computes the same bits. */
+    static double sine(double degrees) {
         double quarters = Math.rint(degrees / 90);
-        double rest = StrictMath.toRadians(degrees - 90 * quarters);
+        double x = (degrees - 90 * quarters) * RADIANS;
         return switch ((int) ((long) quarters & 3)) {
-            case 0 -> StrictMath.sin(rest);
-            case 1 -> StrictMath.cos(rest);
-            case 2 -> -StrictMath.sin(rest);
-            default -> -StrictMath.cos(rest);
+            case 0 -> x * series(x * x, 19);
+            case 1 -> series(x * x, 20);
+            case 2 -> -(x * series(x * x, 19));
+            default -> -series(x * x, 20);
         };
+    }
+
+    /** Returns {@code 1 - z / (2 · 3) (1 - z / (4 · 5) (1 - …))} for an odd last k, from {@code 1 · 2} for an even. */
+    private static double series(double z, int last) {
+        double sum = 1;
+        for (int k = last; k > 1; k -= 2) {
+            sum = 1 - z * (1.0 / (k * (k - 1))) * sum;
+        }
+        return sum;
     }
 
     @Override

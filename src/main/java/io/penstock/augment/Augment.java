@@ -2,6 +2,8 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.device.DeviceStage;
+import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -14,8 +16,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
- * fill a batch.
+ * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
+ * run it ({@link #mapped}), or, over decoded images, its device ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -35,26 +37,23 @@ import org.jspecify.annotations.Nullable;
  * change what other operations draw. Two pipelines of one name draw the same for a sample, as is useful for an image
  * and its mask.
  *
- * <p>Immutable and thread-safe: each method returns a new pipeline. Augmenting allocates nothing on the heap once a
- * worker's arrays are large enough.
+ * <p>Immutable and thread-safe. Augmenting allocates nothing on the heap once a worker's arrays are large enough.
  */
 public final class Augment extends PixelSteps {
 
     /** The name of a pipeline that is given none. */
     public static final String NAME = "penstock.augment";
 
-    /** What the values become after the last step. */
-    private record Output(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout) {
-    }
-
     private final String name;
     private final List<AugmentMap.Named> steps;
-    private final @Nullable Output output;
+    private final Ending ending;
+    private final @Nullable ImageDecoding decoding;
 
-    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output) {
+    private Augment(String name, List<AugmentMap.Named> steps, Ending ending, @Nullable ImageDecoding decoding) {
         this.name = name;
         this.steps = steps;
-        this.output = output;
+        this.ending = ending;
+        this.decoding = decoding;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -71,12 +70,12 @@ public final class Augment extends PixelSteps {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), null);
+        return new Augment(name, List.of(), Ending.NONE, null);
     }
 
     @Override
     Augment with(Step step) {
-        if (output != null) {
+        if (ending.dtype() != null) {
             throw new IllegalStateException(
                     step + " after normalize or to, expected it before: steps change u8 pixels");
         }
@@ -84,7 +83,7 @@ public final class Augment extends PixelSteps {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), null);
+        return new Augment(name, List.copyOf(more), Ending.NONE, decoding);
     }
 
     /**
@@ -218,7 +217,8 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally);
+        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally,
+                PixelOp.Kind.FLIP_HORIZONTALLY);
     }
 
     /**
@@ -229,11 +229,14 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically);
+        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically,
+                PixelOp.Kind.FLIP_VERTICALLY);
     }
 
-    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change) {
-        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change));
+    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change,
+            PixelOp.Kind kind) {
+        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change,
+                PixelOp.of(kind)));
     }
 
     /**
@@ -297,8 +300,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, new Output(mean.clone(), deviation.clone(),
-                output == null ? DType.F32 : output.dtype, output == null ? Layout.NCHW : output.layout));
+        return new Augment(name, steps, ending.normalize(mean, deviation), decoding);
     }
 
     /**
@@ -309,31 +311,32 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, new Output(output == null ? null : output.mean,
-                output == null ? null : output.deviation, dtype, layout));
+        return new Augment(name, steps, ending.to(dtype, layout), decoding);
     }
 
     /**
-     * Augments a field of a dataset, in the workers, each time a sample is read.
+     * Decodes files in another way than to RGB as stored.
      *
-     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param how the channels, the orientation, the library
+     * @return a new pipeline, for image files only
+     */
+    public Augment decoding(ImageDecoding how) {
+        return new Augment(name, steps, ending, how);
+    }
+
+    /**
+     * Augments a field of a dataset, in the workers, each time a sample is read. Of image files, a step must make one
+     * size, and only what the first steps crop is decoded, as far as {@link io.penstock.image.FrameDecoder} can. A file
+     * that cannot be decoded, or is too small for a crop, is a bad sample.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files; must stay open
      * @param field the field's name
      * @return the samples with the augmented images in its place
-     * @throws IllegalArgumentException if the field is missing, is not of such images, or a step cannot take them; or
-     *     if a normalization has not one number per channel or another dtype than floats
+     * @throws IllegalArgumentException if the field is missing or unfit, a step cannot take the images, none makes one
+     *     size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
-        TensorSpec in = images.fields().get(images.indexOf(field));
-        AugmentMap map = over(in);
-        TensorSpec augmented = map.result(field);
-        Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
-        if (output == null) {
-            return mapped;
-        }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
-                .to(output.dtype, output.layout);
-        return (output.mean == null || output.deviation == null ? transform
-                : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
+        return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
     }
 
     /**
@@ -378,7 +381,52 @@ public final class Augment extends PixelSteps {
         for (AugmentMap.Named named : steps) {
             renamed = renamed.with(named.step());
         }
-        return new Augment(other, renamed.steps, output);
+        return new Augment(other, renamed.steps, ending, decoding);
+    }
+
+    /**
+     * Adds the parameters of each sample to a dataset, as a field for {@link #stage}. The workers draw them as {@link
+     * #mapped} does; the images stay as they are.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param field the field's name
+     * @return the samples with {@link ParameterTable#field} as a further field
+     * @throws IllegalArgumentException if the field is missing, is not of such images, a step cannot take them, the
+     *     parameters are too many, or there is a field of that name
+     */
+    public Dataset withParameters(Dataset images, String field) {
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        return WithParameters.of(images, field, name, toString(), map, table());
+    }
+
+    /**
+     * A loader stage that runs this pipeline on the device, by the parameters of {@link #withParameters}. The pixels
+     * are those of {@link #mapped}.
+     *
+     * {@snippet :
+     * DataLoader.builder(augment.withParameters(images, "jpg")).onDevice(augment.stage("jpg"));
+     * }
+     *
+     * @param field the name of a field of {@code u8 [B, H, W, C]}
+     * @return the stage; its single output replaces the field. Opening it throws an {@link IllegalArgumentException} if
+     *     a step has no kernel
+     */
+    public DeviceStage stage(String field) {
+        return new AugmentStage(this, field);
+    }
+
+    /**
+     * The layout of the parameters in the field of {@link #withParameters}.
+     *
+     * @return the table's layout
+     * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
+     */
+    public ParameterTable table() {
+        return ParameterTable.of(steps);
+    }
+
+    Ending ending() {
+        return ending;
     }
 
     /**
@@ -386,7 +434,7 @@ public final class Augment extends PixelSteps {
      *
      * @param random the source of draws, with the run's seed and the epoch; left at another key
      * @param position the sample's position in the epoch's order
-     * @param height of the image
+     * @param height of the image; of a file that is turned upright, of the upright one
      * @param width of the image
      * @return the parameters of each step, in order
      */
@@ -399,13 +447,14 @@ public final class Augment extends PixelSteps {
      * Augments one image by given parameters: those drawn before, or others. Normalization is left out.
      *
      * @param parameters one per step, in order
-     * @param in the image, {@code u8 [H, W, C]}
+     * @param in the image, {@code u8 [H, W, C]}, or its file, {@code u8 [n]}
      * @param out the memory to write, {@code u8} of the result's shape
      * @throws IllegalArgumentException if the parameters are not those of the steps, one is out of range, or a tensor
      *     has another dtype or shape
+     * @throws java.io.UncheckedIOException if the file cannot be decoded
      */
     public void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
+        AugmentWorker.apply(over(new TensorSpec("image", in.dtype(), in.shape())), parameters, in, out);
     }
 
     /**
@@ -431,7 +480,7 @@ public final class Augment extends PixelSteps {
     }
 
     AugmentMap over(TensorSpec images) {
-        return AugmentMap.of(steps, images);
+        return AugmentMap.of(steps, images, decoding);
     }
 
     /** {@return the name that keys the random numbers} */
@@ -441,13 +490,6 @@ public final class Augment extends PixelSteps {
 
     List<Step> steps() {
         return steps.stream().map(AugmentMap.Named::step).toList();
-    }
-
-    /** Adds the texts of what ends the pipeline, for {@link AugmentText}. */
-    void endText(List<String> parts) {
-        if (output != null) {
-            StepTable.end(output.mean, output.deviation, output.dtype, output.layout, parts);
-        }
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

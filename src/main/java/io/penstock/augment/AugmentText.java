@@ -90,7 +90,7 @@ public final class AugmentText {
             parts.add(NAME + "=" + Json.write(pipeline.name()));
         }
         pipeline.steps().forEach(step -> parts.add(text(Objects.requireNonNull(entry(step.operation())), step)));
-        pipeline.endText(parts);
+        StepTable.end(pipeline.ending(), parts);
         return String.join(",", parts);
     }
 

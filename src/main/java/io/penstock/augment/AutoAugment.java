@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import io.penstock.augment.AutoAugmentPolicy.Pair;
 import io.penstock.augment.AutoAugmentPolicy.Trial;
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -26,6 +27,16 @@ record AutoAugment(AutoAugmentPolicy policy, Interpolation interpolation) implem
     @Override
     public List<String> parameters() {
         return PARAMETERS;
+    }
+
+    @Override
+    public List<DType> types() {
+        return Policy.types(OPERATIONS);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        Policy.addTo(passes, OPERATIONS, interpolation, record);
     }
 
     @Override

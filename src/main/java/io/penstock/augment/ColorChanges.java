@@ -160,12 +160,16 @@ final class ColorChanges {
 
     /** Blends with a smoothed image. The outermost pixels stay, and so do images of less than 3 pixels a side. */
     static void sharpness(Canvas canvas, double factor) {
+        sharpen(canvas, (float) (1 - factor));
+    }
+
+    /** The same by the smoothed image's weight. */
+    static void sharpen(Canvas canvas, float rest) {
         int height = canvas.height();
         int width = canvas.width();
         if (height < 3 || width < 3) {
             return;
         }
-        float rest = (float) (1 - factor);
         int channels = canvas.channels();
         int rowBytes = width * channels;
         byte[] pixels = canvas.pixels();

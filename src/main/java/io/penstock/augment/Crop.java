@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -36,6 +37,11 @@ record Crop(Place place, Size size, Padding padding) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return true;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         padding.check(image);
         size.checkFitsInto(Math.addExact(image.height(), 2 * padding.pixels()),
@@ -55,6 +61,17 @@ record Crop(Place place, Size size, Padding padding) implements Step {
             values[at] = random.nextInt(down + 1);
             values[at + 1] = random.nextInt(right + 1);
         }
+    }
+
+    @Override
+    public List<DType> types() {
+        return List.of(DType.I32, DType.I32);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.CROP, padding.mode().ordinal(), padding.fill(), padding.pixels()),
+                record[0], size);
     }
 
     @Override

@@ -49,6 +49,12 @@ record Pad(Padding padding) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.PAD, padding.mode().ordinal(), padding.fill(), padding.pixels()), 0,
+                check(passes.size(), passes.channels()));
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         int border = padding.pixels();
         canvas.crop(0, 0, canvas.height() + 2 * border, canvas.width() + 2 * border, padding);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.PixelOp.Kind;
+
 /**
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and
  * the policies that choose among such changes.
@@ -49,7 +51,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale);
+        return colors("grayscale", "", probability, ColorChanges::grayscale, Kind.GRAYSCALE, 0);
     }
 
     /**
@@ -60,7 +62,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert);
+        return colors("invert", "", probability, ColorChanges::invert, Kind.SOLARIZE, 0);
     }
 
     /**
@@ -75,7 +77,8 @@ abstract sealed class PixelSteps permits Augment {
         if (bits < 0 || bits > 8) {
             throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
         }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits));
+        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits),
+                Kind.POSTERIZE, bits);
     }
 
     /**
@@ -91,7 +94,7 @@ abstract sealed class PixelSteps permits Augment {
             throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
         }
         return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold));
+                canvas -> ColorChanges.solarize(canvas, threshold), Kind.SOLARIZE, threshold);
     }
 
     /**
@@ -102,7 +105,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast);
+        return colors("autocontrast", "", probability, ColorChanges::autocontrast, Kind.AUTOCONTRAST, 0);
     }
 
     /**
@@ -113,7 +116,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize);
+        return colors("equalize", "", probability, ColorChanges::equalize, Kind.EQUALIZE, 0);
     }
 
     /**
@@ -128,7 +131,8 @@ abstract sealed class PixelSteps permits Augment {
         if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
         }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor));
+        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor),
+                Kind.SHARPNESS, 1 - factor);
     }
 
     /**
@@ -281,8 +285,9 @@ abstract sealed class PixelSteps permits Augment {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
     }
 
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change) {
+    private Augment colors(String operation, String settings, double probability, Sometimes.Change change, Kind kind,
+            double amount) {
         return with(new Sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, Sometimes.Motion.NONE,
-                probability, change));
+                probability, change, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }

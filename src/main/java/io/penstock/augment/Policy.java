@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -72,7 +73,7 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
         IDENTITY, SHEAR_X, SHEAR_Y, TRANSLATE_X, TRANSLATE_Y, ROTATE, BRIGHTNESS, COLOR, CONTRAST, SHARPNESS, POSTERIZE,
         SOLARIZE, AUTOCONTRAST, EQUALIZE, INVERT;
 
-        private static final List<Operation> ALL = List.of(values());
+        static final List<Operation> ALL = List.of(values());
 
         /** Returns the operation of a number in parameters. */
         static Operation of(double number) {
@@ -160,6 +161,29 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
     }
 
     @Override
+    public List<DType> types() {
+        return types(operations);
+    }
+
+    /** The dtypes of the parameters of some operations. */
+    static List<DType> types(int operations) {
+        return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        addTo(passes, operations, interpolation, record);
+    }
+
+    /** Adds what kernels do for some operations. */
+    static void addTo(Passes passes, int operations, Interpolation interpolation, int[] record) {
+        for (int i = 0; i < operations; i++) {
+            passes.add(new PixelOp(PixelOp.Kind.POLICY, interpolation == Interpolation.BILINEAR ? 1 : 0, 0, 0),
+                    record[2 * i]);
+        }
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         apply(operations, values, at, canvas, interpolation);
     }
@@ -167,13 +191,17 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
     /** Applies operations one after the other; of a mask, those that move pixels. */
     static void apply(int operations, double[] values, int at, Canvas canvas, Interpolation interpolation) {
         for (int i = at; i < at + 2 * operations; i += 2) {
-            Operation operation = Operation.of(values[i]);
-            if (operation.isGeometric()) {
-                inverse(operation, values[i + 1], canvas.inverse(), canvas.height(), canvas.width());
-                Affine.warp(canvas, canvas.inverse(), interpolation, 0);
-            } else if (!canvas.isMask()) {
-                recolor(operation, values[i + 1], canvas);
-            }
+            apply(Operation.of(values[i]), values[i + 1], canvas, interpolation);
+        }
+    }
+
+    /** Applies one operation. */
+    static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
+        if (operation.isGeometric()) {
+            inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
+            Affine.warp(canvas, canvas.inverse(), interpolation, 0);
+        } else if (!canvas.isMask()) {
+            recolor(operation, size, canvas);
         }
     }
 

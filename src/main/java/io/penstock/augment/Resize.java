@@ -29,6 +29,11 @@ record Resize(int height, int width, ResizeFilter filter) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return height > 0;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         if (height > 0) {
             return new Size(height, width);
@@ -39,6 +44,15 @@ record Resize(int height, int width, ResizeFilter filter) implements Step {
 
     @Override
     public void draw(RandomGenerator random, int imageHeight, int imageWidth, double[] values, int at) {
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        if (filter != ResizeFilter.BILINEAR) {
+            throw new IllegalArgumentException(
+                    this + " has no kernel: run it in the workers, by Augment.mapped, or resize bilinearly");
+        }
+        passes.add(PixelOp.of(PixelOp.Kind.RESIZE), 0, check(passes.size(), passes.channels()));
     }
 
     @Override

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A change without parameters of its own, made with a probability.
@@ -13,11 +15,13 @@ import java.util.random.RandomGenerator;
  * @param motion how it moves pixels
  * @param probability of the change
  * @param change the change, which keeps the size
+ * @param op what kernels do for it; null if there is no kernel
  */
-record Sometimes(String operation, String settings, Channels channels, Motion motion, double probability, Change change)
-        implements Step {
+record Sometimes(String operation, String settings, Channels channels, Motion motion, double probability, Change change,
+        @Nullable PixelOp op) implements Step {
 
     private static final List<String> PARAMETERS = List.of("applied");
+    private static final List<DType> TYPES = List.of(DType.U8);
 
     /** Which images an operation takes. */
     enum Channels {
@@ -81,6 +85,20 @@ record Sometimes(String operation, String settings, Channels channels, Motion mo
             placement.flipHorizontally();
         } else if (values[at] != 0 && motion == Motion.VERTICAL) {
             placement.flipVertically();
+        }
+    }
+
+    @Override
+    public List<DType> types() {
+        return TYPES;
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        if (op == null) {
+            Step.super.addTo(passes, record);
+        } else {
+            passes.add(op, record[0]);
         }
     }
 

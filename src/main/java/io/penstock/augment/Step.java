@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
+import java.util.Collections;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -19,6 +21,9 @@ sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Er
     /** The parameters of a step that draws a rectangle, in pixels. */
     List<String> RECTANGLE = List.of("top", "left", "height", "width");
 
+    /** Their dtypes. */
+    List<DType> RECTANGLE_TYPES = Collections.nCopies(4, DType.I32);
+
     /** The operation's name, which is also the step's if the pipeline has one of it. */
     String operation();
 
@@ -28,6 +33,11 @@ sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Er
     /** Tells whether the parameters are random; otherwise they depend on the image's size only. */
     default boolean isRandom() {
         return true;
+    }
+
+    /** Tells whether the result's size is the same for images of all sizes. */
+    default boolean fixesSize() {
+        return false;
     }
 
     /**
@@ -49,6 +59,23 @@ sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Er
      * Adds to a placement what the step does to the points of its input, by the parameters from index {@code at} on.
      */
     default void place(double[] values, int at, Placement placement) {
+    }
+
+    /** The dtypes of the parameters in a row of the {@link ParameterTable}. */
+    default List<DType> types() {
+        return Collections.nCopies(parameters().size(), DType.F64);
+    }
+
+    /**
+     * Adds what kernels do for this step.
+     *
+     * @param passes receives it
+     * @param record where each parameter is in a row of the table
+     * @throws IllegalArgumentException if there is no kernel for this step
+     */
+    default void addTo(Passes passes, int[] record) {
+        throw new IllegalArgumentException(
+                operation() + " has no kernel: run it in the workers, by Augment.mapped");
     }
 
     /** Transforms an image by the parameters from index {@code at} on. */

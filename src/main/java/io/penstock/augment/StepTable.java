@@ -242,16 +242,21 @@ final class StepTable {
     }
 
     /** Adds the texts of a normalization, and of a dtype or layout that is not the usual one behind it. */
-    static void end(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout,
-            List<String> parts) {
+    static void end(Ending ending, List<String> parts) {
+        float @Nullable [] mean = ending.mean();
+        float @Nullable [] deviation = ending.deviation();
+        DType dtype = ending.dtype();
+        if (dtype == null) {
+            return;
+        }
         if (mean != null && deviation != null) {
             List<Float> means = list(mean);
             List<Float> deviations = list(deviation);
             boolean isShort = means.equals(IMAGENET_MEAN) && deviations.equals(IMAGENET_DEVIATION);
             parts.add(AugmentText.text(NORMALIZE, List.of(means, isShort ? List.of() : deviations)));
         }
-        if (mean == null || dtype != DType.F32 || layout != Layout.NCHW) {
-            parts.add(AugmentText.text(TO, List.of(dtype, layout)));
+        if (mean == null || dtype != DType.F32 || ending.layout() != Layout.NCHW) {
+            parts.add(AugmentText.text(TO, List.of(dtype, ending.layout())));
         }
     }
 

@@ -47,8 +47,8 @@ record ValueForm<T>(String what, String separator, Function<String, T> reader, F
             + " 0.8..1.2", DOTS, text -> text.contains(DOTS) ? range(text) : ColorJitter.around1(number(text)),
             ValueForm::factor);
     /** Amounts to both sides: 0.1 is -0.1 to 0.1. */
-    static final ValueForm<Range> SPREAD = new ValueForm<>("a number, 10 for -10 to 10, or a range such as -5..15", DOTS,
-            text -> text.contains(DOTS) ? range(text) : Range.of(-number(text), number(text)),
+    static final ValueForm<Range> SPREAD = new ValueForm<>("a number, 10 for -10 to 10, or a range such as -5..15",
+            DOTS, text -> text.contains(DOTS) ? range(text) : Range.of(-number(text), number(text)),
             range -> range.equals(Range.of(-range.high(), range.high())) ? text(range.high()) : text(range));
 
     private static <T> ValueForm<T> one(String what, Function<String, T> reader, Function<T, String> writer) {

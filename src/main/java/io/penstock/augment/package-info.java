@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Augments images in a loader's workers: random crops, flips, warps, colors, blur and erasing, then normalization.
+ * Augments images in a loader's workers or on its device: crops, flips, warps, colors, blur and erasing, then
+ * normalization.
  *
  * <p>{@link io.penstock.augment.Augment} is a pipeline of named steps over {@code u8} images. The operations, their
  * names and their defaults are torchvision's (transforms v2); the pixels between two steps are {@code u8}, as they are
@@ -12,8 +13,8 @@
  * and CutMix.
  *
  * <p>The parameters are data: {@link io.penstock.augment.StepParameters} are drawn apart from the pixels, and can be
- * logged and applied again. {@code docs/spec/augment.md} specifies the draws and the pixels
- * for ports.
+ * logged and applied again. As a field of the batch, {@link io.penstock.augment.ParameterTable} lays them out, and a
+ * stage on the device reads them. {@code docs/spec/augment.md} specifies draws, pixels and bytes for ports.
  */
 @NullMarked
 package io.penstock.augment;

@@ -102,7 +102,7 @@ final class AugmentCommand implements Callable<Integer> {
         private Report report;
 
         @Parameters(arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
-        private List<Path> paths;
+        private List<String> names;
 
         @Option(names = "--sample", paramLabel = "N", defaultValue = "0",
                 description = "The sample's index in the store, from 0; default: ${DEFAULT-VALUE}.")
@@ -136,7 +136,7 @@ final class AugmentCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            try (SampleSource source = samples.openPlain(paths, storeOptions); Arena arena = Arena.ofConfined()) {
+            try (SampleSource source = samples.openPlain(names, storeOptions); Arena arena = Arena.ofConfined()) {
                 check(source.dataset());
                 Augment augment = samples.augmenting.pipeline().orElseGet(() -> AugmentText.parse(DEFAULT_STEPS));
                 String field = samples.augmenting.fields(source.dataset()).getFirst();
@@ -206,9 +206,10 @@ final class AugmentCommand implements Callable<Integer> {
             lines.add("epoch " + place.epoch + ", position " + place.position);
             for (StepParameters step : drawn) {
                 if (!step.values().isEmpty()) {
-                    lines.add(step.step().replaceFirst(".*\\.(?=[A-Za-z])", "") + " " + step.values().entrySet().stream()
-                            .map(value -> value.getKey() + "=" + NumberText.digits(value.getValue()))
-                            .collect(Collectors.joining(" ")));
+                    lines.add(step.step().replaceFirst(".*\\.(?=[A-Za-z])", "") + " "
+                            + step.values().entrySet().stream()
+                                    .map(value -> value.getKey() + "=" + NumberText.digits(value.getValue()))
+                                    .collect(Collectors.joining(" ")));
                 }
             }
             return lines;

@@ -61,9 +61,9 @@ final class AugmentOptions {
         }
         List<String> found = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();
         if (found.size() != 1) {
-            throw new UsageException((found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in " + images.fields()
-                    + ", expected one (--image HxW decodes JPEG and PNG)"
-                    : "--augment-field: missing, expected some of " + found));
+            throw new UsageException(found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in "
+                    + images.fields() + ", expected one (--image HxW decodes JPEG and PNG)"
+                    : "--augment-field: missing, expected some of " + found);
         }
         return found;
     }

@@ -3,7 +3,7 @@ package io.penstock.cli;
 
 import java.util.List;
 
-/** Letters of 5 by 7 pixels and two rows for what hangs below, for the captions of pictures: the characters of ASCII. */
+/** Letters of 5 by 7 pixels, and two rows for what hangs below: the characters of ASCII, for captions of pictures. */
 final class PixelFont {
 
     /** From one letter to the next. */

@@ -26,8 +26,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The augmented copies of all samples, which a loader's workers make: copy k of a sample is what a loader makes of it in
- * epoch k, in the store's order. All samples' copy 0 come first.
+ * The augmented copies of all samples, which a loader's workers make: copy k of a sample is what a loader makes of it
+ * in epoch k, in the store's order. All samples' copy 0 come first.
  *
  * @param conversion what is converted, and how
  * @param setting how it is augmented
@@ -70,7 +70,8 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
             fields.keySet().retainAll(images);
         }
         if (conversion.format == TargetFormat.NPY && fields.size() > 1) {
-            throw new ConversionException("npy holds one field, found " + fields.keySet() + " (select one with fields)");
+            throw new ConversionException(
+                    "npy holds one field, found " + fields.keySet() + " (select one with fields)");
         }
         if (conversion.format == TargetFormat.NPY) {
             conversion.lose("name: " + fields.keySet().iterator().next());

@@ -138,10 +138,10 @@ public final class Conversion {
     }
 
     /**
-     * Writes augmented copies of images in place of the images, made once so that a loader need not: to npy, safetensors
-     * or WebDataset. Copy k of a sample has the bytes that a loader with this seed, the store's order and {@link
-     * Augment#mapped} gives in epoch k. A tensor has copy 0 of all samples, then copy 1 and so on; other fields repeat.
-     * A WebDataset's key is the sample's, a dash and the copy's number; its images are {@code .npy}.
+     * Writes augmented copies of images in place of the images, made once so that a loader need not: to npy,
+     * safetensors or WebDataset. Copy k of a sample has the bytes that a loader with this seed and the store's order
+     * gives in epoch k. A tensor has copy 0 of all samples, then copy 1 and so on; other fields repeat. A WebDataset's
+     * key is the sample's, a dash and the copy's number; its images are {@code .npy}.
      *
      * @param augment the steps; images need one size, by a decoder if they are files
      * @param images the fields to augment alike, such as an image and its mask; empty for the only field of images

@@ -60,8 +60,8 @@ public final class WhatIf {
     }
 
     /** One batch's times, independent of settings, in nanoseconds. */
-    private record Service(double make, double blocked, double prepare, double copy, double take, double hold, double gap,
-            boolean counts, double rest, int samples) {
+    private record Service(double make, double blocked, double prepare, double copy, double take, double hold,
+            double gap, boolean counts, double rest, int samples) {
     }
 
     /** The machine's limits: minimum nanoseconds per batch that cores and storage need. */

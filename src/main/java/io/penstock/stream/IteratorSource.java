@@ -13,7 +13,8 @@ import java.util.function.LongFunction;
  * interrupts it.
  *
  * {@snippet :
- * StreamSource simulated = IteratorSource.of("episodes v1", first -> simulator.episodesFrom(first));
+ * StreamSource numbers = IteratorSource.of("numbers v1", first -> LongStream.iterate(first, n -> n + 1)
+ *         .mapToObj(n -> MemorySegment.ofArray(new long[] {n})).iterator());
  * }
  */
 public final class IteratorSource implements StreamSource {

@@ -71,8 +71,8 @@ class AugmentTextTest {
                 .to(DType.BF16, Layout.NCHW);
         Augment parsed = AugmentText.parse("""
                 randomResizedCrop=16x12, FLIP, vflip, jitter=0.4:0.4:0.4:0.1, gray, invert, posterize=4,
-                solarize = 128, autocontrast, equalize, sharpness=2, rotate=30, affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6,
-                ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8, center=6x7, normalize=imagenet, to=bf16
+                solarize = 128, autocontrast, equalize, sharpness=2, rotate=30,
+                affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6, ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8, center=6x7, normalize=imagenet, to=bf16
                 """);
         assertEquals(built.toString(), parsed.toString());
         assertEquals(fingerprint(built), fingerprint(parsed));
@@ -98,7 +98,8 @@ class AugmentTextTest {
             Range range = Range.of(low, low + random.nextDouble());
             double x = random.nextInt(2) == 0 ? random.nextDouble() : random.nextInt(200) / 100.0;
             Augment pipeline = Augment.images()
-                    .randomResizedCrop(1 + random.nextInt(9), 1 + random.nextInt(9), range, range).colorJitter(x, x / 3, x * 3, x / 4)
+                    .randomResizedCrop(1 + random.nextInt(9), 1 + random.nextInt(9), range, range)
+                    .colorJitter(x, x / 3, x * 3, x / 4)
                     .colorJitter(range, range, range, Range.of(-x / 4, 0))
                     .affine(new AffineRanges(Range.of(-low, x), x / 2, 0, range, Range.of(0, 0), Range.of(-x, x)),
                             Interpolation.BILINEAR, random.nextInt(256))

@@ -81,8 +81,8 @@ class AugmentCommandTest {
     void aSheetHasTheSampleAndWhatALoaderMakesOfItInEachEpoch() throws IOException {
         Path file = images();
         Path grid = folder.resolve("out.png");
-        CommandRun run = CommandRun.of("augment", "show", file, "--sample", 7, "--grid", grid, "--count", 5, "--seed", 9,
-                "--epoch", 2, "--json", "--augment", "rrc=16x20,flip,normalize=imagenet");
+        CommandRun run = CommandRun.of("augment", "show", file, "--sample", 7, "--grid", grid, "--count", 5,
+                "--seed", 9, "--epoch", 2, "--json", "--augment", "rrc=16x20,flip,normalize=imagenet");
         assertEquals(0, run.exitCode(), run.err());
         Map<String, Object> shown = Json.object(Json.parse(run.out()));
         List<Object> pictures = Json.array(shown.get("pictures"));

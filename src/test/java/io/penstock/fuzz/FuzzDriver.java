@@ -26,10 +26,10 @@ public final class FuzzDriver {
     /**
      * Called once.
      *
-     * @param arguments the names of the targets' classes
+     * @param arguments how many inputs each target runs at most, then the names of the targets' classes
      */
     public static void fuzzerInitialize(String[] arguments) {
-        targets = new FuzzTargets(List.of(arguments));
+        targets = new FuzzTargets(List.of(arguments).subList(1, arguments.length), Long.parseLong(arguments[0]));
         folder = Path.of(System.getProperty(FOLDER_PROPERTY));
         System.setProperty(UnnamedFile.FOLDER_PROPERTY, folder.toString());
     }

@@ -15,12 +15,18 @@ final class FuzzTargets {
 
     private final List<String> names;
     private final List<FuzzTarget> targets;
+    private final long most;
     /** The inputs that each has run. */
     private final long[] counts;
 
-    /** Targets by the simple names of their classes. */
-    FuzzTargets(List<String> names) {
+    /**
+     * Targets by the simple names of their classes.
+     *
+     * @param most of its inputs, a target runs so many; it ignores the others, so that they are tries at other targets
+     */
+    FuzzTargets(List<String> names, long most) {
         this.names = names;
+        this.most = most;
         this.targets = names.stream().map(FuzzTarget::of).toList();
         this.counts = new long[names.size()];
     }
@@ -57,6 +63,9 @@ final class FuzzTargets {
     /** Has the target of an input run it, each in a folder of its own. */
     void run(byte[] input, Path folder) throws IOException {
         int target = targetOf(input);
+        if (counts[target] == most) {
+            return;
+        }
         Path inputs = folder.resolve(names.get(target));
         if (counts[target]++ == 0) {
             Files.createDirectories(inputs);

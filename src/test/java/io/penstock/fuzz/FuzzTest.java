@@ -37,8 +37,9 @@ class FuzzTest {
     private static final int SEED = Integer.getInteger("fuzz.seed", 20261121);
 
     private static final String SUFFIX = "Fuzz";
-    /** What a build gives a target on average: where coverage grows, more. */
-    private static final int BUILD_INPUTS = 1500;
+    /** What a build gives each target at most; Jazzer chooses the targets of so many tries. */
+    private static final int BUILD_INPUTS = 1000;
+    private static final int BUILD_TRIES = 4 * BUILD_INPUTS;
     /** What finding the planted fault may take; a tenth does as a rule. */
     private static final int PLANTED_INPUTS = 500_000;
 
@@ -88,7 +89,7 @@ class FuzzTest {
     @Test
     void aFaultBehindFourComparisonsIsFoundAndItsInputKept() throws Exception {
         Path findings = folder.resolve("findings");
-        JazzerRun.Result result = new JazzerRun(List.of(PlantedFault.class.getSimpleName()), folder,
+        JazzerRun.Result result = new JazzerRun(List.of(PlantedFault.class.getSimpleName()), PLANTED_INPUTS, folder,
                 folder.resolve("corpus"), findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
                 .run(PlantedFault.TARGET.seeds());
         assertNotEquals(0, result.exitCode());
@@ -112,7 +113,7 @@ class FuzzTest {
 
     @Test
     void anInputOfSeveralTargetsIsTheirsByItsFirstByte() {
-        FuzzTargets targets = new FuzzTargets(List.of("SnappyFuzz", "JsonFuzz"));
+        FuzzTargets targets = new FuzzTargets(List.of("SnappyFuzz", "JsonFuzz"), 1);
         byte[] json = new byte[FuzzTarget.of("JsonFuzz").maxBytes() + 1];
         byte[] input = targets.inputFor(1, json);
         assertEquals(1, targets.targetOf(input));
@@ -120,7 +121,7 @@ class FuzzTest {
         assertEquals(1, targets.targetOf(new byte[] {(byte) 255, 7}));
         assertArrayEquals(new byte[] {7}, targets.bytesOf(new byte[] {(byte) 255, 7}));
         assertEquals(0, targets.targetOf(new byte[0]));
-        assertArrayEquals(json, new FuzzTargets(List.of("SnappyFuzz")).inputFor(0, json));
+        assertArrayEquals(json, new FuzzTargets(List.of("SnappyFuzz"), 1).inputFor(0, json));
     }
 
     /** The names of the targets: all classes of this package that are called so, or those that were asked for. */
@@ -155,7 +156,7 @@ class FuzzTest {
 
     private static void fuzz(List<String> names) throws IOException, InterruptedException {
         List<String> classes = names.stream().map(name -> name + SUFFIX).toList();
-        FuzzTargets targets = new FuzzTargets(classes);
+        FuzzTargets targets = new FuzzTargets(classes, Long.MAX_VALUE);
         List<byte[]> seeds = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
             FuzzTarget target = FuzzTarget.of(classes.get(i));
@@ -173,11 +174,11 @@ class FuzzTest {
         JazzerRun run;
         if (SECONDS == 0) {
             Folder.delete(home.resolve("corpus"));
-            run = new JazzerRun(classes, home, home.resolve("corpus"), home.resolve("findings"), 0,
-                    List.of("-runs=" + BUILD_INPUTS * names.size(), "-seed=" + SEED));
+            run = new JazzerRun(classes, BUILD_INPUTS, home, home.resolve("corpus"), home.resolve("findings"), 0,
+                    List.of("-runs=" + BUILD_TRIES * names.size(), "-seed=" + SEED));
         } else {
-            run = new JazzerRun(classes, home, home.resolve("corpus"), FOUND.resolve(names.getFirst()), SECONDS,
-                    List.of());
+            run = new JazzerRun(classes, Long.MAX_VALUE, home, home.resolve("corpus"), FOUND.resolve(names.getFirst()),
+                    SECONDS, List.of());
         }
         JazzerRun.Result result = run.run(seeds);
         assertEquals(0, result.exitCode(), () -> found(targets, names, run) + ", see " + result.log());

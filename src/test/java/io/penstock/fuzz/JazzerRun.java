@@ -19,13 +19,14 @@ import java.util.stream.Collectors;
  * without the tests.
  *
  * @param targetClasses the simple names of the targets' classes
+ * @param most how many inputs each target runs at most
  * @param home where seeds and log are put
  * @param corpus inputs that reached something new, of earlier runs and of this one
  * @param findings where an input that is a finding is written
  * @param seconds how long it runs; 0 for a run that is bounded by its inputs
  * @param arguments further options of Jazzer or libFuzzer
  */
-record JazzerRun(List<String> targetClasses, Path home, Path corpus, Path findings, long seconds,
+record JazzerRun(List<String> targetClasses, long most, Path home, Path corpus, Path findings, long seconds,
         List<String> arguments) {
 
     /** What an input may take; in a build more, since other programs may have the processors. */
@@ -87,10 +88,11 @@ record JazzerRun(List<String> targetClasses, Path home, Path corpus, Path findin
                 "-XX:+EnableDynamicAgentLoading", "-Xmx512m",
                 "-D" + FuzzDriver.FOLDER_PROPERTY + "=" + inputs, "-cp", System.getProperty("java.class.path"),
                 "com.code_intelligence.jazzer.Jazzer", "--target_class=" + FuzzDriver.class.getName(),
-                "--target_args=" + String.join(" ", targetClasses), "--instrumentation_includes=io.penstock.**",
+                "--target_args=" + most + " " + String.join(" ", targetClasses),
+                "--instrumentation_includes=io.penstock.**",
                 "--instrumentation_excludes=" + FuzzDriver.class.getName() + ":" + StoreOracle.class.getName(),
                 "--custom_hook_includes=io.penstock.**", "--reproducer_path=" + home,
-                "-artifact_prefix=" + findings + "/", "-max_len=" + new FuzzTargets(targetClasses).maxBytes(),
+                "-artifact_prefix=" + findings + "/", "-max_len=" + new FuzzTargets(targetClasses, most).maxBytes(),
                 "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS),
                 "-rss_limit_mb=2048", "-use_value_profile=1",
                 "-print_final_stats=1", "-max_total_time=" + seconds));

@@ -3,6 +3,7 @@ package io.penstock.transform;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.AugmentExperiments;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
@@ -32,6 +33,7 @@ class TransformTest {
         List<Experiment> all = new ArrayList<>(new TokenExperiments(seed).all());
         all.addAll(new TensorExperiments(seed).all());
         all.addAll(new StageExperiments(seed).all());
+        all.addAll(new AugmentExperiments(seed).all());
         return all;
     }
 
@@ -79,6 +81,7 @@ class TransformTest {
                     }
                     lab.stream().synchronize();
                 }, id);
+                experiment.close();
                 assertTrue(fewest < 200, experiment + " allocates " + fewest + " bytes");
             }
         }

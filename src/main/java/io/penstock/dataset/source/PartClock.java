@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset.source;
 
-/** Is told when each part of a {@link SampleMap}'s work is done, so that a loader's reports show where its time goes. */
+/** Is told when each part of a {@link SampleMap}'s work is done, so that a loader can report where its time goes. */
 @FunctionalInterface
 public interface PartClock {
 

@@ -73,7 +73,8 @@ final class LoaderTotals implements LoaderProbe {
     private List<LoaderReport.PartTime> parts() {
         Map<String, Long> byName = new LinkedHashMap<>();
         Stream.of(fillers).forEach(clocks -> clocks.addTo(byName));
-        return byName.entrySet().stream().map(part -> new LoaderReport.PartTime(part.getKey(), part.getValue())).toList();
+        return byName.entrySet().stream()
+                .map(part -> new LoaderReport.PartTime(part.getKey(), part.getValue())).toList();
     }
 
     private long sum(Total which) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.transform;
+package io.penstock.device.internal;
 
 import io.penstock.memory.DType;
 import java.lang.foreign.MemoryLayout;
@@ -14,36 +14,36 @@ import java.util.stream.Stream;
  *
  * @param offset its first byte in the struct
  */
-record Word(long offset) {
+public record Word(long offset) {
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG;
 
     /** The struct of this name in {@code src/main/native}; all its fields are words. */
-    static StructLayout struct(String name, String... words) {
+    public static StructLayout struct(String name, String... words) {
         return MemoryLayout.structLayout(layouts(words)).withName(name);
     }
 
-    static MemoryLayout[] layouts(String... words) {
+    public static MemoryLayout[] layouts(String... words) {
         return Stream.of(words).map(I64::withName).toArray(MemoryLayout[]::new);
     }
 
-    static Word of(StructLayout struct, String name) {
+    public static Word of(StructLayout struct, String name) {
         return new Word(struct.byteOffset(PathElement.groupElement(name)));
     }
 
-    long get(MemorySegment arguments) {
+    public long get(MemorySegment arguments) {
         return arguments.get(I64, offset);
     }
 
     /** The word as a dtype: its ordinal in the enum, as in {@code kernel.cuh}. */
-    DType dtype(MemorySegment arguments) {
+    public DType dtype(MemorySegment arguments) {
         return RawMemory.dtype(get(arguments));
     }
 
-    void set(MemorySegment arguments, long value) {
+    public void set(MemorySegment arguments, long value) {
         arguments.set(I64, offset, value);
     }
 
-    void set(MemorySegment arguments, DType dtype) {
+    public void set(MemorySegment arguments, DType dtype) {
         set(arguments, dtype.ordinal());
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.transform;
+package io.penstock.device.internal;
 
 import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.I16;
@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 
 /** Memory by address, as kernels see it: little-endian, unchecked, without an object per range. */
 @SuppressWarnings("restricted")
-final class RawMemory {
+public final class RawMemory {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final ValueLayout.OfByte I8 = ValueLayout.JAVA_BYTE;
 
@@ -23,49 +23,53 @@ final class RawMemory {
     }
 
     /** The dtype encoded in a word of a kernel's arguments. */
-    static DType dtype(long word) {
+    public static DType dtype(long word) {
         return DTYPES[(int) word];
     }
 
-    static int getInt(long address) {
+    public static int getInt(long address) {
         return ALL.get(I32, address);
     }
 
-    static void setInt(long address, int value) {
+    public static void setInt(long address, int value) {
         ALL.set(I32, address, value);
     }
 
-    static void get(long address, byte[] bytes, int first, int count) {
+    public static void get(long address, byte[] bytes, int first, int count) {
         MemorySegment.copy(ALL, I8, address, bytes, first, count);
     }
 
-    static void set(float[] floats, int first, int count, long address) {
+    public static void set(byte[] bytes, int first, int count, long address) {
+        MemorySegment.copy(bytes, first, ALL, I8, address, count);
+    }
+
+    public static void set(float[] floats, int first, int count, long address) {
         MemorySegment.copy(floats, first, ALL, F32, address, count);
     }
 
-    static void set(int[] ints, int first, int count, long address) {
+    public static void set(int[] ints, int first, int count, long address) {
         MemorySegment.copy(ints, first, ALL, I32, address, count);
     }
 
-    static void set(short[] shorts, int first, int count, long address) {
+    public static void set(short[] shorts, int first, int count, long address) {
         MemorySegment.copy(shorts, first, ALL, I16, address, count);
     }
 
     /** Copies in pieces of some tens of microseconds, because safepoints cannot interrupt a bulk copy. */
-    static void copy(long from, long to, long bytes) {
+    public static void copy(long from, long to, long bytes) {
         for (long done = 0; done < bytes; done += PIECE_BYTES) {
             MemorySegment.copy(ALL, from + done, ALL, to + done, Math.min(PIECE_BYTES, bytes - done));
         }
     }
 
-    static void clear(long address, long bytes) {
+    public static void clear(long address, long bytes) {
         for (long i = 0; i < bytes; i++) {
             ALL.set(I8, address + i, (byte) 0);
         }
     }
 
     /** The bits of an element of 1, 2, 4 or 8 bytes, zero-extended. */
-    static long bits(int elementBytes, long address, long i) {
+    public static long bits(int elementBytes, long address, long i) {
         return switch (elementBytes) {
             case 1 -> ALL.get(I8, address + i) & 0xFFL;
             case 2 -> ALL.get(I16, address + 2 * i) & 0xFFFFL;
@@ -74,7 +78,7 @@ final class RawMemory {
         };
     }
 
-    static void setBits(int elementBytes, long address, long i, long bits) {
+    public static void setBits(int elementBytes, long address, long i, long bits) {
         switch (elementBytes) {
             case 1 -> ALL.set(I8, address + i, (byte) bits);
             case 2 -> ALL.set(I16, address + 2 * i, (short) bits);
@@ -84,7 +88,7 @@ final class RawMemory {
     }
 
     /** An integer or bool element, extended to 64 bits; u64 keeps its bits. */
-    static long integer(DType dtype, long address, long i) {
+    public static long integer(DType dtype, long address, long i) {
         return switch (dtype) {
             case I8 -> ALL.get(I8, address + i);
             case I16 -> ALL.get(I16, address + 2 * i);
@@ -94,7 +98,7 @@ final class RawMemory {
     }
 
     /** Converts integers between dtypes: extends them or keeps the low bits. */
-    static void convert(DType from, long source, DType to, long target, long count) {
+    public static void convert(DType from, long source, DType to, long target, long count) {
         if (from.byteSize() == to.byteSize()) {
             copy(source, target, count * to.byteSize());
         } else if (from == DType.U16 && to.byteSize() == Long.BYTES) {
@@ -117,7 +121,7 @@ final class RawMemory {
     }
 
     /** Stores the low bits of a value as an integer element. */
-    static void setInteger(DType dtype, long address, long i, long value) {
+    public static void setInteger(DType dtype, long address, long i, long value) {
         setBits(dtype.byteSize(), address, i, value);
     }
 }
