@@ -216,7 +216,7 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     }
 
     @Override
-    public Optional<Session> open() {
+    public Optional<Mapper> open() {
         return Optional.of(new AugmentWorker(this));
     }
 

@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Runs the steps of a pipeline on one image after the other, for one thread. */
-final class AugmentWorker implements SampleMap.Session {
+final class AugmentWorker implements SampleMap.Mapper {
 
     private final AugmentMap map;
     private final Canvas canvas = new Canvas();

@@ -290,7 +290,7 @@ class AugmentFilesTest {
                 AugmentMap map = each.over(dataset(store).fields().get(0));
                 var out = Tensor.of(arena.allocate(24 * 20 * 3), DType.U8, 24, 20, 3);
                 var random = new KeyedRandom(SEED, 0);
-                try (SampleMap.Session worker = map.open().orElseThrow()) {
+                try (SampleMap.Mapper worker = map.open().orElseThrow()) {
                     assertEquals(0, HeapUse.fewest(0, () -> {
                         for (int position = 0; position < 100; position++) {
                             random.select(position, 0);

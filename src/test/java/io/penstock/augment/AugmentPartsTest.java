@@ -29,7 +29,7 @@ class AugmentPartsTest {
     private static List<String> told(AugmentMap map, Tensor in, TensorSpec result) throws IOException {
         List<String> told = new ArrayList<>();
         KeyedRandom random = new KeyedRandom(1, 2);
-        try (Arena arena = Arena.ofConfined(); SampleMap.Session session = map.open().orElseThrow()) {
+        try (Arena arena = Arena.ofConfined(); SampleMap.Mapper session = map.open().orElseThrow()) {
             Tensor timed = Tensor.of(arena.allocate(result.byteSize()), result.dtype(), result.shape());
             random.select(3, 0);
             session.map(in.segment(), 0, in.byteSize(), random, timed.segment(), 0, timed.byteSize(),

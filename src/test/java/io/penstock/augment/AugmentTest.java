@@ -197,7 +197,7 @@ class AugmentTest {
         Tensor out = Tensor.of(MemorySegment.ofArray(new byte[14 * 10 * 3]), DType.U8, 14, 10, 3);
         AugmentMap map = everything().over(new TensorSpec("image", DType.U8, 20, 26, 3));
         var random = new KeyedRandom(SEED, 0);
-        try (SampleMap.Session worker = map.open().orElseThrow()) {
+        try (SampleMap.Mapper worker = map.open().orElseThrow()) {
             assertEquals(0, HeapUse.fewest(0, () -> {
                 for (int position = 0; position < 200; position++) {
                     random.select(position, 0);
@@ -207,7 +207,7 @@ class AugmentTest {
         }
     }
 
-    static void mapped(SampleMap.Session worker, Tensor image, KeyedRandom random, Tensor out) {
+    static void mapped(SampleMap.Mapper worker, Tensor image, KeyedRandom random, Tensor out) {
         try {
             worker.map(image.segment(), 0, image.segment().byteSize(), random, out.segment(), 0,
                     out.segment().byteSize(), PartClock.NONE);

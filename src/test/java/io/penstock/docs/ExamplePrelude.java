@@ -2,6 +2,7 @@
 package io.penstock.docs;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.penstock.augment.Augment;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.source.SampleMap;
@@ -54,6 +55,9 @@ class ExamplePrelude {
     Dataset code;
     Documents documents;
     TensorSpec spec;
+    Augment augment;
+    float[] mean;
+    float[] deviation;
     SampleMap addNoise;
     SampleMap noise;
     int[] classes;
@@ -96,6 +100,11 @@ class ExamplePrelude {
     MemorySegment stored;
     long storedBytes;
     MemorySegment image;
+    MemorySegment target;
+    int top;
+    int left;
+    int height;
+    int width;
     MemorySegment label;
     int[] tokens;
 

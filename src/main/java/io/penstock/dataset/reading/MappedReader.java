@@ -18,7 +18,7 @@ final class MappedReader extends MadeReader {
     private final FieldReader input;
     private final SampleMap map;
     /** Null if the map needs none. */
-    private final SampleMap.@Nullable Session session;
+    private final SampleMap.@Nullable Mapper session;
     private final long step;
     /** The first of the map's parts; -1 if it has none. */
     private final int firstPart;

@@ -66,12 +66,12 @@ public interface SampleMap {
      *
      * @return the session, which the worker closes
      */
-    default Optional<Session> open() {
+    default Optional<Mapper> open() {
         return Optional.empty();
     }
 
     /** Maps one value after another, for one thread at a time. */
-    interface Session extends AutoCloseable {
+    interface Mapper extends AutoCloseable {
 
         /**
          * Computes a value, as {@link SampleMap#map} does.

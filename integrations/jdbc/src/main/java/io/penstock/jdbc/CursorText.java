@@ -32,7 +32,8 @@ final class CursorText {
             }
         }
         if (!value.isEmpty()) {
-            throw new IOException(partition + ": found cursor '" + cursor + "', expected values with a comma behind each");
+            throw new IOException(partition + ": found cursor '" + cursor
+                    + "', expected values with a comma behind each");
         }
         return key;
     }

@@ -28,9 +28,9 @@ import javax.sql.DataSource;
  *
  * <p><b>Records.</b> A record of one column is its bytes, text in UTF-8; a record of several is a JSON object.
  *
- * <p><b>Key.</b> The key is the table's primary key, or other columns that have a unique index and are not null. A table
- * without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a smaller key
- * than the last one read are missed, so use a key that grows.
+ * <p><b>Key.</b> The key is the table's primary key, or other columns that have a unique index and are not null. A
+ * table without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a
+ * smaller key than the last one read are missed, so use a key that grows.
  *
  * <p><b>Connections.</b> Each partition has one of its own, read-only, used by the stream's thread.
  */

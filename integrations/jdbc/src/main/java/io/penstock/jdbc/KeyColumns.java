@@ -31,8 +31,8 @@ record KeyColumns(List<Integer> types) {
      * @throws IllegalArgumentException if they are no key
      */
     static KeyColumns of(Connection connection, JdbcSource.Builder settings) throws SQLException {
-        String query = "select " + String.join(", ", settings.key) + ", " + String.join(", ", settings.columns) + " from "
-                + settings.table + " where 1 = 0";
+        String query = "select " + String.join(", ", settings.key) + ", " + String.join(", ", settings.columns)
+                + " from " + settings.table + " where 1 = 0";
         try (PreparedStatement statement = connection.prepareStatement(query);
                 ResultSet result = statement.executeQuery()) {
             ResultSetMetaData columns = result.getMetaData();

@@ -144,7 +144,8 @@ class JdbcSourceTest {
         assertEquals(straight, pieces);
     }
 
-    private static LoaderState take(StreamSource source, LoaderState from, int batches, int batchSize, List<String> to) {
+    private static LoaderState take(StreamSource source, LoaderState from, int batches, int batchSize,
+            List<String> to) {
         try (StreamDataset stream = StreamDataset.builder(source).field("body").shuffle(9, 50).open()) {
             DataLoaderBuilder builder = DataLoader.builder(stream).batchSize(batchSize).workers(1)
                     .collator(new StackAndPad(64));
@@ -171,8 +172,8 @@ class JdbcSourceTest {
     @MethodSource("databases")
     void keysOfSeveralColumnsAndOfTextAreFollowed(String name) throws Exception {
         DataSource database = DATABASES.get(name);
-        run(database, "drop table if exists parts", "create table parts (author varchar(20) not null, part int not null,"
-                + " body varchar(20), unique (author, part))",
+        run(database, "drop table if exists parts", "create table parts (author varchar(20) not null, part int not"
+                + " null, body varchar(20), unique (author, part))",
                 "insert into parts values ('b,\\', 1, 'four'), ('a', 2, 'two'), ('a', 1, 'one'), ('a', 10, 'three')");
         StreamSource source = JdbcSource.builder(database, "parts", "author", "part").columns("body").pageRows(1)
                 .open();

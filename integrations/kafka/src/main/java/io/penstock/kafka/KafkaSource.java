@@ -32,9 +32,10 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  * }
  * }
  *
- * <p>The offsets are part of the loader's state, and nowhere else: partitions are assigned by hand, nothing is committed
- * to the broker, and there is no consumer group. Records of transactions that were aborted are left out, and so are
- * records without a value. Where retention has removed the offset that a state needs, opening fails and names it.
+ * <p>The offsets are part of the loader's state, and nowhere else: partitions are assigned by hand, nothing is
+ * committed to the broker, and there is no consumer group. Records of transactions that were aborted are left out, and
+ * so are records without a value. Where retention has removed the offset that a state needs, opening fails and names
+ * it.
  *
  * <p>Each partition has a consumer of its own, used by the stream's thread. While a broker is away, the consumer waits
  * for it.
