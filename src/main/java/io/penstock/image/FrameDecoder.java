@@ -15,9 +15,9 @@ import java.lang.foreign.MemorySegment;
  * <pre>{@code
  * try (FrameDecoder decoder = ImageDecoding.rgb().open()) {
  *     ImageFrame frame = decoder.read(stored, storedBytes);
- *     frame.crop(top, left, height, width);
+ *     frame.crop(10, 20, 300, 400);
  *     frame.resize(224, 224, Resizer.Filter.BILINEAR);
- *     decoder.decode(target, 0);
+ *     decoder.decode(memory, 0);
  * }
  * }</pre>
  */
