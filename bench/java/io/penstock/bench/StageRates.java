@@ -163,7 +163,7 @@ public final class StageRates {
         int[] times = new int[work.size()];
         for (int w = 0; w < times.length; w++) {
             nanos(work.get(w), 2);
-            times[w] = (int) Math.clamp(roundNanos / Math.max(1, nanos(work.get(w), 2) / 2), 2, 10_000);
+            times[w] = Math.clamp(roundNanos / Math.max(1, nanos(work.get(w), 2) / 2), 2, 10_000);
         }
         for (int i = 0; i < rounds; i++) {
             for (int w = 0; w < times.length; w++) {

@@ -25,7 +25,7 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
     public OpenStage open(Device device, SlabLayout fields) {
         int images = fields.indexOf(field);
         TensorSpec found = fields.fields().get(images);
-        if (found.rank() != 4) {
+        if (found.dtype() != DType.U8 || found.rank() != 4) {
             throw new IllegalArgumentException("found " + found + ", expected u8[B,H,W,C]");
         }
         AugmentMap map = augment.over(

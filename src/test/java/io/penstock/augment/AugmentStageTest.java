@@ -217,7 +217,7 @@ class AugmentStageTest {
     void fieldsThatAStageCannotTakeAreRefusedAtOpening() {
         DeviceStage stage = Augment.images().horizontalFlip(0.5).stage("image");
         var rows = new TensorSpec(PARAMETERS, DType.U8, 4, 8);
-        assertEquals("found image: f32[5,5,3], expected u8[H,W,C] with C at most 4, or image files as u8[*]",
+        assertEquals("found image: f32[4,5,5,3], expected u8[B,H,W,C]",
                 refused(stage, new TensorSpec("image", DType.F32, 4, 5, 5, 3), rows));
         assertEquals("found image: u8[4,5,5], expected u8[B,H,W,C]",
                 refused(stage, new TensorSpec("image", DType.U8, 4, 5, 5), rows));
