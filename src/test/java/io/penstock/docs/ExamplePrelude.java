@@ -3,6 +3,7 @@ package io.penstock.docs;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.augment.Augment;
+import io.penstock.augment.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.source.SampleMap;
@@ -29,6 +30,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.random.RandomGenerator;
 
 /**
  * Names that the examples of the documents and of the Javadoc use without declaring them, see {@link ExamplesTest}.
@@ -133,6 +136,10 @@ class ExamplePrelude {
     }
 
     void fillWave(float phase, Tensor out) {
+    }
+
+    List<StepParameters> changed(List<StepParameters> parameters, RandomGenerator random) {
+        return parameters;
     }
 
     boolean isDark(Tensor picture) {
