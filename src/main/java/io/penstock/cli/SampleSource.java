@@ -29,7 +29,6 @@ record SampleSource(Location path, String kind, Runnable closer, Dataset dataset
 
     static final long[] NO_BLOCKS = {};
 
-
     /** The same samples with other fields. */
     SampleSource with(Dataset other, Map<String, @Nullable Object> otherCut, String otherText) {
         return new SampleSource(path, kind, closer, other, collator, windowTokens, maxLength, sizes, blockStarts,
