@@ -114,7 +114,7 @@ class ManifestCommandTest {
         Files.delete(Path.of(part(2) + ".bin"));
         CommandRun gone = manifest();
         assertEquals(3, gone.exitCode());
-        assertTrue(gone.err().startsWith("penstock: " + part(2) + ".bin: found no such file"), gone.err());
+        assertTrue(gone.err().startsWith("penstock: " + part(2) + ".bin: no such file"), gone.err());
         try (var left = Files.list(folder)) {
             assertEquals(List.of(), left.filter(file -> file.toString().contains("manifest")).toList());
         }

@@ -7,6 +7,7 @@
  * {@link Manifest}:
  *
  * {@snippet :
+ * Tokenizer tokenizer = Tokenizer.of("gpt2");
  * try (PartWriter writer = PartWriter.create(Path.of("out/part-3.attempt-0"), DType.U16,
  *         new TokenOrigin(tokenizer.name(), tokenizer.vocabularySha256()), IfExists.FAIL)) {
  *     MegatronPart documents = writer.documents();

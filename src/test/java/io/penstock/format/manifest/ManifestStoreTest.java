@@ -224,7 +224,7 @@ class ManifestStoreTest {
         }
         part("e", new Random(9), 15, 15);
         Exception e = assertThrows(MalformedStoreException.class, () -> TokenStore.open(file));
-        assertTrue(e.getMessage().startsWith(folder.resolve("e.idx") + ": found 82 bytes, expected 62"),
+        assertTrue(e.getMessage().startsWith(folder.resolve("e.idx") + ": 82 bytes, expected 62"),
                 e.getMessage());
     }
 
@@ -260,7 +260,7 @@ class ManifestStoreTest {
         manifest.write(file, IfExists.REPLACE);
         Exception e = assertThrows(MalformedStoreException.class,
                 () -> manifest.write(folder.resolve("sub/elsewhere.manifest.json"), IfExists.FAIL));
-        assertTrue(e.getMessage().startsWith(folder.resolve("sub/a.attempt-1.bin") + ": found no such file"),
+        assertTrue(e.getMessage().startsWith(folder.resolve("sub/a.attempt-1.bin") + ": no such file"),
                 e.getMessage());
         assertFalse(Files.exists(folder.resolve("sub/elsewhere.manifest.json")));
     }
