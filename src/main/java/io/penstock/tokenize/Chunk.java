@@ -98,10 +98,7 @@ final class Chunk {
     private void lines(String textField, FieldScanner scanner, int wellFormed, Sink sink) throws IOException {
         long line = firstLine;
         for (int start = 0; start < length; line++) {
-            int end = start;
-            while (end < length && bytes[end] != '\n') {
-                end++;
-            }
+            int end = LineFeeds.first(bytes, start, length);
             if (end <= wellFormed && scanner.scan(bytes, start, end)) {
                 sink.accept(scanner.text(), scanner.textStart(), scanner.textLength(), true);
             } else if (!isBlank(start, end)) {

@@ -86,10 +86,9 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         try (FileChannel channel = RegularFile.open(path)) {
             ByteBuffer buffer = ByteBuffer.allocate(SEARCH_BYTES);
             for (long from = at - 1; channel.read(buffer.clear(), from) > 0; from += buffer.position()) {
-                for (int i = 0; i < buffer.position(); i++) {
-                    if (buffer.get(i) == '\n') {
-                        return from + i + 1;
-                    }
+                int end = LineFeeds.first(buffer.array(), 0, buffer.position());
+                if (end < buffer.position()) {
+                    return from + end + 1;
                 }
             }
         }
@@ -107,7 +106,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
                     if (channel.read(buffer) < 0) {
                         return lines;
                     }
-                    lines += CorpusReader.lineFeeds(buffer.array(), buffer.position());
+                    lines += LineFeeds.count(buffer.array(), buffer.position());
                 }
             }
         }

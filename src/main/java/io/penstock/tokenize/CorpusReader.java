@@ -88,16 +88,6 @@ final class CorpusReader implements AutoCloseable {
         }
     }
 
-    static long lineFeeds(byte[] bytes, int length) {
-        long count = 0;
-        for (int i = 0; i < length; i++) {
-            if (bytes[i] == '\n') {
-                count++;
-            }
-        }
-        return count;
-    }
-
     /** The file that is read. */
     private final class OpenFile {
 
@@ -170,7 +160,7 @@ final class CorpusReader implements AutoCloseable {
             byte[] whole = rest;
             byte[] free = into.set(file, whole, bytes, offset, line, endsFile);
             if (!isText) {
-                line += lineFeeds(whole, bytes);
+                line += LineFeeds.count(whole, bytes);
             }
             int left = restBytes - bytes;
             // A chunk's array may be longer, after a long line, or shorter than this file needs.

@@ -100,7 +100,7 @@ class ManifestCommandTest {
         assertEquals(0, CommandRun.of("inspect", folder.resolve("out.manifest.json")).exitCode());
         CommandRun outside = CommandRun.of("manifest", "-o", tasks.resolve("x"), part(0), part(1), part(2));
         assertEquals(3, outside.exitCode(), outside.err());
-        assertTrue(outside.err().startsWith("penstock: " + part(0) + ": found a part in "), outside.err());
+        assertTrue(outside.err().startsWith("penstock: " + part(0) + ": a part in "), outside.err());
     }
 
     @Test

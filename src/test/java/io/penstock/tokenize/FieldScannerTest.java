@@ -71,7 +71,7 @@ class FieldScannerTest {
     @Test
     void findsTheSameAsTheParserInRandomObjects() {
         Random random = new Random(1);
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < 5_000; i++) {
             byte[] line = Json.write(object(random, 0)).getBytes(UTF_8);
             assertEquals(parsed(line), scanned(line), () -> new String(line, UTF_8));
         }
@@ -83,7 +83,7 @@ class FieldScannerTest {
         Random random = new Random(2);
         int found = 0;
         String signs = "{}[]\",:\\u0tfn1-. \n";
-        for (int i = 0; i < 60_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             byte[] line = Json.write(object(random, 0)).getBytes(UTF_8);
             for (int changes = random.nextInt(3); changes >= 0; changes--) {
                 line[random.nextInt(line.length)] = (byte) signs.charAt(random.nextInt(signs.length()));
@@ -93,7 +93,7 @@ class FieldScannerTest {
                 assertEquals(parsed(line), scanned(line), () -> new String(line, UTF_8));
             }
         }
-        assertTrue(found > 1000, "only " + found);
+        assertTrue(found > 300, "only " + found);
     }
 
     @Test

@@ -79,7 +79,7 @@ class TokenizeJobTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 7, 40})
+    @ValueSource(ints = {1, 3, 17})
     void theShardsInOrderAreTheWholeByteForByte(int count) throws Exception {
         TokenizeSummary whole = job("whole").run();
         List<ManifestPart> parts = new ArrayList<>();

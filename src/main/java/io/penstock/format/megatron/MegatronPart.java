@@ -223,7 +223,10 @@ public final class MegatronPart implements AutoCloseable {
     private Files files() throws IOException {
         Files open = files;
         if (open == null) {
-            SpoolFile tokenFile = SpoolFile.digesting(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            // Its digest is that of the store if it is the only part.
+            SpoolFile tokenFile = number == 0
+                    ? SpoolFile.digesting(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES)
+                    : new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
             try {
                 open = new Files(tokenFile,
                         new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
