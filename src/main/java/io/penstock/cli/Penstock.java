@@ -6,7 +6,7 @@ import io.penstock.diagnose.compare.Outcome;
 import io.penstock.diagnose.trace.TraceWindow;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.TransferMode;
-import io.penstock.tokenize.Shard;
+import io.penstock.tokenize.CorpusShard;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -112,7 +112,7 @@ public final class Penstock implements Runnable {
                         new Choice<>(List.of(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY)))
                 .registerConverter(Outcome.class,
                         new Choice<>(List.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)))
-                .registerConverter(Shard.class, text -> AmountText.converted(text, Shard::parse))
+                .registerConverter(CorpusShard.class, text -> AmountText.converted(text, CorpusShard::parse))
                 .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)

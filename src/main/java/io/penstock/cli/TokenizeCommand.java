@@ -5,7 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
-import io.penstock.tokenize.Shard;
+import io.penstock.tokenize.CorpusShard;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -87,7 +87,7 @@ final class TokenizeCommand implements Callable<Integer> {
     @Option(names = "--shard", paramLabel = "I/N",
             description = "Tokenize only the I-th of N equal shares of the input, counted from 0, as a part for"
                     + " 'penstock manifest'.")
-    private Shard shard;
+    private CorpusShard shard;
 
     @Option(names = "--threads", paramLabel = "N", description = "Threads; default: one per processor.")
     private Integer threads;

@@ -70,7 +70,7 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
      *
      * @throws IOException if a file cannot be read
      */
-    CorpusListing shard(Shard shard) throws IOException {
+    CorpusListing shard(CorpusShard shard) throws IOException {
         long total = files.stream().mapToLong(CorpusFile::storedBytes).sum();
         long from = shard.start(total);
         long to = shard.end(total);

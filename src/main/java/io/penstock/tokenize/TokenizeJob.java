@@ -49,7 +49,7 @@ public final class TokenizeJob {
     private boolean followLinks;
     private DecodeLimit decodeLimit = DecodeLimit.TEXT;
     private DocumentLimits limits = DocumentLimits.NONE;
-    private @Nullable Shard shard;
+    private @Nullable CorpusShard shard;
     private int threads = Runtime.getRuntime().availableProcessors();
     private Progress progress = Progress.NONE;
     private Progress checksumProgress = Progress.NONE;
@@ -165,7 +165,7 @@ public final class TokenizeJob {
      * @param one the share
      * @return this job
      */
-    public TokenizeJob shard(Shard one) {
+    public TokenizeJob shard(CorpusShard one) {
         shard = Objects.requireNonNull(one);
         return this;
     }
@@ -220,7 +220,7 @@ public final class TokenizeJob {
     public TokenizeSummary run() throws IOException, InterruptedException {
         long start = System.nanoTime();
         CorpusListing whole = CorpusListing.of(inputs, followLinks);
-        Shard one = shard;
+        CorpusShard one = shard;
         CorpusListing listing = one == null ? whole : whole.shard(one);
         DType dtype = MegatronWriter.dtypeFor(tokenizer.vocabularySize());
         Path store = one == null ? output

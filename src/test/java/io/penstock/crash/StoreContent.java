@@ -59,8 +59,11 @@ final class StoreContent {
             add(" " + store.documentStart(d));
         }
         Span span = new Span();
-        store.locate(0, store.tokenCount(), span);
-        add(span);
+        int parts = store.parts(0, store.tokenCount());
+        for (int part = 0; part < parts; part++) {
+            store.locatePart(0, store.tokenCount(), part, span);
+            add(span);
+        }
     }
 
     private void add(TensorStore store) {

@@ -86,7 +86,7 @@ class TokenizeJobTest {
         long documents = 0;
         long textBytes = 0;
         for (int index = count - 1; index >= 0; index--) {
-            TokenizeSummary shard = job("out").shard(new Shard(index, count)).run();
+            TokenizeSummary shard = job("out").shard(new CorpusShard(index, count)).run();
             assertEquals(String.format("out-%05d-of-%05d", index, count), shard.store().getFileName().toString());
             parts.add(ManifestPart.read(shard.store()));
             documents += shard.documents();
@@ -117,19 +117,19 @@ class TokenizeJobTest {
             lines.append(i == 80 ? "{\"other\": 1}\n" : "{\"text\": \"line " + i + "\"}\n");
         }
         Path file = Files.writeString(folder.resolve("bad.jsonl"), lines);
-        Exception e = assertThrows(CorpusException.class, () -> job("out", file).shard(new Shard(1, 2)).run());
+        Exception e = assertThrows(CorpusException.class, () -> job("out", file).shard(new CorpusShard(1, 2)).run());
         assertTrue(e.getMessage().startsWith(file + ": at line 81: no field 'text'"), e.getMessage());
     }
 
     @Test
     void partsOfOtherInputOrOptionsAreRefused() throws Exception {
-        job("out").shard(new Shard(0, 2)).run();
+        job("out").shard(new CorpusShard(0, 2)).run();
         ManifestPart first = ManifestPart.read(folder.resolve("out-00000-of-00002"));
-        job("other").shard(new Shard(1, 2)).documentTokens(1, 100).run();
+        job("other").shard(new CorpusShard(1, 2)).documentTokens(1, 100).run();
         assertThrows(IllegalArgumentException.class,
                 () -> Manifest.of(List.of(first, ManifestPart.read(folder.resolve("other-00001-of-00002")))));
         Files.writeString(corpus.resolve("h.txt"), "more");
-        job("more").shard(new Shard(1, 2)).run();
+        job("more").shard(new CorpusShard(1, 2)).run();
         Exception e = assertThrows(IllegalArgumentException.class,
                 () -> Manifest.of(List.of(first, ManifestPart.read(folder.resolve("more-00001-of-00002")))));
         assertTrue(e.getMessage().startsWith("part more-00001-of-00002: found a job of this input and these options"),
@@ -138,15 +138,15 @@ class TokenizeJobTest {
 
     @Test
     void shardsAreParsedAndChecked() {
-        assertEquals(new Shard(3, 16), Shard.parse("3/16"));
+        assertEquals(new CorpusShard(3, 16), CorpusShard.parse("3/16"));
         for (String text : List.of("3", "16/16", "-1/4", "a/b", "1/2/3", "0/0", "0/100001", "")) {
-            assertThrows(IllegalArgumentException.class, () -> Shard.parse(text), text);
+            assertThrows(IllegalArgumentException.class, () -> CorpusShard.parse(text), text);
         }
         for (long total : new long[] {0, 1, 17, 1L << 62}) {
             long end = 0;
             for (int i = 0; i < 13; i++) {
-                assertEquals(end, new Shard(i, 13).start(total));
-                end = new Shard(i, 13).end(total);
+                assertEquals(end, new CorpusShard(i, 13).start(total));
+                end = new CorpusShard(i, 13).end(total);
             }
             assertEquals(total, end);
         }

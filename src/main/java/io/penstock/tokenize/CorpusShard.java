@@ -7,7 +7,7 @@ package io.penstock.tokenize;
  * @param index its number, from 0
  * @param count how many there are
  */
-public record Shard(int index, int count) {
+public record CorpusShard(int index, int count) {
 
     private static final int MAX_COUNT = 100_000;
 
@@ -16,7 +16,7 @@ public record Shard(int index, int count) {
      *
      * @throws IllegalArgumentException if there is no such share, or there are more than 100,000
      */
-    public Shard {
+    public CorpusShard {
         if (count < 1 || count > MAX_COUNT || index < 0 || index >= count) {
             throw new IllegalArgumentException("found shard " + index + " of " + count + ", expected 0 to "
                     + (count - 1) + " of 1 to " + MAX_COUNT);
@@ -30,11 +30,11 @@ public record Shard(int index, int count) {
      * @return the shard
      * @throws IllegalArgumentException if the text is something else, or there is no such shard
      */
-    public static Shard parse(String text) {
+    public static CorpusShard parse(String text) {
         String[] numbers = text.split("/", -1);
         try {
             if (numbers.length == 2) {
-                return new Shard(Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
+                return new CorpusShard(Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
             }
         } catch (NumberFormatException _) {
             // as below
