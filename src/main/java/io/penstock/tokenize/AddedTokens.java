@@ -30,17 +30,16 @@ final class AddedTokens {
     }
 
     private final List<Token> tokens;
-    /** By their first byte, the longest first; null where there are none. */
-    private final Token @Nullable [][] byFirst = new Token[256][];
+    /** By their first byte, the longest first. */
+    private final Token[][] byFirst = new Token[256][];
 
     /** Creates a set; no text is empty. */
     AddedTokens(List<Token> tokens) {
         this.tokens = tokens.stream().sorted(Comparator.comparingInt(Token::id)).toList();
         for (int first = 0; first < byFirst.length; first++) {
             byte value = (byte) first;
-            Token[] some = tokens.stream().filter(token -> token.utf8[0] == value)
+            byFirst[first] = tokens.stream().filter(token -> token.utf8[0] == value)
                     .sorted(Comparator.comparingInt(token -> -token.utf8.length)).toArray(Token[]::new);
-            byFirst[first] = some.length == 0 ? null : some;
         }
     }
 
@@ -51,12 +50,9 @@ final class AddedTokens {
 
     /** The token at an index, or null. */
     @Nullable Token at(byte[] utf8, int index, int end) {
-        Token[] some = byFirst[utf8[index] & 0xFF];
-        if (some != null) {
-            for (Token token : some) {
-                if (token.isAt(utf8, index, end)) {
-                    return token;
-                }
+        for (Token token : byFirst[utf8[index] & 0xFF]) {
+            if (token.isAt(utf8, index, end)) {
+                return token;
             }
         }
         return null;

@@ -83,9 +83,12 @@ final class ParallelEncoder {
                 Thread.ofPlatform().name("penstock-tokenize-", 0).daemon().factory());
         try {
             for (int i = 1; i < threads; i++) {
-                others.submit(() -> {
-                    work();
-                    return null;
+                others.execute(() -> {
+                    try {
+                        work();
+                    } catch (InterruptedException _) {
+                        // the calling thread stopped this one
+                    }
                 });
             }
             work();

@@ -81,7 +81,7 @@ final class TokenizerJson {
         try {
             return new TokenizerJson(file).tokenizer(JsonFields.parse(content, WHAT), endOfText);
         } catch (JsonException e) {
-            throw new VocabularyException(file.toString(), e.getMessage());
+            throw new VocabularyException(file.toString(), String.valueOf(e.getMessage()));
         }
     }
 

@@ -204,7 +204,7 @@ final class Writers {
                     // The description is of the tokens that are there.
                     return Map.of("part", found + ManifestPart.read(folder.resolve("corpus")).toJson());
                 }),
-                new Writer("manifest", LASTS, List.of("all.manifest.json"), Writers::parts,
+                new Writer("manifest", LASTS, List.of("all.manifest.json", "p1", "q1", "p2", "q2"), Writers::parts,
                         (folder, generation, replace) -> new Manifest(List.of(
                                 ManifestPart.read(folder.resolve("p" + generation)),
                                 ManifestPart.read(folder.resolve("q" + generation))))
