@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes target/gpu/penstock-gpu.tar.gz: a Java runtime, the engine, the tests that are tagged gpu, the benchmarks and
-# the PyTorch peer, for a Linux machine of this architecture that has an NVIDIA driver and CUDA's runtime library but no
-# JDK, Maven or network. There: tar xzf penstock-gpu.tar.gz && penstock-gpu/run.sh report
+# Makes target/gpu/penstock-gpu.tar.gz: a Java runtime, the engine, the tests that are tagged gpu, the benchmarks, the
+# trainer of examples/gpt with tokenized text, and the PyTorch peer, for a Linux machine of this architecture that has
+# an NVIDIA driver and CUDA's runtime library but no JDK, Maven or network.
+# There: tar xzf penstock-gpu.tar.gz && penstock-gpu/run.sh report
 #
 #   JAVA_HOME   a JDK 25 or newer with jlink; without it, the usual places are searched
 set -eu
@@ -30,7 +31,7 @@ done
 out=target/gpu
 bundle=$out/penstock-gpu
 rm -rf "$bundle" "$bundle.tar.gz"
-mkdir -p "$bundle/lib" "$bundle/peers"
+mkdir -p "$bundle/lib" "$bundle/peers" "$bundle/text"
 
 mvn -q -B -Pbench validate test-compile
 mvn -q -B dependency:copy -Dmdep.overWriteSnapshots=false -Dmdep.useBaseVersion=true \
@@ -46,17 +47,28 @@ jar "$bundle/lib/penstock.jar" -C target/classes .
 classes=$out/classes
 rm -rf "$classes"
 cp -R target/test-classes "$classes"
-rm -rf "$classes/META-INF" "$classes/io/penstock/bench/jmh" "$classes/io/penstock/loader/jmh_generated" \
-    "$classes"/io/penstock/loader/SlotHandOver*
+rm -rf "$classes/META-INF"
+find "$classes" \( -name jmh -o -name jmh_generated -o -name 'SlotHandOver*' \) -prune -exec rm -rf {} +
 jar "$bundle/lib/tests.jar" -C "$classes" .
+
+# The trainer, without the class that writes text, which needs a library.
+gpt=$out/gpt
+rm -rf "$gpt"
+mkdir -p "$gpt"
+find examples/gpt/src/main/java -name '*.java' ! -name Sample.java > "$out/gpt-sources"
+"$jdk/bin/javac" -Xlint:-incubating --add-modules jdk.incubator.vector -cp target/classes -d "$gpt" "@$out/gpt-sources"
+jar "$bundle/lib/gpt.jar" -C "$gpt" . -C examples/gpt/src/main/resources .
+./penstock tokenize examples/corpus/letters.jsonl -o "$bundle/text/letters" --append-eot
+./penstock tokenize examples/corpus/almanac.txt examples/corpus/keeper.txt examples/corpus/travels.txt \
+    -o "$bundle/text/books" --append-eot
 
 # The last line: those before it warn that tests are in the packages of what they test.
 modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-module-deps \
     --class-path "$bundle/lib/junit.jar" "$bundle/lib/penstock.jar" "$bundle/lib/tests.jar" 2>&1 | tail -n 1)
 # What tests of images, endpoints and metrics use is no part of what runs there, and half of the runtime's size.
 modules=$(printf %s "$modules" | tr ',' '\n' | grep -v -x -e java.desktop -e java.net.http -e java.sql | paste -s -d , -)
-"$jdk/bin/jlink" --add-modules "$modules,java.logging,java.xml,jdk.management,jdk.zipfs" --strip-java-debug-attributes \
-    --no-header-files --no-man-pages --compress zip-9 --output "$bundle/runtime"
+"$jdk/bin/jlink" --add-modules "$modules,java.logging,java.xml,jdk.incubator.vector,jdk.management,jdk.zipfs" \
+    --strip-java-debug-attributes --no-header-files --no-man-pages --compress zip-9 --output "$bundle/runtime"
 
 cp bench/gpu/run.sh LICENSE "$bundle"
 cp bench/peers/torch_cuda.py bench/peers/torch_datasets.py "$bundle/peers"

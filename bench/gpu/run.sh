@@ -7,9 +7,11 @@
 #
 #   PENSTOCK_CUDART        the runtime library; without it, the loader's cache, CUDA's and Conda's folders and Python's
 #                          packages are searched
+#   PENSTOCK_CUBLAS        cuBLAS 13, for the trainer; without it, the same places are searched
 #   PENSTOCK_PYTHON        the Python that has PyTorch; without it, python3 and python are tried
 #   PENSTOCK_DEVICE        the device (cuda)
 #   PENSTOCK_TOKENS        the tokens of the store that is written to the temporary folder (200000000, 400 MB)
+#   PENSTOCK_GPT           options of the GPT that is trained for its speed (25 million weights, 60 steps)
 #
 # Ends with 0 if tests ran and all passed, and everything was measured.
 set -u
@@ -26,9 +28,11 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt run.log; do
+for file in report.md transfer.jsonl stages.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt \
+    run.log; do
     rm -f "$out/$file"
 done
+rm -f "$out"/gpt-*
 exec 2> "$out/run.log"
 
 say() {
@@ -69,50 +73,60 @@ pythons() {
     done
 }
 
-cudart_candidates() {
+# candidates NAME: files that may be the library of that name.
+candidates() {
     for ldconfig in ldconfig /sbin/ldconfig; do
-        "$ldconfig" -p | sed -n 's/.*libcudart\.so\.13 .*=> //p'
+        "$ldconfig" -p | sed -n "s/.*$1 .*=> //p"
     done
     for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${CONDA_PREFIX:-}" /usr/local/cuda /usr/local/cuda-13* /opt/cuda; do
         [ -n "$root" ] || continue
         for folder in lib64 lib targets/x86_64-linux/lib targets/sbsa-linux/lib; do
-            echo "$root/$folder/libcudart.so.13"
+            echo "$root/$folder/$1"
         done
     done
     pythons | while read -r python; do
         "$python" -c 'import site, sys
 for folder in dict.fromkeys(sys.path + site.getsitepackages() + [site.getusersitepackages()]): print(folder)'
     done | while read -r folder; do
-        [ -d "$folder/nvidia" ] && find "$folder/nvidia" -name libcudart.so.13
+        [ -d "$folder/nvidia" ] && find "$folder/nvidia" -name "$1"
     done
-    find /opt /usr/local/lib /usr/lib/python3 -maxdepth 8 -path '*nvidia*' -name libcudart.so.13
+    find /opt /usr/local/lib /usr/lib/python3 -maxdepth 8 -path '*nvidia*' -name "$1"
 }
 
-find_cudart() {
-    cudart_candidates 2> /dev/null | while read -r file; do
-        if [ -f "$file" ]; then
-            echo "$file"
-            break
-        fi
-    done
+# library NAME SETTING: the file that the setting names, else the first of that name; nothing if there is none.
+library() {
+    if [ -f "$2" ]; then
+        echo "$(CDPATH='' cd -P "$(dirname "$2")" && pwd)/$(basename "$2")"
+    elif [ -n "$2" ]; then
+        echo "$2"
+    else
+        candidates "$1" 2> /dev/null | while read -r file; do
+            if [ -f "$file" ]; then
+                echo "$file"
+                break
+            fi
+        done
+    fi
 }
 
-if [ -n "${PENSTOCK_CUDART:-}" ]; then
-    [ ! -f "$PENSTOCK_CUDART" ] || PENSTOCK_CUDART=$(CDPATH='' cd -P "$(dirname "$PENSTOCK_CUDART")" \
-        && pwd)/$(basename "$PENSTOCK_CUDART")
-else
-    PENSTOCK_CUDART=$(find_cudart)
-fi
+PENSTOCK_CUDART=$(library libcudart.so.13 "${PENSTOCK_CUDART:-}")
 if [ -n "$PENSTOCK_CUDART" ]; then
     export PENSTOCK_CUDART
 else
     unset PENSTOCK_CUDART
 fi
-say "CUDA runtime: ${PENSTOCK_CUDART:-none found}"
+PENSTOCK_CUBLAS=$(library libcublas.so.13 "${PENSTOCK_CUBLAS:-}")
+if [ -n "$PENSTOCK_CUBLAS" ]; then
+    export PENSTOCK_CUBLAS
+else
+    unset PENSTOCK_CUBLAS
+fi
+say "CUDA runtime: ${PENSTOCK_CUDART:-none found}, cuBLAS: ${PENSTOCK_CUBLAS:-none found}"
 
 {
     echo "revision $(cat "$here/revision")"
     echo "libcudart ${PENSTOCK_CUDART:-not found}"
+    echo "libcublas ${PENSTOCK_CUBLAS:-not found}"
     uname -srm
     getconf GNU_LIBC_VERSION
     lscpu
@@ -135,6 +149,9 @@ java 60 io.penstock.bench.TokenFile "$store" "${PENSTOCK_TOKENS:-200000000}"
 say "transfer"
 java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds 150 > "$out/transfer.jsonl"
 
+say "stages"
+java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
+
 say "throughput"
 for mode in narrow i64; do
     for workers in 1 4; do
@@ -142,6 +159,28 @@ for mode in narrow i64; do
             --rounds 3 --seconds 1 --warmup 1
     done
 done > "$out/throughput.jsonl"
+
+say "training"
+# train SECONDS NAME OPTION…: the trainer of examples/gpt. What it prints goes to gpt-NAME.txt, its losses to
+# gpt-NAME.csv.
+train() {
+    seconds=$1
+    name=$2
+    shift 2
+    limited "$seconds" "$here/runtime/bin/java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
+        -Xmx3g -cp "$here/lib/penstock.jar:$here/lib/gpt.jar" io.penstock.examples.gpt.Train --input windows \
+        --first "$here/text/letters" --second "$here/text/books" --out "$work/$name" "$@" > "$out/gpt-$name.txt" 2>&1 \
+        && cat "$work/$name/losses.csv" > "$out/gpt-$name.csv"
+}
+small="--steps 20 --batch 4 --context 64 --layers 2 --heads 2 --width 64 --warmup 10 --print-every 10"
+# shellcheck disable=SC2086  # lists of options
+{
+    train 30 cpu --device cpu $small
+    train 30 device --device "$device" $small
+    train 30 again --device "$device" $small
+    train 60 speed --device "$device" --print-every 20 \
+        ${PENSTOCK_GPT:---steps 60 --batch 32 --context 256 --layers 8 --heads 8 --width 512}
+}
 
 say "PyTorch"
 torch=
@@ -163,7 +202,7 @@ else
 fi
 
 say "report"
-for file in "$out"/*.txt "$out"/*.jsonl "$out/run.log"; do
+for file in "$out"/*.txt "$out"/*.csv "$out"/*.jsonl "$out/run.log"; do
     if [ -f "$file" ] && [ "$(wc -c < "$file")" -gt $max_bytes ]; then
         tail -c $max_bytes "$file" > "$work/tail" && cat "$work/tail" > "$file"
     fi

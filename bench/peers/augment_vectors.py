@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the test vectors of io.penstock.augment: what torchvision (transforms v2) and Pillow make of small images.
+"""Writes the test vectors of io.penstock.augment: what torchvision (transforms v2), Pillow and OpenCV make of small
+images, masks, boxes, keypoints and batches. Where docs/spec/augment.md computes in another order than they do, a vector
+also has the bytes that the specification gives instead, by numpy in f32: `exact`, places and values.
 
     python bench/peers/augment_vectors.py src/test/resources/io/penstock/augment/vectors.json
 
-Needs torch, torchvision, numpy and Pillow. With a CPU build of torch, torchvision's compiled operators do not load, so
-the two that its import asks for are declared here; the transforms are plain torch.
+Needs torch, torchvision, numpy, Pillow and opencv-python-headless. With a CPU build of torch, torchvision's compiled
+operators do not load, so the two that its import asks for are declared here; the transforms are plain torch.
 """
 import base64
 import json
+import math
 import pathlib
 import sys
 
+import cv2
 import numpy as np
 import torch
 from PIL import Image
@@ -20,7 +24,9 @@ for operator in ("nms", "qnms"):
     declared.define(operator + "(Tensor dets, Tensor scores, float t) -> Tensor")
 
 import torchvision  # noqa: E402
-from torchvision.transforms.v2 import InterpolationMode, RandAugment, functional as F  # noqa: E402
+from torchvision import tv_tensors  # noqa: E402
+from torchvision.transforms.v2 import (AugMix, CutMix, InterpolationMode, MixUp, RandAugment,  # noqa: E402
+                                       functional as F)
 
 
 def images():
@@ -42,7 +48,7 @@ def images():
 
 
 POLICY = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
-          "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize")
+          "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize", "Invert")
 
 
 def policy(t, operation, magnitude, mode):
@@ -50,6 +56,156 @@ def policy(t, operation, magnitude, mode):
         magnitude /= 255
     return RandAugment(interpolation=mode)._apply_image_or_video_transform(
         t, POLICY[operation], magnitude, mode, {torch.Tensor: None})
+
+
+# docs/spec/augment.md, "Pixels"
+
+def f32(x):
+    return np.float32(x)
+
+
+def sine(degrees):
+    quarters = round(degrees / 90)
+    rest = math.radians(degrees - 90 * quarters)
+    return (math.sin(rest), math.cos(rest), -math.sin(rest), -math.cos(rest))[quarters % 4]
+
+
+def affine_map(h, w, angle, right=0, down=0, scale=1, shear_x=0, shear_y=0):
+    tan = sine(shear_x) / sine(shear_x + 90)
+    a = sine(angle - shear_y + 90) / sine(shear_y + 90)
+    b = -(a * tan + sine(angle))
+    c = sine(angle - shear_y) / sine(shear_y + 90)
+    d = sine(angle + 90) - c * tan
+    xx, xy, yx, yy = d / scale, -b / scale, -c / scale, a / scale
+    return [xx, xy, -(xx * right + xy * down) + (w - 1) / 2, yx, yy, -(yx * right + yy * down) + (h - 1) / 2]
+
+
+def warped(image, row, column, mode, fill):
+    h, w, _ = image.shape
+    if mode == "NEAREST":
+        y, x = np.rint(row).astype(int), np.rint(column).astype(int)
+        inside = (y >= 0) & (y < h) & (x >= 0) & (x < w)
+        found = image[np.clip(y, 0, h - 1), np.clip(x, 0, w - 1)]
+        return np.where(inside[..., None], found, np.uint8(fill))
+    y, x = np.floor(row), np.floor(column)
+    down, right = row - y, column - x
+    y, x = y.astype(int), x.astype(int)
+    value, covered = np.zeros(image.shape, np.float32), np.zeros((h, w), np.float32)
+    for tap in range(4):
+        ty, tx = y + (tap >> 1), x + (tap & 1)
+        weight = (right if tap & 1 else f32(1) - right) * (down if tap >> 1 else f32(1) - down)
+        weight = np.where((ty >= 0) & (ty < h) & (tx >= 0) & (tx < w), weight, f32(0))
+        value += weight[..., None] * image[np.clip(ty, 0, h - 1), np.clip(tx, 0, w - 1)].astype(np.float32)
+        covered += weight
+    value += ((f32(1) - covered) * f32(fill))[..., None]
+    return np.rint(value).astype(np.uint8)
+
+
+def affine(image, m, mode, fill):
+    h, w, _ = image.shape
+    m = [f32(v) for v in m]
+    y = (np.arange(h, dtype=np.float32) - f32((h - 1) / 2))[:, None]
+    x = (np.arange(w, dtype=np.float32) - f32((w - 1) / 2))[None, :]
+    return warped(image, m[3] * x + m[4] * y + m[5], m[0] * x + m[1] * y + m[2], mode, fill)
+
+
+def perspective(image, moves, mode, fill):
+    h, w, _ = image.shape
+    x0, y0, x1, y1, x2, y2, x3, y3 = moves
+    corners = [(x0, y0), (w - 1 - x1, y1), (w - 1 - x2, h - 1 - y2), (x3, h - 1 - y3)]
+    rows, targets = [], []
+    for (x, y), (u, v) in zip(corners, [(0, 0), (w - 1, 0), (w - 1, h - 1), (0, h - 1)]):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        targets += [u, v]
+    m = [f32(v) for v in np.linalg.solve(np.array(rows, float), np.array(targets, float))]
+    y = (np.arange(h, dtype=np.float32) + f32(0.5))[:, None]
+    x = (np.arange(w, dtype=np.float32) + f32(0.5))[None, :]
+    divisor = m[6] * x + m[7] * y + f32(1)
+    return warped(image, (m[3] * x + m[4] * y + m[5]) / divisor - f32(0.5),
+                  (m[0] * x + m[1] * y + m[2]) / divisor - f32(0.5), mode, fill)
+
+
+def blurred(image, size, sigma):
+    reach = size // 2
+    weights = [math.exp(-0.5 * ((k - reach) / sigma) ** 2) for k in range(size)]
+    weights = [f32(weight / sum(weights)) for weight in weights]
+    padded = np.pad(image, ((reach, reach), (reach, reach), (0, 0)), mode="reflect").astype(np.float32)
+    h, w, _ = image.shape
+    sums = weights[0] * padded[:h]
+    for k in range(1, size):
+        sums = sums + weights[k] * padded[k:k + h]
+    smooth = weights[0] * sums[:, :w]
+    for k in range(1, size):
+        smooth = smooth + weights[k] * sums[:, k:k + w]
+    return np.rint(smooth).astype(np.uint8)
+
+
+def operated(image, operation, magnitude, mode):
+    """An operation of a policy: those that move pixels by the specification, the others by torchvision."""
+    h, w, _ = image.shape
+    name = POLICY[operation]
+    if name in ("ShearX", "ShearY"):
+        m = affine_map(h, w, 0)
+        m[1 if name == "ShearX" else 3] = magnitude
+        m[2 if name == "ShearX" else 5] += magnitude * (h if name == "ShearX" else w) / 2
+    elif name in ("TranslateX", "TranslateY"):
+        m = affine_map(h, w, 0, *((magnitude, 0) if name == "TranslateX" else (0, magnitude)))
+    elif name == "Rotate":
+        m = affine_map(h, w, -magnitude)
+    else:
+        return array(policy(tensor(image), operation, magnitude, InterpolationMode[mode]))
+    return affine(image, m, mode, 0)
+
+
+def mixed(image, original, weights, chains):
+    total = f32(original) * image.astype(np.float32)
+    for weight, chain in zip(weights, chains):
+        changed = image
+        for operation, magnitude in chain:
+            changed = operated(changed, operation, magnitude, "BILINEAR")
+        total = total + f32(weight) * changed.astype(np.float32)
+    return np.minimum(total, 255).astype(np.uint8)
+
+
+def specified(image, operation, settings, parameters):
+    """What the specification gives where others compute in another order; None for operations that all agree on."""
+    h, w, _ = image.shape
+    values = list((parameters or {}).values())
+    if operation == "rotate":
+        return affine(image, affine_map(h, w, -values[0]), settings["interpolation"], settings["fill"])
+    if operation == "affine":
+        return affine(image, affine_map(h, w, *values), settings["interpolation"], settings["fill"])
+    if operation == "perspective":
+        return perspective(image, values, settings["interpolation"], settings["fill"])
+    if operation == "gaussianBlur":
+        return blurred(image, settings["size"], values[0])
+    if operation == "augMix":
+        chains = [values[i:i + 7] for i in range(1, len(values), 7)]
+        return mixed(image, values[0], [chain[0] for chain in chains],
+                     [list(zip(chain[1::2], chain[2::2])) for chain in chains])
+    if operation in ("trivialAugmentWide", "randAugment", "autoAugment"):
+        for i in range(0, len(values), 2):
+            image = operated(image, values[i], values[i + 1], settings["interpolation"])
+        return image
+    return None
+
+
+class FixedAugMix(AugMix):
+    """AugMix with given draws: the chains' operations are the identity behind their depth."""
+
+    def __init__(self, original, weights, chains):
+        super().__init__(severity=1, mixture_width=len(chains), chain_depth=3)
+        self.shares = [torch.tensor([[original, 1 - original]]),
+                       torch.tensor([weights]) / (1 - original)]
+        self.operations = [step for chain in chains for step in chain]
+
+    def _sample_dirichlet(self, params):
+        return self.shares.pop(0)
+
+    def _get_random_item(self, space):
+        operation, size = self.operations.pop(0)
+        size = size / 255 if POLICY[operation] == "Solarize" else size
+        return POLICY[operation], (lambda bins, height, width: torch.tensor([size], dtype=torch.float64), False)
 
 
 def tensor(image):
@@ -144,10 +300,121 @@ def cases(all_images):
             two = policy(policy(t, 1, 0.09, InterpolationMode.NEAREST), 13, 0, InterpolationMode.NEAREST)
             yield (name, "randAugment", {"interpolation": "NEAREST"},
                    {"operation1": 1, "magnitude1": 0.09, "operation2": 13, "magnitude2": 0}, array(two))
+            two = policy(policy(t, 14, 0, InterpolationMode.NEAREST), 5, -16.7, InterpolationMode.NEAREST)
+            yield (name, "autoAugment", {"interpolation": "NEAREST"},
+                   {"operation1": 14, "magnitude1": 0, "operation2": 5, "magnitude2": -16.7}, array(two))
+            for original, weights, chains in ((0.5, (0.125, 0.25, 0.125), (((11, 99.0), (0, 0), (0, 0)), (
+                    (6, 0.3), (13, 0), (9, -0.6)), ((10, 4), (0, 0), (0, 0)))), (0.3, (0.1, 0.2, 0.4), (
+                        ((3, 2.0), (8, 0.27), (0, 0)), ((14, 0), (4, -3.0), (12, 0)), ((7, 0.9), (0, 0), (0, 0))))):
+                parameters = {"original": original}
+                for i, chain in enumerate(chains):
+                    parameters["weight%d" % (i + 1)] = weights[i]
+                    for k, (operation, size) in enumerate(chain):
+                        parameters["operation%d%d" % (i + 1, k + 1)] = operation
+                        parameters["magnitude%d%d" % (i + 1, k + 1)] = size
+                yield name, "augMix", {}, parameters, array(FixedAugMix(original, weights, chains)(t))
+        for gamma in (0.0, 0.5, 0.8, 1.0, 1.2, 2.2):
+            yield name, "gamma", {}, {"gamma": gamma}, array(F.adjust_gamma(t, gamma))
+        for contrast, brightness in ((1, 0), (0.83, 0.13), (1.2, -0.2), (0, 0.5), (2, 0.2)):
+            line = cv2.addWeighted(image, contrast, np.zeros_like(image), 0, brightness * 255)
+            yield (name, "brightnessContrast", {}, {"contrast": contrast, "brightness": brightness},
+                   line.reshape(image.shape))
+        for size, sigma in ((3, 0.1), (3, 0.8), (5, 1.1), (9, 2.0)):
+            if min(h, w) > size // 2:
+                yield name, "gaussianBlur", {"size": size}, {"sigma": sigma}, array(F.gaussian_blur(t, size, sigma))
+        if min(h, w) > 5:
+            for mode, fill in ((InterpolationMode.NEAREST, [9.0]), (InterpolationMode.BILINEAR, None)):
+                for moves in ((1, 1, 0, 1, 0, 0, 1, 0), (0, 2, 1, 0, 2, 1, 0, 0),
+                              (w // 3, h // 4, w // 5, 0, 1, h // 3, w // 4, 1)):
+                    x0, y0, x1, y1, x2, y2, x3, y3 = moves
+                    start = [[0, 0], [w - 1, 0], [w - 1, h - 1], [0, h - 1]]
+                    end = [[x0, y0], [w - 1 - x1, y1], [w - 1 - x2, h - 1 - y2], [x3, h - 1 - y3]]
+                    seen = F.perspective(t, start, end, interpolation=mode, fill=fill)
+                    yield (name, "perspective", {"interpolation": mode.name, "fill": 9 if fill else 0},
+                           dict(zip(CORNERS, moves)), array(seen))
+        for mode in ("constant", "edge", "reflect", "symmetric"):
+            if mode != "reflect" and min(h, w) >= 2 or min(h, w) > 2:
+                yield (name, "pad", {"padding": 2, "mode": mode.upper(), "fill": 7 if mode == "constant" else 0}, {},
+                       array(F.pad(t, [2] * 4, fill=7 if mode == "constant" else 0, padding_mode=mode)))
+        for new_h, new_w in ((7, 5), (h, 2 * w + 1), (3 * h, max(1, w // 2)), (h + 4, w + 3)):
+            for which in ("BOX", "BILINEAR", "BICUBIC"):
+                yield (name, "resize", {"height": new_h, "width": new_w, "filter": which}, {},
+                       unpillow(pillow(image).resize((new_w, new_h), Image.Resampling[which])))
+            yield (name, "resize", {"height": new_h, "width": new_w, "filter": "NEAREST"}, {},
+                   array(F.resize(t, [new_h, new_w], interpolation=InterpolationMode.NEAREST)))
         erased = t.clone()
         erased[:, h // 3:h // 3 + h // 2, w // 4:w // 4 + w // 2] = 33
         yield (name, "randomErasing", {"value": 33},
                {"top": h // 3, "left": w // 4, "height": h // 2, "width": w // 2}, array(erased))
+
+
+CORNERS = ("topLeftX", "topLeftY", "topRightX", "topRightY", "bottomRightX", "bottomRightY", "bottomLeftX",
+           "bottomLeftY")
+BOXES = ((0, 0, 40, 30), (3.5, 2.25, 17, 29), (31, 0, 33.5, 4), (20, 10, 21, 11), (-5, -3, 60, 50))
+POINTS = ((0.5, 0.5), (20, 15), (39.75, 29.5), (3.25, 27))
+
+
+def targets():
+    """Yields the operation, its settings, the parameters, and a function of an image, a mask, boxes or keypoints."""
+    yield "horizontalFlip", {}, {"applied": 1}, F.horizontal_flip
+    yield "verticalFlip", {}, {"applied": 1}, F.vertical_flip
+    yield "pad", {"padding": 3, "mode": "CONSTANT", "fill": 0}, {}, lambda x: F.pad(x, [3] * 4)
+    yield ("randomCrop", {"height": 13, "width": 22, "padding": 0, "mode": "CONSTANT", "fill": 0},
+           {"top": 5, "left": 11}, lambda x: F.crop(x, 5, 11, 13, 22))
+    yield ("randomResizedCrop", {"height": 24, "width": 36}, {"top": 4, "left": 9, "height": 20, "width": 18},
+           lambda x: F.resized_crop(x, 4, 9, 20, 18, [24, 36]))
+    yield "resize", {"height": 45, "width": 17, "filter": "BILINEAR"}, {}, lambda x: F.resize(x, [45, 17])
+    for angle in (90, 30, -12.5):
+        yield ("rotate", {"interpolation": "NEAREST", "fill": 0}, {"angle": angle},
+               lambda x, angle=angle: F.rotate(x, angle))
+    for angle, x, y, scale, sx, sy in ((0, 2, -3, 1, 0, 0), (20, 1, 2, 0.6, 10, -5), (-70, 0, 0, 1.5, 0, 40)):
+        yield ("affine", {"interpolation": "NEAREST", "fill": 0},
+               {"angle": angle, "translateX": x, "translateY": y, "scale": scale, "shearX": sx, "shearY": sy},
+               lambda t, a=(angle, [x, y], scale, [sx, sy]): F.affine(t, *a))
+    for moves in ((5, 3, 2, 6, 0, 1, 9, 0), (0, 0, 10, 7, 3, 0, 1, 5)):
+        x0, y0, x1, y1, x2, y2, x3, y3 = moves
+        start = [[0, 0], [39, 0], [39, 29], [0, 29]]
+        end = [[x0, y0], [39 - x1, y1], [39 - x2, 29 - y2], [x3, 29 - y3]]
+        yield ("perspective", {"interpolation": "BILINEAR", "fill": 0}, dict(zip(CORNERS, moves)),
+               lambda t, a=(start, end): F.perspective(t, *a))
+
+
+def target_lines():
+    rng = np.random.default_rng(16)
+    mask = rng.integers(0, 9, (30, 40), dtype=np.uint8)
+    mask[8:20, 5:30] = 7
+    boxes = tv_tensors.BoundingBoxes(torch.tensor(BOXES, dtype=torch.float64), format="XYXY", canvas_size=(30, 40))
+    points = tv_tensors.KeyPoints(torch.tensor(POINTS, dtype=torch.float64), canvas_size=(30, 40))
+    yield json.dumps({"mask": text(mask), "shape": mask.shape, "boxes": BOXES, "points": POINTS})
+    for operation, settings, parameters, function in targets():
+        moved = function(tv_tensors.Mask(torch.from_numpy(mask)))
+        line = {"operation": operation, "settings": settings, "parameters": parameters, "shape": moved.shape,
+                "mask": text(moved.numpy()), "boxes": function(boxes).tolist()}
+        if "Flip" not in operation:         # of keypoints, torchvision mirrors pixel indices
+            line["points"] = function(points).tolist()
+        yield json.dumps(line)
+
+
+def batch_lines():
+    rng = np.random.default_rng(17)
+    images = torch.from_numpy(rng.standard_normal((5, 3, 6, 7)).astype(np.float32))
+    labels = torch.tensor([3, 0, 3, 3, 1])
+
+    def floats(values):
+        return base64.b64encode(values.numpy().tobytes()).decode()
+    yield json.dumps({"images": floats(images), "shape": images.shape, "labels": labels.tolist()})
+    for weight in (0.0, 0.2871, 0.5, 0.9, 1.0):
+        mix = MixUp(num_classes=4)
+        parameters = {"labels": labels, "batch_size": 5, "lam": weight}
+        yield json.dumps({"mixUp": weight, "images": floats(mix.transform(images, parameters)),
+                          "labels": floats(mix.transform(labels, parameters))})
+    for top, left, bottom, right in ((0, 0, 6, 7), (2, 1, 5, 6), (3, 3, 3, 3), (0, 5, 2, 7)):
+        cut = CutMix(num_classes=4)
+        weight = 1 - (right - left) * (bottom - top) / (6 * 7)
+        parameters = {"labels": labels, "batch_size": 5, "lam_adjusted": weight, "box": (left, top, right, bottom)}
+        yield json.dumps({"cutMix": weight, "rectangle": [top, left, bottom, right],
+                          "images": floats(cut.transform(images, parameters)),
+                          "labels": floats(cut.transform(labels, parameters))})
 
 
 def main():
@@ -156,11 +423,17 @@ def main():
     for name, image in all_images.items():
         lines.append(json.dumps({"image": name, "shape": image.shape, "pixels": text(image)}))
     for name, operation, settings, parameters, result in cases(all_images):
-        lines.append(json.dumps({"of": name, "operation": operation, "settings": settings, "parameters": parameters,
-                                 "shape": result.shape, "pixels": text(result)}))
+        line = {"of": name, "operation": operation, "settings": settings, "parameters": parameters,
+                "shape": result.shape, "pixels": text(result)}
+        exact = specified(all_images[name], operation, settings, parameters)
+        if exact is not None:
+            places = np.flatnonzero(exact != result)
+            line["exact"] = [[int(place), int(exact.flat[place])] for place in places]
+        lines.append(json.dumps(line))
     pathlib.Path(sys.argv[1]).write_text(
-        '{"made_by": "torchvision %s, torch %s, Pillow %s", "lines": [\n%s\n]}\n' % (
-            torchvision.__version__, torch.__version__, Image.__version__, ",\n".join(lines)))
+        '{"made_by": "torchvision %s, torch %s, Pillow %s, OpenCV %s", "lines": [\n%s\n],\n"targets": [\n%s\n],\n'
+        '"batches": [\n%s\n]}\n' % (torchvision.__version__, torch.__version__, Image.__version__, cv2.__version__,
+                                   ",\n".join(lines), ",\n".join(target_lines()), ",\n".join(batch_lines())))
 
 
 if __name__ == "__main__":

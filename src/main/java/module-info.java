@@ -49,6 +49,7 @@ module io.penstock {
     exports io.penstock.sampling;
     exports io.penstock.store;
     exports io.penstock.store.integrity;
+    exports io.penstock.stream;
     exports io.penstock.telemetry;
     exports io.penstock.tokenize;
     exports io.penstock.transform;

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <math.h>
 #include <stdint.h>
 
 constexpr int BLOCK_THREADS = 256;
@@ -35,6 +36,9 @@ constexpr int BLOCK_THREADS = 256;
 
 FUNCTION void shared_or(uint32_t *word, uint32_t bits) { atomicOr(word, bits); }
 FUNCTION void shared_max(int32_t *value, int32_t candidate) { atomicMax(value, candidate); }
+FUNCTION void shared_add(uint32_t *sum, uint32_t x) { atomicAdd(sum, x); }
+FUNCTION void shared_add(uint64_t *sum, uint64_t x) { atomicAdd((unsigned long long *) sum, (unsigned long long) x); }
+FUNCTION float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }      /* a * b + c, rounded once */
 FUNCTION int ones(uint32_t x) { return __popc(x); }
 FUNCTION int leading_zeros(uint32_t x) { return __clz(x); }
 FUNCTION int leading_zeros(uint64_t x) { return __clzll((long long) x); }
@@ -65,6 +69,9 @@ FUNCTION float float_of(uint32_t bits) { return __uint_as_float(bits); }
 
 FUNCTION void shared_or(uint32_t *word, uint32_t bits) { *word |= bits; }
 FUNCTION void shared_max(int32_t *value, int32_t candidate) { *value = candidate > *value ? candidate : *value; }
+FUNCTION void shared_add(uint32_t *sum, uint32_t x) { *sum += x; }
+FUNCTION void shared_add(uint64_t *sum, uint64_t x) { *sum += x; }
+FUNCTION float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FUNCTION int ones(uint32_t x) { return __builtin_popcount(x); }
 FUNCTION int leading_zeros(uint32_t x) { return x == 0 ? 32 : __builtin_clz(x); }
 FUNCTION int leading_zeros(uint64_t x) { return x == 0 ? 64 : __builtin_clzll(x); }

@@ -2,4 +2,5 @@
 /* All kernels as one unit: build.sh makes one fatbin of it. */
 #include "tokens.cu"
 #include "images.cu"
+#include "augment.cu"
 #include "tensors.cu"

@@ -22,6 +22,7 @@ from spec_mixtures import check_mixtures
 from spec_packing import check_packing
 from spec_randomness import check_bad_samples, check_randomness
 from spec_samplers import check_samplers
+from spec_streams import check_streams
 
 
 # sharding.md
@@ -467,6 +468,7 @@ def main():
                           ("windows", check_windows), ("slab", check_slab),
                           ("randomness", lambda vectors: check_randomness(vectors, Run, check)),
                           ("bad-samples", lambda vectors: check_bad_samples(vectors, check)),
+                          ("streams", lambda vectors: check_streams(vectors, check)),
                           ("batching", check_batching)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))

@@ -122,6 +122,7 @@ int cudaLaunchKernel(const void *handle, dim3 grid, dim3 block, void **arguments
     }
     const found_kernel *kernel = handle;
     sim_work *work = sim_enqueue(stream, LAUNCH);
+    sim_log("launch %s, stream %d", kernel->name, stream->place);
     work->run = kernel->run;
     work->blocks = grid.x;
     memcpy(work->words, arguments[0], kernel->words * sizeof(int64_t));

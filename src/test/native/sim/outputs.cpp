@@ -18,6 +18,9 @@ OUTPUTS(penstock_packed_positions, WORD(PackedPositions, position_ids), WORD(Pac
 OUTPUTS(penstock_cumulative_lengths, WORD(CumulativeLengths, cu_seqlens), WORD(CumulativeLengths, longest));
 OUTPUTS(penstock_attention_mask, WORD(AttentionMask, mask));
 OUTPUTS(penstock_images, WORD(Images, target));
+OUTPUTS(penstock_augment_prepare, WORD(Pass, numbers), WORD(Pass, weights));
+OUTPUTS(penstock_augment_measure, WORD(Pass, tables));
+OUTPUTS(penstock_augment, WORD(Pass, target));
 OUTPUTS(penstock_cast, WORD(Cast, target));
 OUTPUTS(penstock_gather_rows, WORD(GatherRows, target));
 OUTPUTS(penstock_pad_rows, WORD(PadRows, target));

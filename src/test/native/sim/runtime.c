@@ -168,6 +168,7 @@ int cudaMemcpyAsync(void *dst, const void *src, size_t size, int kind, void *han
     work->from = to_device ? host_address : on_device;
     work->bytes = size;
     work->to_device = to_device;
+    sim_log("copy %zu bytes to %s, stream %d", size, to_device ? "device" : "host", stream->place);
     if (size) {
         sim_use(device, device_address, size, to_device, stream, work->number);
         sim_use(host, host_address, size, !to_device, stream, work->number);
@@ -234,6 +235,7 @@ int cudaStreamWaitEvent(void *handle, void *awaited, unsigned flags) {
     sim_work *work = sim_enqueue(stream, WAIT);
     work->awaited_stream = event->place;
     work->awaited_number = event->number;
+    sim_log("wait for stream %d, stream %d", event->place, stream->place);
     LEAVE(SUCCESS);
 }
 
@@ -288,6 +290,7 @@ int cudaEventRecord(void *handle, void *stream_handle) {
     event->number = sim_enqueue(stream, RECORD)->number;
     event->place = stream->place;
     event->clock = stream->clock;
+    sim_log("record, stream %d", stream->place);
     LEAVE(SUCCESS);
 }
 #endif

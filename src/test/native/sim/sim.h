@@ -22,6 +22,8 @@
  *   runtime.c  CUDA's functions
  *   kernels.c  those for kernels
  *   control.c  what tests set and ask
+ *
+ * With SIM_CUDA_LOG set, the file that it names gets a line for each piece of work, in the order of the calls.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -114,6 +116,7 @@ extern __thread int sim_current_device;
 /* state.c */
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int sim_enter(const char *call);
+void sim_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 sim_resource *sim_add(sim_kind kind, size_t size, unsigned flags);
 void sim_drop(sim_resource *resource);
 sim_resource *sim_handle(sim_kind kind, const void *handle);

@@ -28,6 +28,7 @@ static int rule_count;
 static struct { const char *name; int64_t count; } calls[MAX_CALLS];
 static int violation_count;
 static char violation_text[TEXT_BYTES];
+static FILE *work_log;
 
 void sim_violation(const char *format, ...) {
     va_list arguments;
@@ -39,6 +40,17 @@ void sim_violation(const char *format, ...) {
     used = strlen(violation_text);
     if (used < TEXT_BYTES - 1) strcpy(violation_text + used, "\n");
     violation_count++;
+}
+
+/* What was enqueued, in words. Called with the lock. */
+void sim_log(const char *format, ...) {
+    if (!work_log) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(work_log, format, arguments);
+    va_end(arguments);
+    fputc('\n', work_log);
+    fflush(work_log);
 }
 
 int sim_violations(char *text, size_t size) {
@@ -190,6 +202,8 @@ __attribute__((constructor)) static void begin(void) {
     if (visible && (*visible < '0' || *visible > '9')) sim_device_count = 0;
     const char *devices = getenv("SIM_CUDA_DEVICES"), *driver = getenv("SIM_CUDA_DRIVER");
     const char *speed = getenv("SIM_CUDA_BYTES_PER_MICRO"), *latency = getenv("SIM_CUDA_LATENCY_MICROS");
+    const char *log = getenv("SIM_CUDA_LOG");
+    if (log) work_log = fopen(log, "w");
     if (devices && sim_device_count) sim_device_count = atoi(devices);
     if (driver) sim_driver_version = atoi(driver);
     if (speed) sim_bytes_per_micro = atoll(speed);

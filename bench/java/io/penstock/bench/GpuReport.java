@@ -13,11 +13,14 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** Makes {@code report.md} of what the GPU bundle's run has left in a folder; what is missing it calls missing. */
 public final class GpuReport {
     private static final long BIG = 16L << 20;
     private static final long SMALL = 8L << 20;
+    /** Sums are added in another order, and exponentials rounded otherwise. */
+    private static final double MAX_LOSS_DIFFERENCE = 1e-3;
     private static final Pattern TEST_COUNT = Pattern.compile(
             "\\[ *(\\d+) tests (found|skipped|aborted|successful|failed) *]");
 
@@ -48,15 +51,21 @@ public final class GpuReport {
         }
         machine(of(transfer, "machine"));
         boolean tested = tests();
-        mustHold(transfer);
+        List<Map<String, Object>> stages = lines("stages.jsonl");
+        List<Double> onCpu = losses("gpt-cpu.csv");
+        List<Double> onDevice = losses("gpt-device.csv");
+        mustHold(transfer, stages, onCpu, onDevice);
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
+        stages(of(stages, "stage"));
+        boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
             out.append("Not measured: ").append(passed).append("\n");
         }
-        return tested && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty();
+        return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
+                && !of(stages, "stage").isEmpty();
     }
 
     private void machine(List<Map<String, Object>> machines) throws IOException {
@@ -90,7 +99,8 @@ public final class GpuReport {
         return passed > 0 && passed == counts.get("found");
     }
 
-    private void mustHold(List<Map<String, Object>> lines) {
+    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages, List<Double> onCpu,
+            List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -113,7 +123,51 @@ public final class GpuReport {
                 calls < 0 ? Double.NaN : calls, false);
         bound("the same: threads started to make such calls", 0, greatest(counted, "threads_after_warmup"), false);
         bound("the same: bytes of device memory", 0, greatest(counted, "device_bytes_after_warmup"), false);
+        for (double bound : new double[] {3, 5}) {
+            bound("augmentation on the device over crop and normalization alone, " + (bound == 3 ? "one pass"
+                    : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
+                    .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
+        }
+        int losses = Math.min(onCpu.size(), onDevice.size());
+        bound("a GPT's losses on the device over those on the CPU, greatest difference", MAX_LOSS_DIFFERENCE,
+                IntStream.range(0, losses).mapToDouble(i -> Math.abs(onDevice.get(i) - onCpu.get(i))).max()
+                        .orElse(Double.NaN), false);
+        List<Double> again = losses("gpt-again.csv");
+        bound("the same run on the device once more: 1 if a loss has other bits", 0,
+                again.isEmpty() ? Double.NaN : again.equals(onDevice) ? 0 : 1, false);
         out.append('\n');
+    }
+
+    /**
+     * The trainer of {@code examples/gpt}: what it came to on the CPU and on the device, and how fast it is.
+     *
+     * @return whether it ran on the device, or there is no cuBLAS
+     */
+    private boolean training(List<Double> onCpu, List<Double> onDevice) throws IOException {
+        out.append("## Training a GPT\n\nThe trainer of `examples/gpt` with a small model: the loss of each step.\n\n");
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (int i = 0; i < Math.min(onCpu.size(), onDevice.size()); i++) {
+            rows.add(Map.of("step", i + 1, "cpu", onCpu.get(i), "device", onDevice.get(i)));
+        }
+        table(rows, "step", "cpu", "device");
+        List<String> printed = linesOf("gpt-speed.txt");
+        out.append("With a larger model, on the device:\n\n");
+        printed.stream().filter(line -> line.matches("(text|model|step|train:) .*"))
+                .forEach(line -> out.append("    ").append(line).append('\n'));
+        out.append('\n');
+        return !onDevice.isEmpty() && printed.stream().anyMatch(line -> line.startsWith("step "))
+                || printed.stream().anyMatch(line -> line.startsWith("train: no cuBLAS"));
+    }
+
+    /** The losses that a trainer has logged: {@code step,loss} on each line, or more. */
+    private List<Double> losses(String name) throws IOException {
+        return linesOf(name).stream().map(line -> Double.parseDouble(line.split(",")[1])).toList();
+    }
+
+    /** The lines of a file; none if it is not there. */
+    private List<String> linesOf(String name) throws IOException {
+        Path file = folder.resolve(name);
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
     }
 
     private void bound(String what, double bound, double found, boolean atLeast) {
@@ -142,6 +196,12 @@ public final class GpuReport {
         out.append("## Training steps\n\nA step takes a batch, computes, and waits for the end; beside it the same"
                 + " computing on a batch that is on\nthe device already.\n\n");
         table(rows, "bytes", "compute", "steps", "synthetic_step_ms", "engine_step_ms", "engine_over_synthetic");
+    }
+
+    private void stages(List<Map<String, Object>> rows) {
+        out.append("## Augmentation on the device\n\nBatches of u8 [256, 256, 3] in device memory become bf16 [3, 224,"
+                + " 224].\n\n");
+        table(rows, "stage", "batch", "micros", "over_images", "bound");
     }
 
     private void peers(List<Map<String, Object>> throughput, List<Map<String, Object>> torch) throws IOException {
@@ -209,12 +269,9 @@ public final class GpuReport {
     /** The JSON lines of a file, among whatever else is in it; none if it is not there. */
     private List<Map<String, Object>> lines(String name) throws IOException {
         List<Map<String, Object>> lines = new ArrayList<>();
-        Path file = folder.resolve(name);
-        if (Files.exists(file)) {
-            for (String line : Files.readAllLines(file)) {
-                if (line.startsWith("{") && line.endsWith("}")) {
-                    lines.add(Json.object(Json.parse(line)));
-                }
+        for (String line : linesOf(name)) {
+            if (line.startsWith("{") && line.endsWith("}")) {
+                lines.add(Json.object(Json.parse(line)));
             }
         }
         return lines;

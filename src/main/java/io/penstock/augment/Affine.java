@@ -14,6 +14,8 @@ import java.util.random.RandomGenerator;
  */
 record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int fill) implements Step {
 
+    private static final double RADIANS = Math.PI / 180;
+
     /** Which of torchvision's two transforms. */
     enum Kind {
         ROTATE(List.of("angle")), AFFINE(List.of("angle", "translateX", "translateY", "scale", "shearX", "shearY"));
@@ -26,9 +28,7 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     }
 
     Affine {
-        if (fill < 0 || fill > 255) {
-            throw new IllegalArgumentException("fill " + fill + ", expected 0 to 255");
-        }
+        Step.checkFill(fill);
     }
 
     @Override
@@ -61,6 +61,29 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
     }
 
     @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        double[] m = placement.inverse();
+        if (kind == Kind.ROTATE) {
+            inverse(m, placement.height(), placement.width(), -values[at], 0, 0, 1, 0, 0);
+        } else {
+            inverse(m, placement.height(), placement.width(), values[at], values[at + 1], values[at + 2],
+                    values[at + 3], values[at + 4], values[at + 5]);
+        }
+        placement.affine(m);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        int setting = (interpolation == Interpolation.BILINEAR ? 1 : 0) + (kind == Kind.AFFINE ? 2 : 0);
+        passes.add(new PixelOp(PixelOp.Kind.WARP, setting, fill, 0), record[0]);
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (kind == Kind.ROTATE) {
             warp(canvas, -values[at], 0, 0, 1, 0, 0, interpolation, fill);
@@ -70,38 +93,63 @@ record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int f
         }
     }
 
-    /** Maps output centers to input points by the inverse of: shift, rotate, scale, shear y, shear x. */
+    /** Shifts, rotates, scales and shears an image about its middle. */
     static void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
             double shearY, Interpolation interpolation, int fill) {
+        double[] m = canvas.inverse();
+        inverse(m, canvas.height(), canvas.width(), angle, right, down, scale, shearX, shearY);
+        warp(canvas, m, interpolation, fill);
+    }
+
+    /** Maps the pixel at (x, y) from the middle to the input's column and row of pixel centers. */
+    static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
+        Warp.affine(canvas, (float) m[0], (float) m[1], (float) m[2], (float) m[3], (float) m[4], (float) m[5],
+                interpolation, fill);
+    }
+
+    /**
+     * Sets the map of output centers to input centers: the inverse of shift, rotate, scale, shear y, shear x.
+     *
+     * @param m receives xx, xy, x0, yx, yy, y0, as {@link Warp#affine} has them
+     */
+    static void inverse(double[] m, int height, int width, double angle, double right, double down, double scale,
+            double shearX, double shearY) {
         double tanX = sine(shearX) / cosine(shearX);
         double a = cosine(angle - shearY) / cosine(shearY);
         double b = -(a * tanX + sine(angle));
         double c = sine(angle - shearY) / cosine(shearY);
         double d = cosine(angle) - c * tanX;
-        double xx = d / scale;
-        double xy = -b / scale;
-        double yx = -c / scale;
-        double yy = a / scale;
-        double x0 = -(xx * right + xy * down) + (canvas.width() - 1) / 2.0;
-        double y0 = -(yx * right + yy * down) + (canvas.height() - 1) / 2.0;
-        Warp.affine(canvas, (float) xx, (float) xy, (float) x0, (float) yx, (float) yy, (float) y0, interpolation,
-                fill);
+        m[0] = d / scale;
+        m[1] = -b / scale;
+        m[2] = -(m[0] * right + m[1] * down) + (width - 1) / 2.0;
+        m[3] = -c / scale;
+        m[4] = a / scale;
+        m[5] = -(m[3] * right + m[4] * down) + (height - 1) / 2.0;
     }
 
     private static double cosine(double degrees) {
         return sine(degrees + 90);
     }
 
-    /** Exact for multiples of 90. Reduces the angle itself, since StrictMath allocates memory to do it. */
-    private static double sine(double degrees) {
+    /** Exact for multiples of 90. By the series of sine and cosine, so that a kernel computes the same bits. */
+    static double sine(double degrees) {
         double quarters = Math.rint(degrees / 90);
-        double rest = StrictMath.toRadians(degrees - 90 * quarters);
+        double x = (degrees - 90 * quarters) * RADIANS;
         return switch ((int) ((long) quarters & 3)) {
-            case 0 -> StrictMath.sin(rest);
-            case 1 -> StrictMath.cos(rest);
-            case 2 -> -StrictMath.sin(rest);
-            default -> -StrictMath.cos(rest);
+            case 0 -> x * series(x * x, 19);
+            case 1 -> series(x * x, 20);
+            case 2 -> -(x * series(x * x, 19));
+            default -> -series(x * x, 20);
         };
+    }
+
+    /** Returns {@code 1 - z / (2 · 3) (1 - z / (4 · 5) (1 - …))} for an odd last k, from {@code 1 · 2} for an even. */
+    private static double series(double z, int last) {
+        double sum = 1;
+        for (int k = last; k > 1; k -= 2) {
+            sum = 1 - z * (1.0 / (k * (k - 1))) * sum;
+        }
+        return sum;
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.device.DeviceStage;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -11,11 +12,10 @@ import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}, which a loader's workers run while they
- * fill a batch.
+ * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}. A loader's workers run it while they fill
+ * a batch ({@link #mapped}), or its device does behind the copy of the batch ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -38,23 +38,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable and thread-safe: each method returns a new pipeline. Augmenting allocates nothing on the heap once a
  * worker's arrays are large enough.
  */
-public final class Augment {
+public final class Augment extends PixelSteps {
 
     /** The name of a pipeline that is given none. */
     public static final String NAME = "penstock.augment";
 
-    /** What the values become after the last step. */
-    private record Output(float @Nullable [] mean, float @Nullable [] deviation, DType dtype, Layout layout) {
-    }
-
     private final String name;
     private final List<AugmentMap.Named> steps;
-    private final @Nullable Output output;
+    private final Ending ending;
 
-    private Augment(String name, List<AugmentMap.Named> steps, @Nullable Output output) {
+    private Augment(String name, List<AugmentMap.Named> steps, Ending ending) {
         this.name = name;
         this.steps = steps;
-        this.output = output;
+        this.ending = ending;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -71,11 +67,12 @@ public final class Augment {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), null);
+        return new Augment(name, List.of(), Ending.NONE);
     }
 
-    private Augment with(Step step) {
-        if (output != null) {
+    @Override
+    Augment with(Step step) {
+        if (ending.dtype() != null) {
             throw new IllegalStateException(
                     step + " after normalize or to, expected it before: steps change u8 pixels");
         }
@@ -83,7 +80,7 @@ public final class Augment {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), null);
+        return new Augment(name, List.copyOf(more), Ending.NONE);
     }
 
     /**
@@ -94,7 +91,19 @@ public final class Augment {
      * @throws IllegalArgumentException if the size is below 1
      */
     public Augment resize(int shorterSide) {
-        return with(new Resize(0, new Size(shorterSide, shorterSide).width()));
+        return resize(shorterSide, ResizeFilter.BILINEAR);
+    }
+
+    /**
+     * Scales the shorter side to a size and keeps the aspect ratio.
+     *
+     * @param shorterSide in pixels; the longer side is rounded down
+     * @param filter how pixels are weighed
+     * @return a new pipeline
+     * @throws IllegalArgumentException if the size is below 1
+     */
+    public Augment resize(int shorterSide, ResizeFilter filter) {
+        return with(new Resize(0, new Size(shorterSide, shorterSide).width(), filter));
     }
 
     /**
@@ -106,7 +115,30 @@ public final class Augment {
      * @throws IllegalArgumentException if a side is below 1
      */
     public Augment resize(int height, int width) {
-        return with(new Resize(new Size(height, width).height(), width));
+        return resize(height, width, ResizeFilter.BILINEAR);
+    }
+
+    /**
+     * Resizes to a size.
+     *
+     * @param height in pixels
+     * @param width in pixels
+     * @param filter how pixels are weighed
+     * @return a new pipeline
+     * @throws IllegalArgumentException if a side is below 1
+     */
+    public Augment resize(int height, int width, ResizeFilter filter) {
+        return with(new Resize(new Size(height, width).height(), width, filter));
+    }
+
+    /**
+     * Adds a border.
+     *
+     * @param padding the border
+     * @return a new pipeline
+     */
+    public Augment pad(Padding padding) {
+        return with(new Pad(padding));
     }
 
     /**
@@ -182,7 +214,8 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return sometimes("horizontalFlip", "", Sometimes.Channels.ANY, probability, Canvas::flipHorizontally);
+        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally,
+                PixelOp.Kind.FLIP_HORIZONTALLY);
     }
 
     /**
@@ -193,7 +226,14 @@ public final class Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return sometimes("verticalFlip", "", Sometimes.Channels.ANY, probability, Canvas::flipVertically);
+        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically,
+                PixelOp.Kind.FLIP_VERTICALLY);
+    }
+
+    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change,
+            PixelOp.Kind kind) {
+        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change,
+                PixelOp.of(kind)));
     }
 
     /**
@@ -223,188 +263,29 @@ public final class Augment {
     }
 
     /**
-     * Changes brightness, contrast and saturation by factors drawn from {@code max(1 - x, 0)} to {@code 1 + x}, and the
-     * hue by {@code -hue} to {@code hue}, in a random order. A change by 0 is left out.
+     * Moves the four corners inwards, each by a random number of whole pixels. Outside the image is black.
      *
-     * @param brightness x of the brightness, at least 0
-     * @param contrast x of the contrast, at least 0
-     * @param saturation x of the saturation, at least 0
-     * @param hue the largest turn, as a share of the color circle: 0 to 0.5
+     * @param distortion the largest move, as a share of half a side: 0 to 1; torchvision's default is 0.5
+     * @param probability of a move; torchvision's default is 0.5
      * @return a new pipeline
      * @throws IllegalArgumentException if a number is out of range
      */
-    public Augment colorJitter(double brightness, double contrast, double saturation, double hue) {
-        return colorJitter(ColorJitter.around1(brightness), ColorJitter.around1(contrast),
-                ColorJitter.around1(saturation), Range.of(-hue, hue));
+    public Augment perspective(double distortion, double probability) {
+        return perspective(distortion, probability, Interpolation.BILINEAR, 0);
     }
 
     /**
-     * Changes brightness, contrast, saturation and hue in a random order. A change by exactly 1, or of the hue by 0, is
-     * left out.
+     * Moves the four corners inwards, each by a random number of whole pixels.
      *
-     * @param brightness the factor: 0 makes black
-     * @param contrast the factor: 0 makes the mean luminance of all
-     * @param saturation the factor: 0 makes gray
-     * @param hue the turn, as a share of the color circle: -0.5 to 0.5
+     * @param distortion the largest move, as a share of half a side: 0 to 1
+     * @param probability of a move
+     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#BILINEAR}
+     * @param fill the value of all channels outside the image, 0 to 255
      * @return a new pipeline
      * @throws IllegalArgumentException if a number is out of range
      */
-    public Augment colorJitter(Range brightness, Range contrast, Range saturation, Range hue) {
-        return with(new ColorJitter(brightness, contrast, saturation, hue));
-    }
-
-    /**
-     * Sets all channels to the luminance.
-     *
-     * @param probability of the change; torchvision's default is 0.1
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale);
-    }
-
-    /**
-     * Inverts all values.
-     *
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert);
-    }
-
-    /**
-     * Keeps the highest bits of all values.
-     *
-     * @param bits 0 to 8
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment posterize(int bits, double probability) {
-        if (bits < 0 || bits > 8) {
-            throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
-        }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits));
-    }
-
-    /**
-     * Inverts the values from a threshold on.
-     *
-     * @param threshold 0 to 255
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment solarize(double threshold, double probability) {
-        if (!(threshold >= 0 && threshold <= 255)) {
-            throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
-        }
-        return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold));
-    }
-
-    /**
-     * Stretches each channel's values to 0 to 255.
-     *
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast);
-    }
-
-    /**
-     * Makes each channel's values equally frequent.
-     *
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize);
-    }
-
-    /**
-     * Sharpens, or smooths with a factor below 1.
-     *
-     * @param factor at least 0: 0 is smooth, 1 changes nothing, 2 is sharp
-     * @param probability of the change; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment sharpness(double factor, double probability) {
-        if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
-        }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor));
-    }
-
-    /**
-     * Fills a random rectangle with black: 2 % to 33 % of the area, with a height of 0.3 to 3.3 times the width.
-     *
-     * @param probability of a rectangle; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment randomErasing(double probability) {
-        return randomErasing(probability, Erasing.SCALE, Erasing.RATIO, 0);
-    }
-
-    /**
-     * Fills a random rectangle. If ten draws do not fit into the image, nothing is filled.
-     *
-     * @param probability of a rectangle
-     * @param scale the rectangle's area as a share of the image's
-     * @param ratio its height over its width, drawn uniformly on a logarithmic scale
-     * @param value what all channels become, 0 to 255
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment randomErasing(double probability, Range scale, Range ratio, int value) {
-        return with(new Erasing(probability, scale, ratio, value));
-    }
-
-    /** {@return a new pipeline with RandAugment as torchvision's default has it: 2 operations of magnitude 9 of 30} */
-    public Augment randAugment() {
-        return randAugment(2, 9, Interpolation.NEAREST);
-    }
-
-    /**
-     * Applies random operations of 14, one after the other, with a fixed magnitude and a random sign. Outside the image
-     * is black.
-     *
-     * @param operations how many, 1 to 4
-     * @param magnitude 0 to 30
-     * @param interpolation how images are read
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment randAugment(int operations, int magnitude, Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.RAND_AUGMENT, operations, magnitude, interpolation));
-    }
-
-    /**
-     * Applies one random operation of 14 with a random magnitude and sign: TrivialAugment, with wide ranges. Outside
-     * the image is black.
-     *
-     * @param interpolation how images are read; torchvision's default is {@link Interpolation#NEAREST}
-     * @return a new pipeline
-     */
-    public Augment trivialAugmentWide(Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, interpolation));
-    }
-
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change) {
-        return sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, probability, change);
-    }
-
-    private Augment sometimes(String operation, String settings, Sometimes.Channels channels, double probability,
-            Sometimes.Change change) {
-        return with(new Sometimes(operation, settings, channels, probability, change));
+    public Augment perspective(double distortion, double probability, Interpolation interpolation, int fill) {
+        return with(new Perspective(distortion, probability, interpolation, fill));
     }
 
     /**
@@ -416,8 +297,7 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, new Output(mean.clone(), deviation.clone(),
-                output == null ? DType.F32 : output.dtype, output == null ? Layout.NCHW : output.layout));
+        return new Augment(name, steps, ending.normalize(mean, deviation));
     }
 
     /**
@@ -428,8 +308,7 @@ public final class Augment {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, new Output(output == null ? null : output.mean,
-                output == null ? null : output.deviation, dtype, layout));
+        return new Augment(name, steps, ending.to(dtype, layout));
     }
 
     /**
@@ -446,13 +325,98 @@ public final class Augment {
         AugmentMap map = over(in);
         TensorSpec augmented = map.result(field);
         Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
-        if (output == null) {
-            return mapped;
+        ImageTransform transform = ending.transform(augmented);
+        return transform == null ? mapped : transform.mapped(mapped, field);
+    }
+
+    /**
+     * Augments an image field, and further fields of the same sample whose places in the image move with it.
+     *
+     * {@snippet :
+     * Dataset train = Augment.images().randomResizedCrop(512, 512).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1)
+     *         .mapped(images, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
+     * }
+     *
+     * @param samples samples with a field of {@code u8 [H, W, C]}, and the fields of the targets; must stay open
+     * @param image the image field's name
+     * @param targets what moves with the image
+     * @return the samples with the augmented fields in place of theirs, and a field more for each target of boxes or
+     *     keypoints, as {@link Target} says
+     * @throws IllegalArgumentException if a field is missing or does not fit, or a step moves pixels in more than one
+     *     way, as AugMix does
+     */
+    public Dataset mapped(Dataset samples, String image, Target... targets) {
+        TensorSpec in = samples.fields().get(samples.indexOf(image));
+        Dataset mapped = mapped(samples, image);
+        for (Target target : targets) {
+            mapped = Targets.mapped(mapped, target, over(in), name, toString());
         }
-        ImageTransform transform = ImageTransform.of(Layout.NHWC, map.channels(), augmented.dim(0), augmented.dim(1))
-                .to(output.dtype, output.layout);
-        return (output.mean == null || output.deviation == null ? transform
-                : transform.normalize(output.mean, output.deviation)).mapped(mapped, field);
+        return mapped;
+    }
+
+    /** Returns this pipeline for a view of a sample, which draws by the view's name. */
+    Augment view(String field) {
+        return named(name + "." + field);
+    }
+
+    /**
+     * The same pipeline with another name, so that it draws other numbers: for another view of a sample.
+     *
+     * @param other the name of the new pipeline
+     * @return a new pipeline
+     * @throws IllegalArgumentException if the name has an unpaired surrogate
+     */
+    public Augment named(String other) {
+        Augment renamed = images(other);
+        for (AugmentMap.Named named : steps) {
+            renamed = renamed.with(named.step());
+        }
+        return new Augment(other, renamed.steps, ending);
+    }
+
+    /**
+     * Adds the parameters of each sample to a dataset, as a field for {@link #stage}. The workers draw them as {@link
+     * #mapped} does; the images stay as they are.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param field the field's name
+     * @return the samples with {@link ParameterTable#field} as a further field
+     * @throws IllegalArgumentException if the field is missing, is not of such images, a step cannot take them, the
+     *     parameters are too many, or there is a field of that name
+     */
+    public Dataset withParameters(Dataset images, String field) {
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        return WithParameters.of(images, field, name, toString(), map, table());
+    }
+
+    /**
+     * A loader stage that runs this pipeline on the device, by the parameters of {@link #withParameters}. The pixels
+     * are those of {@link #mapped}.
+     *
+     * {@snippet :
+     * DataLoader.builder(augment.withParameters(images, "jpg")).onDevice(augment.stage("jpg"));
+     * }
+     *
+     * @param field the name of a field of {@code u8 [B, H, W, C]}
+     * @return the stage; its single output replaces the field. Opening it throws an {@link IllegalArgumentException} if
+     *     a step has no kernel
+     */
+    public DeviceStage stage(String field) {
+        return new AugmentStage(this, field);
+    }
+
+    /**
+     * The layout of the parameters in the field of {@link #withParameters}.
+     *
+     * @return the table's layout
+     * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
+     */
+    public ParameterTable table() {
+        return ParameterTable.of(steps);
+    }
+
+    Ending ending() {
+        return ending;
     }
 
     /**
@@ -482,8 +446,39 @@ public final class Augment {
         over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
     }
 
+    /**
+     * Tells whether a field has images that a pipeline takes.
+     *
+     * @param field a field
+     * @return true for {@code u8 [H, W, C]} with C at most 4
+     */
+    public static boolean areImages(TensorSpec field) {
+        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
+                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+    }
+
+    /**
+     * Returns what the steps make of images, before {@link #normalize} and {@link #to}.
+     *
+     * @param images a field of {@code u8 [H, W, C]}
+     * @return the field of the results
+     * @throws IllegalArgumentException if the field has no such images, or a step cannot take them
+     */
+    public TensorSpec result(TensorSpec images) {
+        return over(images).result(images.name());
+    }
+
     AugmentMap over(TensorSpec images) {
         return AugmentMap.of(steps, images);
+    }
+
+    /** {@return the name that keys the random numbers} */
+    public String name() {
+        return name;
+    }
+
+    List<Step> steps() {
+        return steps.stream().map(AugmentMap.Named::step).toList();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

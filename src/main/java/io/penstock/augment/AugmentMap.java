@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -34,12 +35,51 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @param step what it does
      */
     record Named(String name, long number, Step step) {
+
+        /** Names values. */
+        StepParameters parameters(double[] values) {
+            Map<String, Double> byName = new LinkedHashMap<>();
+            for (String parameter : step.parameters()) {
+                byName.put(parameter, values[byName.size()]);
+            }
+            return new StepParameters(name, byName);
+        }
+
+        /**
+         * Puts given parameters into an array.
+         *
+         * @throws IllegalArgumentException if they are not this step's
+         */
+        void values(StepParameters given, double[] into) {
+            List<String> names = step.parameters();
+            if (!given.step().equals(name) || !given.values().keySet().equals(Set.copyOf(names))) {
+                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + name);
+            }
+            for (int k = 0; k < names.size(); k++) {
+                into[k] = given.values().getOrDefault(names.get(k), 0.0);
+            }
+        }
     }
 
     /** What a thread reuses for all images. */
-    private static final class Workspace {
+    static final class Workspace {
         final Canvas canvas = new Canvas();
+        final Placement placement = new Placement();
         final double[] values = new double[Step.MAX_PARAMETERS];
+        private double[] numbers = {};
+
+        /** Returns an array of at least that many numbers, with stale values. */
+        double[] numbers(int count) {
+            if (numbers.length < count) {
+                numbers = new double[count];
+            }
+            return numbers;
+        }
+    }
+
+    /** Returns what this thread reuses. */
+    static Workspace workspace() {
+        return OF_THREAD.get();
     }
 
     /**
@@ -48,8 +88,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @throws IllegalArgumentException if the field has no such images
      */
     static AugmentMap of(List<Named> steps, TensorSpec images) {
-        if (images.dtype() != DType.U8 || images.rank() != 3 || images.isVariable() || images.dim(2) < 1
-                || images.dim(2) > ImageTransform.MAX_CHANNELS) {
+        if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
                     + ImageTransform.MAX_CHANNELS);
         }
@@ -66,21 +105,45 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /**
+     * Returns the sizes of the images: before the first step and behind each.
+     *
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     */
+    List<Size> sizes() {
+        List<Size> sizes = new ArrayList<>(List.of(new Size(height, width)));
+        for (Named named : steps) {
+            Size size = named.step.check(sizes.getLast(), channels);
+            checkBytes((long) size.height() * size.width(), channels);
+            sizes.add(size);
+        }
+        return List.copyOf(sizes);
+    }
+
+    /**
      * Returns the field of the results.
      *
      * @throws IllegalArgumentException if a step cannot take what the one before it makes
      */
     TensorSpec result(String field) {
-        Size size = new Size(height, width);
-        for (Named named : steps) {
-            size = named.step.check(size, channels);
-            checkBytes((long) size.height() * size.width(), channels);
-        }
+        Size size = sizes().getLast();
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
+    }
+
+    /** The steps' names, without the pipeline's if that has none of its own. */
+    @Override
+    public List<String> parts() {
+        String usual = Augment.NAME + ".";
+        return steps.stream().map(Named::name)
+                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList();
     }
 
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) {
+        map(in, random, out, PartClock.NONE);
+    }
+
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
         Workspace workspace = OF_THREAD.get();
         Canvas canvas = workspace.canvas;
         canvas.load(in.segment(), height, width, channels);
@@ -88,6 +151,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
             Named named = steps.get(i);
             draw(named, random, canvas.height(), canvas.width(), workspace.values);
             named.step.apply(workspace.values, 0, canvas);
+            clock.done(i);
         }
         canvas.store(out.segment());
     }
@@ -105,14 +169,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         canvas.load(in.segment(), height, width, channels);
         for (int i = 0; i < steps.size(); i++) {
             Named named = steps.get(i);
-            List<String> names = named.step.parameters();
-            StepParameters given = parameters.get(i);
-            if (!given.step().equals(named.name) || !given.values().keySet().equals(Set.copyOf(names))) {
-                throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + named.name);
-            }
-            for (int k = 0; k < names.size(); k++) {
-                workspace.values[k] = given.values().getOrDefault(names.get(k), 0.0);
-            }
+            named.values(parameters.get(i), workspace.values);
             named.step.apply(workspace.values, 0, canvas);
         }
         canvas.store(out.segment());
@@ -125,18 +182,14 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         Size size = image;
         for (Named named : steps) {
             draw(named, random, size.height(), size.width(), values);
-            Map<String, Double> byName = new LinkedHashMap<>();
-            for (String parameter : named.step.parameters()) {
-                byName.put(parameter, values[byName.size()]);
-            }
-            drawn.add(new StepParameters(named.name, byName));
+            drawn.add(named.parameters(values));
             size = named.step.check(size, 1);
         }
         return List.copyOf(drawn);
     }
 
     /** Draws a step's parameters by its own key. A step that is not random needs no generator. */
-    private static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
+    static void draw(Named named, RandomGenerator random, int height, int width, double[] values) {
         if (named.step.isRandom()) {
             keyed(random).select(named.number);
         }

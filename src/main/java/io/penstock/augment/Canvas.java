@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.device.internal.RawMemory;
 import io.penstock.image.Resizer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -13,6 +14,9 @@ import java.util.Arrays;
  */
 final class Canvas {
 
+    private static final int IMAGE = -1;
+    private static final int FLOAT_ARRAYS = 5;
+
     /** The image now, of at least {@link #byteCount}. */
     private byte[] pixels = {};
     /** Where an operation that cannot work in place writes its result. */
@@ -22,9 +26,18 @@ final class Canvas {
     private int height;
     private int width;
     private int channels;
-    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
+    /** By the ordinal of a {@link ResizeFilter}; none for the nearest pixel. */
+    private final Resizer[] resizers = ResizeFilter.resizers();
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
+    /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
+    private final int[] others = new int[256];
+    private final float[][] floats = new float[FLOAT_ARRAYS][0];
+    private final Planes planes = new Planes();
+    private final double[] inverse = new double[9];
+    private byte[] kept = {};
+    /** What is outside a mask; below 0 for an image. */
+    private int maskFill = IMAGE;
 
     int height() {
         return height;
@@ -47,13 +60,76 @@ final class Canvas {
         return pixels;
     }
 
+    /** Tells whether this is a mask of classes: its pixels are moved as an image's, but never mixed. */
+    boolean isMask() {
+        return maskFill != IMAGE;
+    }
+
+    /** The class outside the mask, 0 to 255. */
+    int maskFill() {
+        return maskFill;
+    }
+
+    /** The color planes of an RGB image, for changes of many of its values in one pass. */
+    Planes planes() {
+        return planes;
+    }
+
+    /**
+     * Returns one of five arrays of at least that many floats, with stale values, for the operation that asks; the last
+     * one is for an operation that applies others.
+     */
+    float[] floats(int array, int count) {
+        if (floats[array].length < count) {
+            floats[array] = new float[count];
+        }
+        return floats[array];
+    }
+
+    /** Nine numbers for the operation that asks, of which a map between images has six or nine. */
+    double[] inverse() {
+        return inverse;
+    }
+
+    /** Keeps a copy of the image for {@link #recall}. */
+    void keep() {
+        int bytes = byteCount();
+        if (kept.length < bytes) {
+            kept = new byte[bytes];
+        }
+        System.arraycopy(pixels, 0, kept, 0, bytes);
+    }
+
+    /** Copies the kept image back; its size must be the same. */
+    void recall() {
+        System.arraycopy(kept, 0, pixels, 0, byteCount());
+    }
+
     /** A table of 256 values for the operation that asks. */
     byte[] table() {
         return table;
     }
 
+    /** Copies a mask of classes in, outside of which is one class. */
+    void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
+        load(mask, maskHeight, maskWidth, maskChannels);
+        maskFill = fill;
+    }
+
     /** Copies an image in. */
     void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageHeight, imageWidth, imageChannels);
+        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, byteCount());
+    }
+
+    /** Copies an image in from an address, which is not checked. */
+    void load(long image, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageHeight, imageWidth, imageChannels);
+        RawMemory.get(image, pixels, 0, byteCount());
+    }
+
+    private void begin(int imageHeight, int imageWidth, int imageChannels) {
+        maskFill = IMAGE;
         height = imageHeight;
         width = imageWidth;
         channels = imageChannels;
@@ -62,12 +138,16 @@ final class Canvas {
             pixels = new byte[bytes];
             pixelMemory = MemorySegment.ofArray(pixels);
         }
-        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, bytes);
     }
 
     /** Copies the image out. */
     void store(MemorySegment target) {
         MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+    }
+
+    /** Copies the image out to an address, which is not checked. */
+    void store(long target) {
+        RawMemory.set(pixels, 0, byteCount(), target);
     }
 
     /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
@@ -92,11 +172,38 @@ final class Canvas {
     }
 
     void resize(int newHeight, int newWidth) {
-        if (newHeight != height || newWidth != width) {
-            spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        resize(newHeight, newWidth, ResizeFilter.BILINEAR);
+    }
+
+    /** Resizes an image by a filter, and a mask by the nearest pixel. */
+    void resize(int newHeight, int newWidth, ResizeFilter filter) {
+        if (newHeight == height && newWidth == width) {
+            return;
+        }
+        byte[] target = spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        if (isMask() || filter == ResizeFilter.NEAREST) {
+            nearest(target, newHeight, newWidth);
+        } else {
+            Resizer resizer = resizers[filter.ordinal()];
             resizer.resize(pixelMemory, width, height, channels, newWidth, newHeight, 0, 0, newWidth, newHeight,
                     spareMemory, 0);
-            replace(newHeight, newWidth);
+        }
+        replace(newHeight, newWidth);
+    }
+
+    /** Reads the pixel {@code floor(i · scale)} with the scale in f32, as torchvision does. */
+    private void nearest(byte[] target, int newHeight, int newWidth) {
+        float down = (float) height / newHeight;
+        float right = (float) width / newWidth;
+        int to = 0;
+        for (int y = 0; y < newHeight; y++) {
+            int from = Math.min((int) (y * down), height - 1) * width;
+            for (int x = 0; x < newWidth; x++) {
+                int at = (from + Math.min((int) (x * right), width - 1)) * channels;
+                for (int c = 0; c < channels; c++) {
+                    target[to++] = pixels[at + c];
+                }
+            }
         }
     }
 
@@ -106,7 +213,11 @@ final class Canvas {
      * @throws IllegalArgumentException if the crop is not inside it
      */
     void crop(int top, int left, int cropHeight, int cropWidth, Padding padding) {
-        int border = padding.pixels();
+        crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), isMask() ? maskFill : padding.fill());
+    }
+
+    /** The same with the padding's parts. */
+    void crop(int top, int left, int cropHeight, int cropWidth, int border, Padding.Mode mode, int fill) {
         if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height + 2 * border - cropHeight
                 || left > width + 2 * border - cropWidth) {
             throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
@@ -121,9 +232,9 @@ final class Canvas {
         int last = Math.clamp(border - left + width, first, cropWidth);
         for (int y = 0; y < cropHeight; y++) {
             int to = y * rowBytes;
-            int row = padding.inside(top + y - border, height);
+            int row = mode.inside(top + y - border, height);
             if (row < 0) {
-                Arrays.fill(target, to, to + rowBytes, (byte) padding.fill());
+                Arrays.fill(target, to, to + rowBytes, (byte) fill);
                 continue;
             }
             int from = row * width * channels;
@@ -131,19 +242,18 @@ final class Canvas {
                 System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
                         (last - first) * channels);
             }
-            pad(target, to, from, left - border, 0, first, padding);
-            pad(target, to, from, left - border, last, cropWidth, padding);
+            pad(target, to, from, left - border, 0, first, mode, fill);
+            pad(target, to, from, left - border, last, cropWidth, mode, fill);
         }
         replace(cropHeight, cropWidth);
     }
 
     /** Writes columns of a row that are outside the image. */
-    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding padding) {
+    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding.Mode mode, int fill) {
         for (int x = begin; x < end; x++) {
-            int column = padding.inside(left + x, width);
+            int column = mode.inside(left + x, width);
             for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] =
-                        column < 0 ? (byte) padding.fill() : pixels[from + column * channels + c];
+                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
             }
         }
     }
@@ -187,6 +297,13 @@ final class Canvas {
         }
     }
 
+    /** Converts values, so that loops over them are vectorized. */
+    static void toFloats(byte[] values, int from, float[] floats, int to, int length) {
+        for (int i = 0; i < length; i++) {
+            floats[to + i] = values[from + i] & 0xFF;
+        }
+    }
+
     /** Replaces each value of all channels by its entry in the table. */
     void map(byte[] values) {
         int bytes = byteCount();
@@ -206,9 +323,18 @@ final class Canvas {
     /** Counts the values of a channel. */
     int[] histogram(int channel) {
         Arrays.fill(histogram, 0);
+        Arrays.fill(others, 0);
         int bytes = byteCount();
-        for (int i = channel; i < bytes; i += channels) {
+        int i = channel;
+        for (; i < bytes - channels; i += 2 * channels) {
             histogram[pixels[i] & 0xFF]++;
+            others[pixels[i + channels] & 0xFF]++;
+        }
+        if (i < bytes) {
+            histogram[pixels[i] & 0xFF]++;
+        }
+        for (int value = 0; value < histogram.length; value++) {
+            histogram[value] += others[value];
         }
         return histogram;
     }

@@ -9,13 +9,15 @@ package io.penstock.augment;
  */
 final class ColorChanges {
 
-    private static final float RED = 0.2989f;
-    private static final float GREEN = 0.587f;
-    private static final float BLUE = 0.114f;
-    private static final float ONE_255TH = (float) (1.0 / 255);
-    private static final float ONE_SIXTH = (float) (1.0 / 6);
+    static final float RED = 0.2989f;
+    static final float GREEN = 0.587f;
+    static final float BLUE = 0.114f;
+    static final float ONE_255TH = (float) (1.0 / 255);
+    static final float ONE_SIXTH = (float) (1.0 / 6);
+    private static final float ONE_THIRTEENTH = (float) (1.0 / 13);
+    private static final int ROWS = 3;
     /** What torchvision multiplies by before it truncates to u8. */
-    private static final float TO_U8 = (float) (255 + 1.0 - 1e-3);
+    static final float TO_U8 = (float) (255 + 1.0 - 1e-3);
 
     private ColorChanges() {
     }
@@ -64,74 +66,14 @@ final class ColorChanges {
 
     /** Blends with the luminance. Leaves gray images as they are. */
     static void saturation(Canvas canvas, double factor) {
-        if (canvas.channels() != 3) {
-            return;
-        }
-        float f = (float) factor;
-        float rest = (float) (1 - factor);
-        byte[] pixels = canvas.pixels();
-        int bytes = canvas.byteCount();
-        for (int i = 0; i < bytes; i += 3) {
-            float gray = (int) gray(pixels, i);
-            pixels[i] = truncated(Math.fma(rest, gray, (pixels[i] & 0xFF) * f));
-            pixels[i + 1] = truncated(Math.fma(rest, gray, (pixels[i + 1] & 0xFF) * f));
-            pixels[i + 2] = truncated(Math.fma(rest, gray, (pixels[i + 2] & 0xFF) * f));
-        }
+        change(canvas, Planes.Change.SATURATION, factor);
     }
 
-    /** Turns the hue by a part of the circle, in HSV. Leaves gray images as they are. */
-    static void hue(Canvas canvas, double turn) {
-        if (canvas.channels() != 3) {
-            return;
+    private static void change(Canvas canvas, Planes.Change change, double amount) {
+        if (canvas.channels() == 3) {
+            canvas.planes().add(change, amount);
+            canvas.planes().run(canvas);
         }
-        byte[] pixels = canvas.pixels();
-        int bytes = canvas.byteCount();
-        for (int i = 0; i < bytes; i += 3) {
-            hue(pixels, i, (float) turn);
-        }
-    }
-
-    private static void hue(byte[] pixels, int at, float turn) {
-        float r = (pixels[at] & 0xFF) * ONE_255TH;
-        float g = (pixels[at + 1] & 0xFF) * ONE_255TH;
-        float b = (pixels[at + 2] & 0xFF) * ONE_255TH;
-        float v = Math.max(Math.max(r, g), b);
-        float range = v - Math.min(Math.min(r, g), b);
-        float s = range / (range == 0 ? 1 : v);
-        float divisor = range == 0 ? 1 : range;
-        float rc = (v - r) / divisor;
-        float gc = (v - g) / divisor;
-        float bc = (v - b) / divisor;
-        float h = v == r ? bc - gc : v == g ? rc + 2 - bc : gc + 4 - rc;
-        h = fraction(h * ONE_SIXTH + 1);
-        h = fraction(h + turn);
-        float h6 = h * 6;
-        int sector = (int) h6;
-        float f = h6 - sector;
-        float sf = s * f;
-        float white = 1 - s;
-        float p = Math.clamp(white * v, 0f, 1f);
-        float q = Math.clamp((1 - sf) * v, 0f, 1f);
-        float t = Math.clamp((sf + white) * v, 0f, 1f);
-        switch (sector) {
-            case 1 -> set(pixels, at, q, v, p);
-            case 2 -> set(pixels, at, p, v, t);
-            case 3 -> set(pixels, at, p, q, v);
-            case 4 -> set(pixels, at, t, p, v);
-            case 5 -> set(pixels, at, v, p, q);
-            default -> set(pixels, at, v, t, p);                       // 0, and 6 if the hue was rounded up to 1
-        }
-    }
-
-    /** A number from above -1 to below 2, modulo 1. A negative one's may be rounded up to 1. */
-    private static float fraction(float x) {
-        return x < 0 ? x + 1 : x >= 1 ? x - 1 : x;
-    }
-
-    private static void set(byte[] pixels, int at, float r, float g, float b) {
-        pixels[at] = (byte) (int) (r * TO_U8);
-        pixels[at + 1] = (byte) (int) (g * TO_U8);
-        pixels[at + 2] = (byte) (int) (b * TO_U8);
     }
 
     /** Sets all channels to the luminance. Leaves gray images as they are. */
@@ -218,31 +160,51 @@ final class ColorChanges {
 
     /** Blends with a smoothed image. The outermost pixels stay, and so do images of less than 3 pixels a side. */
     static void sharpness(Canvas canvas, double factor) {
+        sharpen(canvas, (float) (1 - factor));
+    }
+
+    /** The same by the smoothed image's weight. */
+    static void sharpen(Canvas canvas, float rest) {
         int height = canvas.height();
         int width = canvas.width();
         if (height < 3 || width < 3) {
             return;
         }
-        float rest = (float) (1 - factor);
         int channels = canvas.channels();
         int rowBytes = width * channels;
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         System.arraycopy(pixels, 0, target, 0, canvas.byteCount());
+        float[] rows = canvas.floats(0, ROWS * rowBytes);               // that above, the row, and that below, by turns
+        float[] columns = canvas.floats(1, rowBytes);
+        float[] sharp = canvas.floats(2, rowBytes);
+        Canvas.toFloats(pixels, 0, rows, 0, 2 * rowBytes);
         for (int y = 1; y < height - 1; y++) {
-            int end = (y + 1) * rowBytes - channels;
-            for (int i = y * rowBytes + channels; i < end; i++) {
-                int own = pixels[i] & 0xFF;
-                int sum = 4 * own + three(pixels, i - rowBytes, channels) + three(pixels, i, channels)
-                        + three(pixels, i + rowBytes, channels);
-                int smooth = (2 * sum + 13) / 26;                       // sum / 13, rounded: there are no ties
-                target[i] = truncated(Math.fma(rest, (float) (smooth - own), own));
+            Canvas.toFloats(pixels, (y + 1) * rowBytes, rows, (y + 1) % ROWS * rowBytes, rowBytes);
+            add(rows, rowBytes, columns);
+            sharpen(rows, y % ROWS * rowBytes, columns, channels, rowBytes - channels, rest, sharp);
+            for (int i = channels; i < rowBytes - channels; i++) {
+                target[y * rowBytes + i] = (byte) (int) sharp[i];
             }
         }
         canvas.replace(height, width);
     }
 
-    private static int three(byte[] pixels, int at, int channels) {
-        return (pixels[at - channels] & 0xFF) + (pixels[at] & 0xFF) + (pixels[at + channels] & 0xFF);
+    /** Adds three rows. */
+    private static void add(float[] rows, int length, float[] sums) {
+        for (int i = 0; i < length; i++) {
+            sums[i] = rows[i] + rows[length + i] + rows[2 * length + i];
+        }
+    }
+
+    /** A thirteenth of the sum is rounded exactly: it is never near a half. */
+    private static void sharpen(float[] rows, int row, float[] columns, int channels, int end, float rest,
+            float[] sharp) {
+        for (int i = channels; i < end; i++) {
+            float own = rows[row + i];
+            float sum = 4 * own + columns[i - channels] + columns[i] + columns[i + channels];
+            float smooth = (int) (sum * ONE_THIRTEENTH + 0.5f);
+            sharp[i] = Math.min(Math.max(Math.fma(rest, smooth - own, own), 0f), 255f);
+        }
     }
 }

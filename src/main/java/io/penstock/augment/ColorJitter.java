@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -16,7 +17,10 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
 
     private static final List<String> PARAMETERS =
             List.of("first", "second", "third", "fourth", "brightness", "contrast", "saturation", "hue");
-    private static final int CHANGES = 4;
+    static final int CHANGES = 4;
+    static final int CONTRAST = 1;
+    static final int HUE = 3;
+    private static final Planes.Change[] ALL_CHANGES = Planes.Change.values();
     private static final Range UNCHANGED = Range.of(1, 1);
 
     ColorJitter {
@@ -66,35 +70,64 @@ record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue
     }
 
     @Override
+    public List<DType> types() {
+        return List.of(DType.U8, DType.U8, DType.U8, DType.U8, DType.F64, DType.F64, DType.F64, DType.F64);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        int setting = 0;
+        for (int change = 0; change < CHANGES; change++) {
+            setting |= changes(change) ? 1 << change : 0;
+        }
+        passes.add(new PixelOp(PixelOp.Kind.JITTER, setting, 0, 0), record[0]);
+        if (changes(CONTRAST)) {
+            passes.add(new PixelOp(PixelOp.Kind.JITTER_REST, setting, 0, 0), record[0]);
+        }
+    }
+
+    /** Tells whether a change is made at all. */
+    private boolean changes(int change) {
+        return switch (change) {
+            case 0 -> !brightness.equals(UNCHANGED);
+            case CONTRAST -> !contrast.equals(UNCHANGED);
+            case 2 -> !saturation.equals(UNCHANGED);
+            default -> hue.low() != 0 || hue.high() != 0;
+        };
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         for (int i = 0; i < CHANGES; i++) {
             int change = (int) values[at + i];
             if (change < 0 || change >= CHANGES) {
                 throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
             }
-            double by = values[at + CHANGES + change];
-            switch (change) {
-                case 0 -> {
-                    if (!brightness.equals(UNCHANGED)) {
-                        ColorChanges.brightness(canvas, by);
-                    }
-                }
-                case 1 -> {
-                    if (!contrast.equals(UNCHANGED)) {
-                        ColorChanges.contrast(canvas, by);
-                    }
-                }
-                case 2 -> {
-                    if (!saturation.equals(UNCHANGED)) {
-                        ColorChanges.saturation(canvas, by);
-                    }
-                }
-                default -> {
-                    if (hue.low() != 0 || hue.high() != 0) {
-                        ColorChanges.hue(canvas, by);
-                    }
-                }
+        }
+        for (int i = 0; i < CHANGES; i++) {
+            int change = (int) values[at + i];
+            if (changes(change)) {
+                add(change, values[at + CHANGES + change], canvas);
             }
+        }
+        finish(canvas);
+    }
+
+    /** Makes a change, by {@link #finish} at the latest. Those of saturation and hue leave gray images as they are. */
+    static void add(int change, double by, Canvas canvas) {
+        if (canvas.channels() == 3) {
+            canvas.planes().add(ALL_CHANGES[change], by);
+        } else if (change == 0) {
+            ColorChanges.brightness(canvas, by);
+        } else if (change == CONTRAST) {
+            ColorChanges.contrast(canvas, by);
+        }
+    }
+
+    /** Makes the changes that were added. */
+    static void finish(Canvas canvas) {
+        if (canvas.channels() == 3) {
+            canvas.planes().run(canvas);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -55,6 +56,27 @@ record Crop(Place place, Size size, Padding padding) implements Step {
             values[at] = random.nextInt(down + 1);
             values[at + 1] = random.nextInt(right + 1);
         }
+    }
+
+    @Override
+    public List<DType> types() {
+        return List.of(DType.I32, DType.I32);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.CROP, padding.mode().ordinal(), padding.fill(), padding.pixels()),
+                record[0], size);
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        placement.crop(values[at] - padding.pixels(), values[at + 1] - padding.pixels(), size.height(), size.width());
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -61,6 +62,16 @@ record Erasing(double probability, Range scale, Range ratio, int value) implemen
                 return;
             }
         }
+    }
+
+    @Override
+    public List<DType> types() {
+        return RECTANGLE_TYPES;
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.ERASE, 0, value, 0), record[0]);
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import java.util.List;
+
 /**
  * A border around an image, of the same width on all sides.
  *
@@ -19,7 +21,22 @@ public record Padding(int pixels, Mode mode, int fill) {
         /** The image mirrored at the centers of its outermost pixels: {@code c b a}. */
         REFLECT,
         /** The image mirrored at its edges: {@code d c b}. */
-        SYMMETRIC
+        SYMMETRIC;
+
+        static final List<Mode> ALL = List.of(values());
+
+        /** Maps a row or column outside an image of {@code n} to one inside; -1 for the fill. */
+        int inside(int i, int n) {
+            if (i >= 0 && i < n) {
+                return i;
+            }
+            return switch (this) {
+                case CONSTANT -> -1;
+                case EDGE -> i < 0 ? 0 : n - 1;
+                case REFLECT -> i < 0 ? -i : 2 * n - 2 - i;
+                case SYMMETRIC -> i < 0 ? -i - 1 : 2 * n - 1 - i;
+            };
+        }
     }
 
     static final Padding NONE = constant(0, 0);
@@ -68,19 +85,6 @@ public record Padding(int pixels, Mode mode, int fill) {
             throw new IllegalArgumentException(
                     this + " of images of " + image + ", expected sides of at least " + least);
         }
-    }
-
-    /** Maps a row or column outside an image of {@code n} to one inside; -1 for the fill. */
-    int inside(int i, int n) {
-        if (i >= 0 && i < n) {
-            return i;
-        }
-        return switch (mode) {
-            case CONSTANT -> -1;
-            case EDGE -> i < 0 ? 0 : n - 1;
-            case REFLECT -> i < 0 ? -i : 2 * n - 2 - i;
-            case SYMMETRIC -> i < 0 ? -i - 1 : 2 * n - 1 - i;
-        };
     }
 
     /** For example {@code padding 4 REFLECT}. */

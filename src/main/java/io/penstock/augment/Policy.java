@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -17,33 +18,81 @@ import java.util.stream.Stream;
 record Policy(Kind kind, int operations, int magnitude, Interpolation interpolation) implements Step {
 
     private static final int LAST_BIN = 30;
-    private static final int MOST_OPERATIONS = MAX_PARAMETERS / 2;
+    private static final int MOST_OPERATIONS = 4;
+    /** Those that the two policies draw from: all but the last. */
+    private static final int OPERATIONS = 14;
 
-    /** The two policies, with their greatest magnitudes. */
+    /** The policies with magnitudes of their own: each has bins from 0 to a greatest, of greatest magnitudes. */
     enum Kind {
-        RAND_AUGMENT("randAugment", 0.3, 30, 0.9, 4), TRIVIAL_AUGMENT_WIDE("trivialAugmentWide", 0.99, 135, 0.99, 6);
+        RAND_AUGMENT("randAugment", 30, 0.3, 150.0 / 331, 30, 0.9, 8, 4),
+        TRIVIAL_AUGMENT_WIDE("trivialAugmentWide", 30, 0.99, 0, 135, 0.99, 8, 6),
+        AUTO_AUGMENT("autoAugment", 9, 0.3, 150.0 / 331, 30, 0.9, 8, 4),
+        AUG_MIX("augMix", 9, 0.3, 1.0 / 3, 30, 0.9, 4, 4);
+
+        private static final double WIDE_SHIFT_PIXELS = 32;
 
         final String operation;
-        final double shear;
-        final double degrees;
-        final double factor;
-        final int lostBits;
+        private final int lastBin;
+        private final double shear;
+        /** The greatest shift as a share of the side; 0 for a fixed number of pixels. */
+        private final double shift;
+        private final double degrees;
+        private final double factor;
+        private final int bits;
+        private final int lostBits;
 
-        Kind(String operation, double shear, double degrees, double factor, int lostBits) {
+        Kind(String operation, int lastBin, double shear, double shift, double degrees, double factor, int bits,
+                int lostBits) {
             this.operation = operation;
+            this.lastBin = lastBin;
             this.shear = shear;
+            this.shift = shift;
             this.degrees = degrees;
             this.factor = factor;
+            this.bits = bits;
             this.lostBits = lostBits;
+        }
+
+        /** Returns a shear as a tangent, a shift in pixels, degrees, a change of a factor, bits, or a threshold. */
+        double magnitude(Operation operation, int bin, int height, int width) {
+            return switch (operation) {
+                case IDENTITY, AUTOCONTRAST, EQUALIZE, INVERT -> 0;
+                case SHEAR_X, SHEAR_Y -> shear * bin / lastBin;
+                case TRANSLATE_X -> Math.floor((shift > 0 ? shift * width : WIDE_SHIFT_PIXELS) * bin / lastBin);
+                case TRANSLATE_Y -> Math.floor((shift > 0 ? shift * height : WIDE_SHIFT_PIXELS) * bin / lastBin);
+                case ROTATE -> degrees * bin / lastBin;
+                case BRIGHTNESS, COLOR, CONTRAST, SHARPNESS -> factor * bin / lastBin;
+                case POSTERIZE -> bits - Math.rint((double) bin * lostBits / lastBin);
+                case SOLARIZE -> 255.0 * (lastBin - bin) / lastBin;
+            };
         }
     }
 
     /** The operations, in torchvision's order. */
     enum Operation {
         IDENTITY, SHEAR_X, SHEAR_Y, TRANSLATE_X, TRANSLATE_Y, ROTATE, BRIGHTNESS, COLOR, CONTRAST, SHARPNESS, POSTERIZE,
-        SOLARIZE, AUTOCONTRAST, EQUALIZE;
+        SOLARIZE, AUTOCONTRAST, EQUALIZE, INVERT;
 
-        private static final List<Operation> ALL = List.of(values());
+        static final List<Operation> ALL = List.of(values());
+
+        /** Returns the operation of a number in parameters. */
+        static Operation of(double number) {
+            int index = (int) number;
+            if (index < 0 || index >= ALL.size()) {
+                throw new IllegalArgumentException("operation " + index + ", expected 0 to " + (ALL.size() - 1));
+            }
+            return ALL.get(index);
+        }
+
+        /** Tells whether a magnitude may be negative. */
+        boolean isSigned() {
+            return compareTo(SHEAR_X) >= 0 && compareTo(SHARPNESS) <= 0;
+        }
+
+        /** Tells whether pixels move. */
+        boolean isGeometric() {
+            return compareTo(SHEAR_X) >= 0 && compareTo(ROTATE) <= 0;
+        }
     }
 
     Policy {
@@ -60,6 +109,11 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
 
     @Override
     public List<String> parameters() {
+        return parameters(operations);
+    }
+
+    /** Names the parameters of some operations. */
+    static List<String> parameters(int operations) {
         return IntStream.rangeClosed(1, operations).boxed()
                 .flatMap(i -> Stream.of("operation" + i, "magnitude" + i)).toList();
     }
@@ -73,57 +127,105 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         for (int i = 0; i < operations; i++) {
-            int operation = random.nextInt(Operation.ALL.size());
+            Operation operation = Operation.ALL.get(random.nextInt(OPERATIONS));
             int bin = kind == Kind.RAND_AUGMENT ? magnitude : random.nextInt(LAST_BIN + 1);
-            boolean isNegative = random.nextBoolean();
-            double size = magnitude(Operation.ALL.get(operation), bin, height, width);
-            values[at + 2 * i] = operation;
-            values[at + 2 * i + 1] = isNegative && isSigned(Operation.ALL.get(operation)) ? -size : size;
+            set(operation, kind.magnitude(operation, bin, height, width), random.nextBoolean(), values, at + 2 * i);
         }
     }
 
-    /** Returns a shear as a tangent, a shift in whole pixels, degrees, a change of a factor, bits, or a threshold. */
-    private double magnitude(Operation operation, int bin, int height, int width) {
-        boolean isRand = kind == Kind.RAND_AUGMENT;
-        return switch (operation) {
-            case IDENTITY, AUTOCONTRAST, EQUALIZE -> 0;
-            case SHEAR_X, SHEAR_Y -> kind.shear * bin / LAST_BIN;
-            case TRANSLATE_X -> Math.floor((isRand ? 150.0 / 331 * width : 32) * bin / LAST_BIN);
-            case TRANSLATE_Y -> Math.floor((isRand ? 150.0 / 331 * height : 32) * bin / LAST_BIN);
-            case ROTATE -> kind.degrees * bin / LAST_BIN;
-            case BRIGHTNESS, COLOR, CONTRAST, SHARPNESS -> kind.factor * bin / LAST_BIN;
-            case POSTERIZE -> 8 - Math.rint((double) bin * kind.lostBits / LAST_BIN);
-            case SOLARIZE -> 255.0 * (LAST_BIN - bin) / LAST_BIN;
-        };
+    /** Sets the two parameters of an operation. */
+    static void set(Operation operation, double magnitude, boolean isNegative, double[] values, int at) {
+        values[at] = operation.ordinal();
+        values[at + 1] = isNegative && operation.isSigned() ? -magnitude : magnitude;
     }
 
-    private static boolean isSigned(Operation operation) {
-        return operation.compareTo(Operation.SHEAR_X) >= 0 && operation.compareTo(Operation.SHARPNESS) <= 0;
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        place(operations, values, at, placement);
+    }
+
+    /** Adds what some operations do to points. */
+    static void place(int operations, double[] values, int at, Placement placement) {
+        for (int i = at; i < at + 2 * operations; i += 2) {
+            Operation operation = Operation.of(values[i]);
+            if (operation.isGeometric()) {
+                inverse(operation, values[i + 1], placement.inverse(), placement.height(), placement.width());
+                placement.affine(placement.inverse());
+            }
+        }
+    }
+
+    @Override
+    public List<DType> types() {
+        return types(operations);
+    }
+
+    /** The dtypes of the parameters of some operations. */
+    static List<DType> types(int operations) {
+        return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        addTo(passes, operations, interpolation, record);
+    }
+
+    /** Adds what kernels do for some operations. */
+    static void addTo(Passes passes, int operations, Interpolation interpolation, int[] record) {
+        for (int i = 0; i < operations; i++) {
+            passes.add(new PixelOp(PixelOp.Kind.POLICY, interpolation == Interpolation.BILINEAR ? 1 : 0, 0, 0),
+                    record[2 * i]);
+        }
     }
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
-        for (int i = 0; i < operations; i++) {
-            int operation = (int) values[at + 2 * i];
-            if (operation < 0 || operation >= Operation.ALL.size()) {
-                throw new IllegalArgumentException("operation " + operation + ", expected 0 to 13");
-            }
-            apply(Operation.ALL.get(operation), values[at + 2 * i + 1], canvas);
+        apply(operations, values, at, canvas, interpolation);
+    }
+
+    /** Applies operations one after the other; of a mask, those that move pixels. */
+    static void apply(int operations, double[] values, int at, Canvas canvas, Interpolation interpolation) {
+        for (int i = at; i < at + 2 * operations; i += 2) {
+            apply(Operation.of(values[i]), values[i + 1], canvas, interpolation);
         }
     }
 
-    private void apply(Operation operation, double size, Canvas canvas) {
-        double middleRow = (canvas.height() - 1) / 2.0;
-        double middleColumn = (canvas.width() - 1) / 2.0;
+    /** Applies one operation. */
+    static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
+        if (operation.isGeometric()) {
+            inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
+            Affine.warp(canvas, canvas.inverse(), interpolation, 0);
+        } else if (!canvas.isMask()) {
+            recolor(operation, size, canvas);
+        }
+    }
+
+    /** Sets the map of output centers to input centers. Shears are about the upper left corner. */
+    private static void inverse(Operation operation, double size, double[] m, int height, int width) {
         switch (operation) {
-            case IDENTITY -> { }
-            case SHEAR_X -> Warp.affine(canvas, 1, (float) size, (float) (size * canvas.height() / 2 + middleColumn), 0,
-                    1, (float) middleRow, interpolation, 0);
-            case SHEAR_Y -> Warp.affine(canvas, 1, 0, (float) middleColumn, (float) size, 1,
-                    (float) (size * canvas.width() / 2 + middleRow), interpolation, 0);
-            case TRANSLATE_X -> Affine.warp(canvas, 0, size, 0, 1, 0, 0, interpolation, 0);
-            case TRANSLATE_Y -> Affine.warp(canvas, 0, 0, size, 1, 0, 0, interpolation, 0);
-            case ROTATE -> Affine.warp(canvas, -size, 0, 0, 1, 0, 0, interpolation, 0);
+            case SHEAR_X -> {
+                Affine.inverse(m, height, width, 0, 0, 0, 1, 0, 0);
+                m[1] = size;
+                m[2] += size * height / 2;
+            }
+            case SHEAR_Y -> {
+                Affine.inverse(m, height, width, 0, 0, 0, 1, 0, 0);
+                m[3] = size;
+                m[5] += size * width / 2;
+            }
+            case TRANSLATE_X -> Affine.inverse(m, height, width, 0, size, 0, 1, 0, 0);
+            case TRANSLATE_Y -> Affine.inverse(m, height, width, 0, 0, size, 1, 0, 0);
+            default -> Affine.inverse(m, height, width, -size, 0, 0, 1, 0, 0);
+        }
+    }
+
+    private static void recolor(Operation operation, double size, Canvas canvas) {
+        switch (operation) {
             case BRIGHTNESS -> ColorChanges.brightness(canvas, 1 + size);
             case COLOR -> ColorChanges.saturation(canvas, 1 + size);
             case CONTRAST -> ColorChanges.contrast(canvas, 1 + size);
@@ -132,6 +234,8 @@ record Policy(Kind kind, int operations, int magnitude, Interpolation interpolat
             case SOLARIZE -> ColorChanges.solarize(canvas, size);
             case AUTOCONTRAST -> ColorChanges.autocontrast(canvas);
             case EQUALIZE -> ColorChanges.equalize(canvas);
+            case INVERT -> ColorChanges.invert(canvas);
+            default -> { }
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -60,6 +61,27 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
             w = Math.clamp(Math.rint(h * ratio.high()), 1, width);
         }
         Step.setRectangle(values, at, Math.floor((height - h) / 2), Math.floor((width - w) / 2), h, w);
+    }
+
+    @Override
+    public List<DType> types() {
+        return RECTANGLE_TYPES;
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.RESIZE, 1, 0, 0), record[0], size);
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        placement.crop(values[at], values[at + 1], values[at + 2], values[at + 3]);
+        placement.resize(size.height(), size.width());
     }
 
     @Override

@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Resizes images, with antialiasing.
+ * Resizes images.
  *
  * @param height the result's height; 0 to scale the shorter side to {@code width}
  * @param width the result's width, or its shorter side
+ * @param filter how pixels are weighed
  */
-record Resize(int height, int width) implements Step {
+record Resize(int height, int width, ResizeFilter filter) implements Step {
 
     @Override
     public String operation() {
@@ -32,8 +33,7 @@ record Resize(int height, int width) implements Step {
         if (height > 0) {
             return new Size(height, width);
         }
-        long shorter = Math.min(image.height(), image.width());
-        int longer = Math.toIntExact((long) width * Math.max(image.height(), image.width()) / shorter);
+        int longer = longer(image.height(), image.width());
         return image.width() <= image.height() ? new Size(longer, width) : new Size(width, longer);
     }
 
@@ -42,23 +42,53 @@ record Resize(int height, int width) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        if (filter != ResizeFilter.BILINEAR) {
+            throw new IllegalArgumentException(
+                    this + " has no kernel: run it in the workers, by Augment.mapped, or resize bilinearly");
+        }
+        passes.add(PixelOp.of(PixelOp.Kind.RESIZE), 0, check(passes.size(), passes.channels()));
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (height > 0) {
-            canvas.resize(height, width);
+            canvas.resize(height, width, filter);
             return;
         }
-        int imageHeight = canvas.height();
-        int imageWidth = canvas.width();
-        int longer = (int) ((long) width * Math.max(imageHeight, imageWidth) / Math.min(imageHeight, imageWidth));
-        if (imageWidth <= imageHeight) {
-            canvas.resize(longer, width);
+        int longer = longer(canvas.height(), canvas.width());
+        if (canvas.width() <= canvas.height()) {
+            canvas.resize(longer, width, filter);
         } else {
-            canvas.resize(width, longer);
+            canvas.resize(width, longer, filter);
         }
     }
 
     @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        int longer = longer(placement.height(), placement.width());
+        if (height > 0) {
+            placement.resize(height, width);
+        } else if (placement.width() <= placement.height()) {
+            placement.resize(longer, width);
+        } else {
+            placement.resize(width, longer);
+        }
+    }
+
+    /** Returns the longer side of the result if the shorter one is {@code width}. */
+    private int longer(int imageHeight, int imageWidth) {
+        return Math.toIntExact((long) width * Math.max(imageHeight, imageWidth) / Math.min(imageHeight, imageWidth));
+    }
+
+    @Override
     public String toString() {
-        return "resize(" + (height > 0 ? height + " x " + width : "shorter side " + width) + ")";
+        return "resize(" + (height > 0 ? height + " x " + width : "shorter side " + width)
+                + (filter == ResizeFilter.BILINEAR ? "" : ", " + filter) + ")";
     }
 }

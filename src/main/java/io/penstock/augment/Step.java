@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.memory.DType;
+import java.util.Collections;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -10,14 +12,17 @@ import java.util.random.RandomGenerator;
  * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
  * {@link #apply} depends on, besides the step's settings.
  */
-sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, RandomResizedCrop, Resize,
-        Sometimes {
+sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Erasing, GaussianBlur, GaussianNoise, Pad,
+        Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
 
     /** No step has more parameters. */
-    int MAX_PARAMETERS = 8;
+    int MAX_PARAMETERS = 22;
 
     /** The parameters of a step that draws a rectangle, in pixels. */
     List<String> RECTANGLE = List.of("top", "left", "height", "width");
+
+    /** Their dtypes. */
+    List<DType> RECTANGLE_TYPES = Collections.nCopies(4, DType.I32);
 
     /** The operation's name, which is also the step's if the pipeline has one of it. */
     String operation();
@@ -40,6 +45,34 @@ sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, Random
     /** Draws the parameters for an image of this size into the array, from index {@code at} on. */
     void draw(RandomGenerator random, int height, int width, double[] values, int at);
 
+    /** Tells whether the step moves pixels, so that masks, boxes and keypoints move with them. */
+    default boolean isGeometric() {
+        return false;
+    }
+
+    /**
+     * Adds to a placement what the step does to the points of its input, by the parameters from index {@code at} on.
+     */
+    default void place(double[] values, int at, Placement placement) {
+    }
+
+    /** The dtypes of the parameters in a row of the {@link ParameterTable}. */
+    default List<DType> types() {
+        return Collections.nCopies(parameters().size(), DType.F64);
+    }
+
+    /**
+     * Adds what kernels do for this step.
+     *
+     * @param passes receives it
+     * @param record where each parameter is in a row of the table
+     * @throws IllegalArgumentException if there is no kernel for this step
+     */
+    default void addTo(Passes passes, int[] record) {
+        throw new IllegalArgumentException(
+                operation() + " has no kernel: run it in the workers, by Augment.mapped");
+    }
+
     /** Transforms an image by the parameters from index {@code at} on. */
     void apply(double[] values, int at, Canvas canvas);
 
@@ -49,6 +82,13 @@ sealed interface Step permits Affine, ColorJitter, Crop, Erasing, Policy, Random
         values[at + 1] = left;
         values[at + 2] = height;
         values[at + 3] = width;
+    }
+
+    /** Checks a value of pixels outside an image. */
+    static void checkFill(int fill) {
+        if (fill < 0 || fill > 255) {
+            throw new IllegalArgumentException("fill " + fill + ", expected 0 to 255");
+        }
     }
 
     /** Checks a number that is a probability. */

@@ -2,10 +2,14 @@
 package io.penstock.augment;
 
 /**
- * Reads an image at transformed places. Coordinates are f32 indices of pixel centers, computed as
- * {@code (a x + b y) + c} with x and y counted from the middle of the image.
+ * Reads an image at transformed places. Coordinates are f32 indices of pixel centers. A mask is read at the nearest
+ * pixel, whatever its image's interpolation.
  */
 final class Warp {
+
+    /** Added to a number of up to 22 bits, it leaves the nearest integer in the lowest bits; halves go to even. */
+    private static final float TO_INTEGER = 0x1.8p23f;
+    private static final int INTEGER_ZERO = Float.floatToRawIntBits(TO_INTEGER);
 
     private Warp() {
     }
@@ -18,21 +22,62 @@ final class Warp {
             Interpolation interpolation, int fill) {
         int height = canvas.height();
         int width = canvas.width();
+        int channels = canvas.channels();
+        boolean isNearest = interpolation == Interpolation.NEAREST || canvas.isMask();
+        int outside = canvas.isMask() ? canvas.maskFill() : fill;
+        byte[] source = canvas.pixels();
+        byte[] target = canvas.spare(canvas.byteCount());
+        float middle = (width - 1) * 0.5f;
+        int to = 0;
+        for (int i = 0; i < height; i++) {
+            float y = i - (height - 1) * 0.5f;
+            float columnOfRow = xy * y;
+            float rowOfRow = yy * y;
+            if (isNearest) {
+                for (int j = 0; j < width; j++, to += channels) {
+                    float x = j - middle;
+                    nearest(source, height, width, channels, yx * x + rowOfRow + y0, xx * x + columnOfRow + x0,
+                            outside, target, to);
+                }
+            } else {
+                for (int j = 0; j < width; j++, to += channels) {
+                    float x = j - middle;
+                    bilinear(source, height, width, channels, yx * x + rowOfRow + y0, xx * x + columnOfRow + x0,
+                            outside, target, to);
+                }
+            }
+        }
+        canvas.replace(height, width);
+    }
+
+    /**
+     * Maps the center (x, y) of a pixel, 0.5 to the right and below its corner, to the input's column
+     * {@code ((a x + b y) + c) / d - 0.5} and row {@code ((e x + f y) + g) / d - 0.5} with
+     * {@code d = (h x + i y) + 1}.
+     *
+     * @param m the eight numbers a, b, c, e, f, g, h, i
+     */
+    static void perspective(Canvas canvas, float[] m, Interpolation interpolation, int fill) {
+        int height = canvas.height();
+        int width = canvas.width();
+        int channels = canvas.channels();
+        boolean isNearest = interpolation == Interpolation.NEAREST || canvas.isMask();
+        int outside = canvas.isMask() ? canvas.maskFill() : fill;
         byte[] source = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         int to = 0;
         for (int i = 0; i < height; i++) {
-            float y = i - (height - 1) * 0.5f;
-            for (int j = 0; j < width; j++) {
-                float x = j - (width - 1) * 0.5f;
-                float column = xx * x + xy * y + x0;
-                float row = yx * x + yy * y + y0;
-                if (interpolation == Interpolation.NEAREST) {
-                    nearest(source, height, width, canvas.channels(), row, column, fill, target, to);
+            float y = i + 0.5f;
+            for (int j = 0; j < width; j++, to += channels) {
+                float x = j + 0.5f;
+                float divisor = m[6] * x + m[7] * y + 1;
+                float column = (m[0] * x + m[1] * y + m[2]) / divisor - 0.5f;
+                float row = (m[3] * x + m[4] * y + m[5]) / divisor - 0.5f;
+                if (isNearest) {
+                    nearest(source, height, width, channels, row, column, outside, target, to);
                 } else {
-                    bilinear(source, height, width, canvas.channels(), row, column, fill, target, to);
+                    bilinear(source, height, width, channels, row, column, outside, target, to);
                 }
-                to += canvas.channels();
             }
         }
         canvas.replace(height, width);
@@ -41,19 +86,30 @@ final class Warp {
     /** Halves are rounded to even. */
     private static void nearest(byte[] source, int height, int width, int channels, float row, float column, int fill,
             byte[] target, int to) {
-        int y = (int) Math.rint(row);
-        int x = (int) Math.rint(column);
-        boolean isInside = y >= 0 && y < height && x >= 0 && x < width;
+        if (row > -1 && row < height && column > -1 && column < width) {
+            int y = nearestInteger(row);
+            int x = nearestInteger(column);
+            if (y >= 0 && y < height && x >= 0 && x < width) {
+                int at = (y * width + x) * channels;
+                for (int c = 0; c < channels; c++) {
+                    target[to + c] = source[at + c];
+                }
+                return;
+            }
+        }
         for (int c = 0; c < channels; c++) {
-            target[to + c] = isInside ? source[(y * width + x) * channels + c] : (byte) fill;
+            target[to + c] = (byte) fill;
         }
     }
 
-    /** Pixels outside the image have the fill's value. */
     private static void bilinear(byte[] source, int height, int width, int channels, float row, float column, int fill,
             byte[] target, int to) {
-        int y = (int) Math.floor(row);
-        int x = (int) Math.floor(column);
+        if (!(row >= 0 && row < height - 1 && column >= 0 && column < width - 1)) {
+            border(source, height, width, channels, row, column, fill, target, to);
+            return;
+        }
+        int y = (int) row;
+        int x = (int) column;
         float down = row - y;
         float right = column - x;
         float upperLeft = (1 - right) * (1 - down);
@@ -61,15 +117,37 @@ final class Warp {
         float lowerLeft = (1 - right) * down;
         float lowerRight = right * down;
         int at = (y * width + x) * channels;
-        if (y >= 0 && y < height - 1 && x >= 0 && x < width - 1) {
-            int below = at + width * channels;
+        int below = at + width * channels;
+        if (channels == 3) {
+            target[to] = rounded(upperLeft * (source[at] & 0xFF) + upperRight * (source[at + 3] & 0xFF)
+                    + lowerLeft * (source[below] & 0xFF) + lowerRight * (source[below + 3] & 0xFF));
+            target[to + 1] = rounded(upperLeft * (source[at + 1] & 0xFF) + upperRight * (source[at + 4] & 0xFF)
+                    + lowerLeft * (source[below + 1] & 0xFF) + lowerRight * (source[below + 4] & 0xFF));
+            target[to + 2] = rounded(upperLeft * (source[at + 2] & 0xFF) + upperRight * (source[at + 5] & 0xFF)
+                    + lowerLeft * (source[below + 2] & 0xFF) + lowerRight * (source[below + 5] & 0xFF));
+            return;
+        }
+        for (int c = 0; c < channels; c++) {
+            target[to + c] = rounded(
+                    upperLeft * (source[at + c] & 0xFF) + upperRight * (source[at + channels + c] & 0xFF)
+                            + lowerLeft * (source[below + c] & 0xFF)
+                            + lowerRight * (source[below + channels + c] & 0xFF));
+        }
+    }
+
+    /** Reads where some of the four pixels are outside the image: these have the fill's value. */
+    private static void border(byte[] source, int height, int width, int channels, float row, float column, int fill,
+            byte[] target, int to) {
+        if (!(row > -1 && row < height && column > -1 && column < width)) {
             for (int c = 0; c < channels; c++) {
-                float value = upperLeft * (source[at + c] & 0xFF) + upperRight * (source[at + channels + c] & 0xFF)
-                        + lowerLeft * (source[below + c] & 0xFF) + lowerRight * (source[below + channels + c] & 0xFF);
-                target[to + c] = rounded(value);
+                target[to + c] = (byte) fill;
             }
             return;
         }
+        int y = (int) Math.floor(row);
+        int x = (int) Math.floor(column);
+        float down = row - y;
+        float right = column - x;
         for (int c = 0; c < channels; c++) {
             float value = 0;
             float covered = 0;
@@ -77,7 +155,7 @@ final class Warp {
                 int tapX = x + (tap & 1);
                 int tapY = y + (tap >> 1);
                 if (tapX >= 0 && tapX < width && tapY >= 0 && tapY < height) {
-                    float weight = tap == 0 ? upperLeft : tap == 1 ? upperRight : tap == 2 ? lowerLeft : lowerRight;
+                    float weight = ((tap & 1) == 0 ? 1 - right : right) * (tap < 2 ? 1 - down : down);
                     value += weight * (source[(tapY * width + tapX) * channels + c] & 0xFF);
                     covered += weight;
                 }
@@ -86,7 +164,12 @@ final class Warp {
         }
     }
 
-    private static byte rounded(float value) {
-        return (byte) Math.clamp((int) Math.rint(value), 0, 255);
+    private static int nearestInteger(float value) {
+        return Float.floatToRawIntBits(value + TO_INTEGER) - INTEGER_ZERO;
+    }
+
+    /** Rounds a value of 0 to 255 and a few units in the last place; halves go to even. */
+    static byte rounded(float value) {
+        return (byte) Float.floatToRawIntBits(value + TO_INTEGER);
     }
 }

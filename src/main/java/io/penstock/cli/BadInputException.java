@@ -6,6 +6,10 @@ final class BadInputException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    BadInputException(String message) {
+        super(message);
+    }
+
     BadInputException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -51,7 +52,7 @@ final class BatchesCommand implements Callable<Integer> {
 
     @Option(names = "--limit", paramLabel = "BATCHES",
             description = "Batches to print; default: the rest of the epoch.")
-    private Long limit;
+    private @Nullable Long limit;
 
     @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")
     private boolean digest;
@@ -62,12 +63,12 @@ final class BatchesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (limit != null) {
-            plan.check("--limit", limit, 0);
+            UsageException.requireAtLeast(0, "--limit", limit);
         }
         try (SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
-            try (DataLoader loader = plan.valid(plan.loader(source, batches)::open)) {
+            try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
                 for (long n = 0; n < count; n++) {
                     try (Batch batch = loader.next()) {
                         if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
@@ -80,13 +81,14 @@ final class BatchesCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    private Map<String, Object> fields(Batch batch) {
-        Map<String, Object> fields = Json.members("batch", plan.skip() + batch.number(), "epoch", batch.epoch(),
+    private Map<String, @Nullable Object> fields(Batch batch) {
+        Map<String, @Nullable Object> fields = Json.members("batch", plan.skip() + batch.number(),
+                "epoch", batch.epoch(),
                 "samples", LongStream.range(0, batch.count()).map(row -> batch.sample((int) row)).boxed().toList(),
                 "count", batch.count(), "valid", batch.valid());
-        List<Map<String, Object>> tensors = new ArrayList<>();
+        List<Map<String, @Nullable Object>> tensors = new ArrayList<>();
         for (TensorSpec spec : batch.fields()) {
-            Map<String, Object> tensor = Json.members("name", spec.name(), "dtype", spec.dtype().toString(),
+            Map<String, @Nullable Object> tensor = Json.members("name", spec.name(), "dtype", spec.dtype().toString(),
                     "shape", LongStream.of(spec.shape()).boxed().toList());
             if (digest) {
                 tensor.put("sha256", sha256(batch.tensor(spec.name())));

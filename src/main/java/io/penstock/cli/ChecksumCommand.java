@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -35,7 +36,7 @@ final class ChecksumCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<Map<String, Object>> written = new ArrayList<>();
+        List<Map<String, @Nullable Object>> written = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("checksum", "B")) {
             for (Path file : files) {
                 long bytes = file.toFile().length();
@@ -54,7 +55,7 @@ final class ChecksumCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    private static Map<String, Object> describe(BlockChecksums checksums) {
+    private static Map<String, @Nullable Object> describe(BlockChecksums checksums) {
         return Json.members("file", checksums.file().toString(), "bytes", checksums.fileBytes(),
                 "checksums", checksums.location().toString(), "block_bytes", checksums.blockBytes(),
                 "blocks", checksums.blocks());

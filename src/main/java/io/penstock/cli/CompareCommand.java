@@ -3,8 +3,8 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.compare.Change;
-import io.penstock.diagnose.compare.Comparison.Difference;
 import io.penstock.diagnose.compare.Comparison;
+import io.penstock.diagnose.compare.Comparison.Difference;
 import io.penstock.diagnose.compare.Outcome;
 import io.penstock.json.Json;
 import io.penstock.json.RecordJson;
@@ -17,13 +17,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock compare}. */
 @Command(
@@ -35,9 +33,6 @@ import picocli.CommandLine.Spec;
             "", "The exit status is 0 for every outcome that --fail-on does not name; for one that it names it is"
                 + " 4 (regression), 5 (mixed) or 6 (inconclusive)."})
 final class CompareCommand implements Callable<Integer> {
-
-    @Spec
-    private CommandSpec spec;
 
     @Mixin
     private Report report;
@@ -63,13 +58,9 @@ final class CompareCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Summary earlier = Summary.read(before);
         Summary later = Summary.read(after);
-        Comparison comparison;
-        try {
-            comparison = allowMismatch ? Comparison.ofMismatched(earlier, later, thresholdPercent / 100)
-                    : Comparison.of(earlier, later, thresholdPercent / 100);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--threshold: " + e.getMessage(), e);
-        }
+        Comparison comparison = UsageException.valid("--threshold: ", () -> allowMismatch
+                ? Comparison.ofMismatched(earlier, later, thresholdPercent / 100)
+                : Comparison.of(earlier, later, thresholdPercent / 100));
         report.print(report.isJson() ? fields(comparison) : text(comparison));
         return failOn.contains(comparison.outcome()) ? exitCode(comparison.outcome()) : ExitCode.SUCCESS;
     }
@@ -114,7 +105,7 @@ final class CompareCommand implements Callable<Integer> {
         return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, value >= 1000 ? "%,.0f" : "%.3f", value);
     }
 
-    private static Map<String, Object> fields(Comparison comparison) {
+    private static Map<String, @Nullable Object> fields(Comparison comparison) {
         return Json.members("outcome", comparison.outcome().label(), "reason", comparison.reason(),
                 "step_change", RecordJson.write(comparison.step().ratio()),
                 "step_change_low", RecordJson.write(comparison.step().low()),

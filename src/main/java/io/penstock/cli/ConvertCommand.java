@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.augment.Augment;
 import io.penstock.convert.Conversion;
 import io.penstock.convert.ConversionSummary;
 import io.penstock.convert.TargetFormat;
@@ -18,15 +19,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock convert}. */
 @Command(
@@ -34,6 +33,7 @@ import picocli.CommandLine.Spec;
         description = "Converts a store to another format.",
         footer = {"", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
             "          penstock convert images/ train-{000000}.tar --max-records 1000",
+            "          penstock convert train.tar copies.npy --image 256x256 --augment rrc=224,flip --copies 10",
             "", "megatron takes tokens, a column of integer lists (one document per record) or a tensor of integers"
                 + " (one per row). npy takes one token run, tensor or column. safetensors takes tokens (as tokens and"
                 + " document_starts), tensors, or columns of one shape. webdataset takes records (one suffix per"
@@ -41,9 +41,6 @@ import picocli.CommandLine.Spec;
             "", "The result appears complete or not at all. The command lists what B's format cannot hold, such as"
                 + " metadata; it refuses values that do not fit."})
 final class ConvertCommand implements Callable<Integer> {
-
-    @Spec
-    private CommandSpec spec;
 
     @Mixin
     private Report report;
@@ -58,15 +55,31 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Option(names = "--to", paramLabel = "NAME",
             description = "Target format: megatron, npy, safetensors or webdataset; default: by B's extension.")
-    private String to;
+    private @Nullable String to;
 
     @Option(names = "--fields", paramLabel = "NAME", split = ",",
             description = "Tensors or columns to convert; default: all that the target format can hold.")
-    private List<String> fields;
+    private List<String> fields = List.of();
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
             description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
     private Map<String, String> decoders = new LinkedHashMap<>();
+
+    @Option(names = "--image", paramLabel = "HxW",
+            description = "Decode images to u8[H,W,3]: resize the shorter side, then crop the center. Default: keep"
+                    + " the files' bytes.")
+    private @Nullable String image;
+
+    @Mixin
+    private AugmentOptions augmenting;
+
+    @Option(names = "--copies", paramLabel = "K",
+            description = "With --augment: augmented copies of each sample, those of K epochs; default: 1.")
+    private @Nullable Integer copies;
+
+    @Option(names = "--seed", paramLabel = "NUMBER",
+            description = "With --augment: seed of what it draws; default: 42.")
+    private @Nullable Long seed;
 
     @Option(names = "--suffix", paramLabel = "NAME=SUFFIX",
             description = "Suffix of a column's files in a tar; default: from its name and encoding.")
@@ -74,14 +87,14 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Option(names = "--token-dtype", paramLabel = "DTYPE",
             description = "Token dtype of a megatron store; refused if a token does not fit. Default: as in A.")
-    private String tokenDType;
+    private @Nullable String tokenDType;
 
     @Option(names = "--max-records", paramLabel = "N", description = "Samples per tar; default: 100000.")
-    private Long maxRecords;
+    private long maxRecords = Long.MAX_VALUE;
 
     @Option(names = "--max-bytes", paramLabel = "BYTES",
             description = "Start the next tar after so many bytes; default: 3000000000.")
-    private Long maxBytes;
+    private long maxBytes = Long.MAX_VALUE;
 
     @Option(names = "--skip-incomplete",
             description = "Leave out records that lack a value. Default: a missing value becomes an empty document or"
@@ -99,13 +112,14 @@ final class ConvertCommand implements Callable<Integer> {
         ConversionSummary summary;
         try (Store store = storeOptions.open(source)) {
             Conversion conversion = new Conversion(store, target, format(store))
-                    .fields(fields).decoders(parsedDecoders()).suffixes(suffixes)
-                    .tokenDType(tokenDType == null ? null : valid("--token-dtype", () -> DType.of(tokenDType)))
+                    .fields(fields.isEmpty() ? null : fields).decoders(parsedDecoders(store)).suffixes(suffixes)
+                    .tokenDType(tokenDType == null ? null : dtype(tokenDType))
                     .ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
             if (skipIncomplete) {
                 conversion.skipIncomplete();
             }
             setShards(conversion);
+            setCopies(conversion);
             boolean records = store instanceof RecordStore;
             try (ProgressBar bar = report.progressBar("convert", records ? "records" : "B")) {
                 summary = conversion.progress(bar::update)
@@ -116,40 +130,67 @@ final class ConvertCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
+    private static DType dtype(String name) {
+        return UsageException.valid("--token-dtype: ", () -> DType.of(name));
+    }
+
     private TargetFormat format(Store store) throws IOException {
         List<TargetFormat> possible = TargetFormat.of(store);
-        TargetFormat format = to == null ? TargetFormat.ofEnding(target).orElse(null)
-                : valid("--to", () -> TargetFormat.of(to));
+        String told = to;
+        TargetFormat format = told == null ? TargetFormat.ofEnding(target).orElse(null)
+                : UsageException.valid("--to: ", () -> TargetFormat.of(told));
         if (format == null) {
-            throw wrong(target + ": its extension names no target format; add --to; supported targets for " + source
-                    + ": " + possible);
+            throw new UsageException(target + ": its extension names no target format; add --to; supported targets for "
+                    + source + ": " + possible);
         }
         if (!possible.contains(format)) {
-            throw wrong(source + ": cannot convert " + storeOptions.format(source) + " to " + format
+            throw new UsageException(source + ": cannot convert " + storeOptions.format(source) + " to " + format
                     + "; supported targets: " + possible);
         }
         return format;
     }
 
-    private Map<String, Decoder> parsedDecoders() {
+    private Map<String, Decoder> parsedDecoders(Store store) {
         Map<String, Decoder> parsed = new LinkedHashMap<>();
-        decoders.forEach((name, text) -> parsed.put(name, valid("--decode", () -> DecoderText.parse(text))));
+        String size = image;
+        if (size != null && store instanceof RecordStore records) {
+            records.columns().stream().filter(DecoderText::isImage).forEach(column -> {
+                Decoder decoder = UsageException.valid("--image: ", () -> DecoderText.byEncoding(column, size));
+                if (decoder != null) {
+                    parsed.put(column.name(), decoder);
+                }
+            });
+        }
+        decoders.forEach((name, text) -> parsed.put(name,
+                UsageException.valid("--decode: ", () -> DecoderText.parse(text))));
         return parsed;
     }
 
+    private void setCopies(Conversion conversion) throws IOException {
+        Optional<Augment> augment = augmenting.pipeline();
+        if (augment.isEmpty() && (copies != null || seed != null)) {
+            throw new UsageException("--copies and --seed: found without --augment, expected both");
+        }
+        if (augment.isPresent()) {
+            int count = copies == null ? 1 : copies;
+            long drawnBy = seed == null ? OrderOptions.DEFAULT_SEED : seed;
+            UsageException.valid("--copies: ",
+                    () -> conversion.augmented(augment.get(), augmenting.named(), count, drawnBy));
+        }
+    }
+
     private void setShards(Conversion conversion) {
-        if (maxRecords == null && maxBytes == null) {
+        if (maxRecords == Long.MAX_VALUE && maxBytes == Long.MAX_VALUE) {
             return;
         }
-        if (maxRecords != null && maxRecords < 1 || maxBytes != null && maxBytes < 1) {
-            throw wrong("--max-records, --max-bytes: found less than 1");
+        if (maxRecords < 1 || maxBytes < 1) {
+            throw new UsageException("--max-records, --max-bytes: found less than 1");
         }
         if (!conversion.isNumbered()) {
-            throw wrong("--max-records and --max-bytes split the result into several tars: found " + target
+            throw new UsageException("--max-records and --max-bytes split the result into several tars: found " + target
                     + ", expected {000000} in its name in place of the number");
         }
-        conversion.shardsOf(maxRecords == null ? Long.MAX_VALUE : maxRecords,
-                maxBytes == null ? Long.MAX_VALUE : maxBytes);
+        conversion.shardsOf(maxRecords, maxBytes);
     }
 
     private static String noun(Store store, ConversionSummary summary) {
@@ -161,7 +202,7 @@ final class ConvertCommand implements Callable<Integer> {
         };
     }
 
-    private Map<String, Object> describe(ConversionSummary summary) {
+    private Map<String, @Nullable Object> describe(ConversionSummary summary) {
         return Json.members("source", source.toString(), "target", target.toString(),
                 "format", summary.format().toString(), "records", summary.records(), "bytes", summary.bytes(),
                 "files", summary.files().stream().map(Path::toString).toList(), "lost", summary.lost(),
@@ -175,17 +216,5 @@ final class ConvertCommand implements Callable<Integer> {
         summary.lost().forEach(lost -> text.append("  lost: ").append(lost).append('\n'));
         return text.append(String.format(Locale.ROOT, "converted in %.2f s: %s%n", summary.nanos() / 1e9,
                 NumberText.of(summary.bytesPerSecond(), "B/s"))).toString();
-    }
-
-    private <T> T valid(String option, Supplier<T> parser) {
-        try {
-            return parser.get();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), option + ": " + e.getMessage(), e);
-        }
-    }
-
-    private ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Decoders as command-line options. */
 final class DecoderText {
@@ -81,7 +82,7 @@ final class DecoderText {
     }
 
     /** The default decoder for a column's encoding; null for numbers. */
-    static Decoder byEncoding(Column column, String imageSize) {
+    static @Nullable Decoder byEncoding(Column column, @Nullable String imageSize) {
         if (column.kind() == Column.Kind.NUMBERS) {
             return null;
         }
@@ -92,7 +93,7 @@ final class DecoderText {
     }
 
     /** Whether a column holds images: by its encoding or, if it has none as in a table, by its name. */
-    private static boolean isImage(Column column) {
+    static boolean isImage(Column column) {
         String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
         String last = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
         return column.kind() == Column.Kind.BYTES && (IMAGES.contains(last) || column.name().equals("image.bytes"));

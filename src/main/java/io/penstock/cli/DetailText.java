@@ -3,6 +3,7 @@ package io.penstock.cli;
 
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Writes a JSON value as indented text, one value per line; shortens long lists. */
 final class DetailText {
@@ -14,7 +15,7 @@ final class DetailText {
     private DetailText() {
     }
 
-    static void append(StringBuilder text, int depth, String name, Object value) {
+    static void append(StringBuilder text, int depth, String name, @Nullable Object value) {
         text.repeat(INDENT, depth).append(name).append(':');
         String line = inLine(value);
         if (line != null) {
@@ -24,18 +25,15 @@ final class DetailText {
         text.append('\n');
         if (value instanceof Map<?, ?> map) {
             map.forEach((key, each) -> append(text, depth + 1, String.valueOf(key), each));
-            return;
-        }
-        List<?> list = (List<?>) value;
-        for (Object each : list.subList(0, Math.min(list.size(), SHOWN))) {
-            appendItem(text, depth + 1, each);
-        }
-        if (list.size() > SHOWN) {
-            text.repeat(INDENT, depth + 1).append("… and ").append(list.size() - SHOWN).append(" more\n");
+        } else if (value instanceof List<?> list) {
+            list.stream().limit(SHOWN).forEach(each -> appendItem(text, depth + 1, each));
+            if (list.size() > SHOWN) {
+                text.repeat(INDENT, depth + 1).append("… and ").append(list.size() - SHOWN).append(" more\n");
+            }
         }
     }
 
-    private static void appendItem(StringBuilder text, int depth, Object item) {
+    private static void appendItem(StringBuilder text, int depth, @Nullable Object item) {
         String line = inLine(item);
         if (line != null || !(item instanceof Map<?, ?> map)) {
             text.repeat(INDENT, depth).append("- ").append(line == null ? item : line).append('\n');
@@ -51,10 +49,10 @@ final class DetailText {
     }
 
     /** A value that fits one line; null if it takes several. */
-    private static String inLine(Object value) {
+    private static @Nullable String inLine(@Nullable Object value) {
         boolean nested = value instanceof Map<?, ?> map && !map.isEmpty()
                 || value instanceof List<?> list && list.stream().anyMatch(e -> e instanceof Map || e instanceof List);
-        String line = nested && value.toString().length() > LINE_CHARS ? null : String.valueOf(value);
+        String line = nested && String.valueOf(value).length() > LINE_CHARS ? null : String.valueOf(value);
         if (line != null && line.length() > LINE_CHARS && value instanceof List<?> list && list.size() > SHOWN) {
             return list.subList(0, SHOWN).toString().replaceAll("]$", "") + ", … " + list.size() + " in all]";
         }

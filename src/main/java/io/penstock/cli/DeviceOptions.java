@@ -7,14 +7,14 @@ import picocli.CommandLine.Option;
 /** Where batches go, and how. */
 final class DeviceOptions {
 
-    @Option(names = "--device", defaultValue = "auto", paramLabel = "DEVICE",
+    @Option(names = "--device", paramLabel = "DEVICE",
             description = "host, cuda:N or auto (default): the first CUDA device if there is one, else the host.")
-    private String device;
+    private String device = "auto";
 
-    @Option(names = "--transfer", defaultValue = "auto", paramLabel = "MODE",
+    @Option(names = "--transfer", paramLabel = "MODE",
             description = "copy: copy batches to device memory. in-place: use the workers' memory directly, host only."
                     + " auto (default): in-place if possible.")
-    private TransferMode transfer;
+    private TransferMode transfer = TransferMode.AUTO;
 
     /**
      * Opens the device.

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -26,7 +27,7 @@ final class DevicesCommand implements Callable<Integer> {
     public Integer call() {
         DeviceInventory inventory = DeviceInventory.take();
         if (report.isJson()) {
-            Map<String, Object> fields = Json.members(
+            Map<String, @Nullable Object> fields = Json.members(
                     "devices", inventory.devices().stream().map(DevicesCommand::fields).toList(),
                     "cuda", fields(inventory.kind("cuda")));
             report.print(fields);
@@ -37,7 +38,7 @@ final class DevicesCommand implements Callable<Integer> {
     }
 
     /** Values that are unknown or do not apply are null. */
-    private static Map<String, Object> fields(DeviceInfo device) {
+    private static Map<String, @Nullable Object> fields(DeviceInfo device) {
         return Json.members("name", device.name(), "model", known(device.model()),
                 "compute_capability", known(device.computeCapability()),
                 "memory_total_bytes", known(device.memoryTotalBytes()),
@@ -46,17 +47,18 @@ final class DevicesCommand implements Callable<Integer> {
                 "problem", known(device.problem()));
     }
 
-    private static Map<String, Object> fields(DeviceSupport cuda) {
+    private static Map<String, @Nullable Object> fields(DeviceSupport cuda) {
         return Json.members("usable", cuda.isUsable(), "library", known(cuda.library()),
                 "runtime_version", known(cuda.runtimeVersion()), "driver_version", known(cuda.driverVersion()),
-                "unavailable", cuda.isUsable() ? null : cuda.unavailable().name(), "message", known(cuda.message()));
+                "unavailable", cuda.unavailable() == null ? null : cuda.unavailable().name(),
+                "message", known(cuda.message()));
     }
 
-    private static String known(String value) {
+    private static @Nullable String known(@Nullable String value) {
         return value == null || value.isEmpty() ? null : value;
     }
 
-    private static Long known(long value) {
+    private static @Nullable Long known(long value) {
         return value < 0 ? null : value;
     }
 
@@ -86,7 +88,7 @@ final class DevicesCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    private static void add(List<String> facts, String name, Object value) {
+    private static void add(List<String> facts, String name, @Nullable Object value) {
         if (value != null) {
             facts.add(name + value);
         }

@@ -2,8 +2,8 @@
 package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
-import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
@@ -13,6 +13,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Reports and traces of a run. */
@@ -27,11 +28,11 @@ final class DiagnosisOptions {
     @Option(names = "--report", paramLabel = "DIR",
             description = "Write a diagnosis to DIR (final_summary.json, final_summary.txt, report.html), for penstock"
                     + " report and compare.")
-    private Path folder;
+    private @Nullable Path folder;
 
-    @Option(names = "--run-name", defaultValue = "penstock", paramLabel = "NAME",
+    @Option(names = "--run-name", paramLabel = "NAME",
             description = "Name of the run in its report; default: ${DEFAULT-VALUE}.")
-    private String name;
+    private String name = "penstock";
 
     @Option(names = "--synthetic",
             description = "Then replay one loaded batch and report real throughput as a share of that ceiling.")
@@ -39,7 +40,7 @@ final class DiagnosisOptions {
 
     @Option(names = "--trace", paramLabel = "FILE",
             description = "Write a trace of the steps to FILE, for ui.perfetto.dev or chrome://tracing.")
-    private Path trace;
+    private @Nullable Path trace;
 
     @Option(names = "--trace-steps", paramLabel = "WAIT,WARMUP,ACTIVE",
             description = "Steps to trace: skip WAIT and WARMUP steps, then trace ACTIVE steps. Default: the latest"
@@ -47,7 +48,7 @@ final class DiagnosisOptions {
     private TraceWindow window = TraceWindow.ALL;
 
     void check(PlanOptions plan) {
-        plan.checkFolder("--trace", trace);
+        UsageException.requireFolder("--trace", trace);
     }
 
     void name(DataLoaderBuilder builder) {
@@ -55,12 +56,12 @@ final class DiagnosisOptions {
     }
 
     /** {@return a diagnosis that has begun; null if no option asks for one} */
-    Diagnosis open(DataLoader loader) {
+    @Nullable Diagnosis open(DataLoader loader) {
         return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
     }
 
     /** The warm-up is over. */
-    void begin(Diagnosis diagnosis) {
+    void begin(@Nullable Diagnosis diagnosis) {
         if (diagnosis != null) {
             diagnosis.restart();
         }
@@ -71,9 +72,9 @@ final class DiagnosisOptions {
      *
      * @return null without {@code --synthetic}, or if the real run measured nothing
      */
-    Headroom synthetic(Diagnosis diagnosis, DataLoader loader, StreamRun.Measured real, long stepNanos,
-            ProgressBar bar) {
-        if (!synthetic || real.steps() == 0 || real.interrupted() || !loader.hasNext()) {
+    @Nullable Headroom synthetic(@Nullable Diagnosis diagnosis, DataLoader loader, StreamRun.Measured real,
+            long stepNanos, ProgressBar bar) {
+        if (diagnosis == null || !synthetic || real.steps() == 0 || real.interrupted() || !loader.hasNext()) {
             return null;
         }
         diagnosis.stop();
@@ -89,7 +90,10 @@ final class DiagnosisOptions {
     }
 
     /** Writes the report and the trace, if the options ask for them. */
-    void write(Diagnosis diagnosis) throws IOException {
+    void write(@Nullable Diagnosis diagnosis) throws IOException {
+        if (diagnosis == null) {
+            return;
+        }
         if (folder != null) {
             Summary summary = diagnosis.summary();
             summary.write(folder);

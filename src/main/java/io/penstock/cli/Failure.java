@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceException;
@@ -23,6 +25,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command's failure, for its user: one line and an exit status.
@@ -35,12 +38,12 @@ record Failure(int exitCode, String line, Throwable cause) {
 
     static Failure of(Throwable e) {
         return switch (e) {
-            case UncheckedIOException unchecked -> of(unchecked.getCause());
+            case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
             case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
                     StateMismatchException _, NotRegularFileException _, DecodeLimitException _,
                     VocabularyException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
-            case BatchException unread -> new Failure(ofBatch(unread.getCause()), unread.getMessage(), e);
+            case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->
                     new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);
             case FileAlreadyExistsException exists -> new Failure(ExitCode.FAILURE, fileProblem(exists,
@@ -62,7 +65,7 @@ record Failure(int exitCode, String line, Throwable cause) {
     }
 
     /** A sample that cannot be read is usually the fault of a file that shrank, or of the disk. */
-    private static int ofBatch(Throwable cause) {
+    private static int ofBatch(@Nullable Throwable cause) {
         return cause instanceof UncheckedIOException ? ExitCode.BAD_INPUT : ExitCode.FAILURE;
     }
 

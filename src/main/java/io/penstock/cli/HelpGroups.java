@@ -29,7 +29,8 @@ final class HelpGroups {
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio"));
         groups.put("Samples of token stores", List.of("--window", "--stride", "--within-documents", "--documents",
                 "--pack", "--pack-by", "--pack-window"));
-        groups.put("Transforms", List.of("--tokens-as", "--decode", "--image", "--max-length"));
+        groups.put("Transforms", List.of("--tokens-as", "--decode", "--image", "--augment",
+                "--augment-field", "--max-length"));
         groups.put("Order", List.of("--seed", "--no-shuffle", "--shuffle-window", "--order", "--weights",
                 "--store-epochs", "--draws", "--then", "--by-chance"));
         groups.put("Batches", List.of("--batch", "--drop-last", "--token-budget", "--max-samples", "--bucket-window",

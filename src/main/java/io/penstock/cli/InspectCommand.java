@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -48,7 +47,7 @@ final class InspectCommand implements Callable<Integer> {
             }
         }
         if (report.isJson()) {
-            List<Map<String, Object>> objects = inspections.stream().map(Inspection::toMap).toList();
+            List<?> objects = inspections.stream().map(Inspection::toMap).toList();
             report.print(objects.size() == 1 ? objects.getFirst() : objects);
         } else {
             report.print(inspections.stream().map(InspectCommand::text).collect(Collectors.joining("\n")));

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** Orders that depend on one number per sample, read from a file. */
 final class ListedOrder {
@@ -26,7 +27,7 @@ final class ListedOrder {
      *
      * @param draws samples per epoch; null for as many as there are samples
      */
-    static Sampler of(String kind, Path file, long size, Long draws, boolean sequential, long seed) {
+    static Sampler of(String kind, Path file, long size, @Nullable Long draws, boolean sequential, long seed) {
         if (draws != null && (kind.equals("stratified") || kind.equals("subset"))) {
             throw new IllegalArgumentException("--draws: found with --order " + kind + ", which uses each sample once;"
                     + " expected weighted, weighted-once or balanced");

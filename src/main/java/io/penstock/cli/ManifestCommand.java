@@ -39,6 +39,7 @@ final class ManifestCommand implements Callable<Integer> {
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
             description = "Store to write: STORE.manifest.json. The parts are in its folder or below it.")
+    @SuppressWarnings("NullAway.Init")
     private Path output;
 
     @Option(names = "--force", description = "Replace an existing manifest.")

@@ -35,6 +35,7 @@ final class MergeCommand implements Callable<Integer> {
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
             description = "Store to write, without a suffix.")
+    @SuppressWarnings("NullAway.Init")
     private Path output;
 
     @Option(names = "--force", description = "Replace an existing store.")

@@ -16,14 +16,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock new}. */
 @Command(
@@ -36,12 +34,9 @@ final class NewCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private Report report;
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "expected trainer");
+        throw new UsageException("expected trainer");
     }
 
     /** The libraries that a trainer may compute with, and the files of its project. */
@@ -72,18 +67,15 @@ final class NewCommand implements Callable<Integer> {
         @Mixin
         private Report report;
 
-        @Spec
-        private CommandSpec spec;
-
         @Parameters(paramLabel = "DIR", description = "The project's folder: new, or empty.")
         private Path folder;
 
         @ArgGroup(multiplicity = "0..1")
-        private Library library;
+        private @Nullable Library library;
 
-        @Option(names = "--store", paramLabel = "STORE", defaultValue = "quickstart/tokens",
+        @Option(names = "--store", paramLabel = "STORE",
                 description = "The token store to train on by default; default: ${DEFAULT-VALUE}.")
-        private String store;
+        private String store = "quickstart/tokens";
 
         private static final class Library {
             @Option(names = "--plain", description = "A model in plain Java (default).")
@@ -97,7 +89,7 @@ final class NewCommand implements Callable<Integer> {
         @Override
         public Integer call() throws IOException {
             if (store.isBlank() || store.matches(".*[<>&\\s].*")) {
-                throw new ParameterException(spec.commandLine(), "--store '" + store
+                throw new UsageException("--store '" + store
                         + "': a name with spaces or one of <>& does not fit into a Maven property");
             }
             Kind kind = library != null && library.djl ? Kind.DJL : Kind.PLAIN;

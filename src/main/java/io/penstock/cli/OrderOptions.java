@@ -10,13 +10,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 
 /** The order of samples. */
 final class OrderOptions {
 
-    private static final long DEFAULT_SEED = 42;
+    static final long DEFAULT_SEED = 42;
     private static final int BLOCKS_IN_A_WINDOW = 16;
 
     @ArgGroup
@@ -41,21 +42,21 @@ final class OrderOptions {
     @Option(names = "--shuffle-window", paramLabel = "SAMPLES",
             description = "For storage that reads sequentially: shuffle blocks, then samples within a window of"
                     + " SAMPLES. A block is a shard of a WebDataset, or a 16th of the window in other stores.")
-    private Long shuffleWindow;
+    private @Nullable Long shuffleWindow;
 
     @Option(names = "--weights", paramLabel = "W", split = ",",
             description = "Mix the stores in these proportions, one weight per store; every prefix of an epoch is as"
                     + " close to them as possible.")
-    private List<Double> weights;
+    private List<Double> weights = List.of();
 
     @Option(names = "--store-epochs", paramLabel = "E", split = ",",
             description = "Mix the stores; one epoch of the mixture has E epochs of each.")
-    private List<Double> storeEpochs;
+    private List<Double> storeEpochs = List.of();
 
     @Option(names = "--draws", paramLabel = "SAMPLES",
             description = "Samples per epoch, with --weights or --order weighted, weighted-once or balanced; default:"
                     + " as many as the stores have.")
-    private Long draws;
+    private @Nullable Long draws;
 
     @Option(names = "--then", paramLabel = "DRAW=W:…",
             description = "Change the weights of the mixture from sample DRAW of each epoch, for example"
@@ -82,10 +83,10 @@ final class OrderOptions {
     /** The order that the options describe; an {@link IllegalArgumentException} names options that conflict. */
     Sampler sampler(SampleSource source) {
         long size = source.dataset().size();
-        if (weights != null || storeEpochs != null) {
+        if (!weights.isEmpty() || !storeEpochs.isEmpty()) {
             if (!orders.isEmpty()) {
-                throw new IllegalArgumentException("--order and " + (weights != null ? "--weights" : "--store-epochs")
-                        + ": found both, expected one of them");
+                throw new IllegalArgumentException("--order and "
+                        + (weights.isEmpty() ? "--store-epochs" : "--weights") + ": found both, expected one of them");
             }
             return mixture(source.sizes());
         }
@@ -114,7 +115,7 @@ final class OrderOptions {
         if (shuffleWindow < 1) {
             throw new IllegalArgumentException("--shuffle-window: found " + shuffleWindow + ", expected at least 1");
         }
-        long[] blocks = source.blockStarts() != null ? source.blockStarts()
+        long[] blocks = source.blockStarts().length > 0 ? source.blockStarts()
                 : equalBlocks(size, Math.max(1, shuffleWindow / BLOCKS_IN_A_WINDOW));
         return Sampler.blockShuffled(blocks, shuffleWindow, shuffle.seed);
     }
@@ -128,18 +129,18 @@ final class OrderOptions {
     }
 
     private Sampler mixture(List<Long> sizes) {
-        List<Double> shares = weights != null ? weights : storeEpochs;
-        if (weights != null && storeEpochs != null || shuffleWindow != null) {
+        boolean weighted = !weights.isEmpty();
+        List<Double> shares = weighted ? weights : storeEpochs;
+        if (weighted && !storeEpochs.isEmpty() || shuffleWindow != null) {
             throw new IllegalArgumentException("--weights, --store-epochs and --shuffle-window: found two of"
                     + " them, expected one");
         }
-        if (storeEpochs != null && draws != null) {
+        if (!weighted && draws != null) {
             throw new IllegalArgumentException("--draws and --store-epochs: found both, expected one of them, as each"
                     + " sets the samples per epoch");
         }
         if (shares.size() != sizes.size()) {
-            throw new IllegalArgumentException((weights != null ? "--weights" : "--store-epochs") + ": found "
-                    + shares.size()
+            throw new IllegalArgumentException((weighted ? "--weights" : "--store-epochs") + ": found " + shares.size()
                     + " numbers, expected one per store (" + NumberText.count(sizes.size(), "store") + ")");
         }
         Mixture.Source[] sources = new Mixture.Source[sizes.size()];
@@ -148,7 +149,7 @@ final class OrderOptions {
                     : Sampler.shuffled(sizes.get(s), shuffle.seed), shares.get(s));
         }
         long epochDraws = draws != null ? draws : sizes.stream().mapToLong(size -> size).sum();
-        Mixture mixture = weights != null ? Mixture.of(epochDraws, sources) : Mixture.ofEpochs(sources);
+        Mixture mixture = weighted ? Mixture.of(epochDraws, sources) : Mixture.ofEpochs(sources);
         for (Map.Entry<Long, String> phase : new TreeMap<>(then).entrySet()) {
             mixture = mixture.then(phase.getKey(), Arrays.stream(phase.getValue().split(":"))
                     .mapToDouble(Double::parseDouble).toArray());

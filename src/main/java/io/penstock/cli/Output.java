@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** Standard output, in UTF-8, that keeps the exception of a failed write; a {@link PrintWriter} drops it. */
 final class Output extends PrintWriter {
@@ -37,7 +38,7 @@ final class Output extends PrintWriter {
     private static final class Kept extends FilterOutputStream {
 
         /** The first failure, if any. */
-        private IOException failure;
+        private @Nullable IOException failure;
 
         Kept(OutputStream to) {
             super(to);

@@ -15,14 +15,11 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line. */
 @Command(
@@ -40,9 +37,6 @@ public final class Penstock implements Runnable {
     static final Map<String, Class<?>> COMMANDS = commands();
 
     private static final List<String> VERSION = List.of("-V", "--version");
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
             description = "Print a stack trace on failure (also: environment variable PENSTOCK_STACKTRACE).")
@@ -83,6 +77,7 @@ public final class Penstock implements Runnable {
         commands.put("compare", CompareCommand.class);
         commands.put("stats", StatsCommand.class);
         commands.put("tune", TuneCommand.class);
+        commands.put("augment", AugmentCommand.class);
         commands.put("convert", ConvertCommand.class);
         commands.put("verify", VerifyCommand.class);
         commands.put("checksum", ChecksumCommand.class);
@@ -115,11 +110,13 @@ public final class Penstock implements Runnable {
                 .registerConverter(CorpusShard.class, text -> AmountText.converted(text, CorpusShard::parse))
                 .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
+                .setExpandAtFiles(false)                            // --augment @FILE is that option's
                 .setUsageHelpAutoWidth(true)
                 .setExecutionStrategy(Penstock::run)
-                .setParameterExceptionHandler((e, _) -> wrongUsage(e))
-                .setExecutionExceptionHandler((e, command, _) ->
-                        Failure.of(e).report(command.getErr(), penstock.printsStackTrace()));
+                .setParameterExceptionHandler((e, _) -> wrongUsage(e.getCommandLine(), e))
+                .setExecutionExceptionHandler((e, command, _) -> e instanceof UsageException
+                        ? wrongUsage(command, e)
+                        : Failure.of(e).report(command.getErr(), penstock.printsStackTrace()));
     }
 
     private static String firstWord(String... args) {
@@ -135,11 +132,10 @@ public final class Penstock implements Runnable {
         return stackTrace || System.getenv("PENSTOCK_STACKTRACE") != null;
     }
 
-    private static int wrongUsage(ParameterException e) {
-        CommandLine command = e.getCommandLine();
+    private static int wrongUsage(CommandLine command, Exception e) {
         PrintWriter err = command.getErr();
         List<String> meant = e instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
-        err.println("penstock: " + e.getMessage().lines().findFirst().orElse("wrong usage")
+        err.println("penstock: " + String.valueOf(e.getMessage()).lines().findFirst().orElse("wrong usage")
                 + (meant.isEmpty() ? "" : "; did you mean " + meant.getFirst() + "?") + " (try '"
                 + command.getCommandSpec().qualifiedName() + " --help')");
         err.flush();
@@ -161,6 +157,6 @@ public final class Penstock implements Runnable {
     /** Without a command there is nothing to do. */
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "missing command");
+        throw new UsageException("missing command");
     }
 }

@@ -19,18 +19,14 @@ import io.penstock.sampling.TokenBudget;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The batches: their samples and order, this rank's share, and the threads that build them. */
 final class PlanOptions {
@@ -39,24 +35,21 @@ final class PlanOptions {
     static final String STORES = "One or more stores, each given by its folder or by one of its files. Several are"
             + " concatenated, or mixed with --weights.";
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
-
     @Option(names = "--batch", defaultValue = "32", paramLabel = "SAMPLES",
             description = "Samples per batch; default: ${DEFAULT-VALUE}.")
     private int batch;
 
     @Option(names = "--token-budget", paramLabel = "TOKENS",
             description = "Instead of --batch: fill each batch up to TOKENS tokens, padding included.")
-    private Long tokenBudget;
+    private @Nullable Long tokenBudget;
 
     @Option(names = "--max-samples", paramLabel = "N",
             description = "With --token-budget: at most N samples per batch; default: the budget, up to 65536.")
-    private Integer maxSamples;
+    private @Nullable Integer maxSamples;
 
     @Option(names = "--bucket-window", paramLabel = "SAMPLES",
             description = "Reduce padding: group samples of similar length within windows of SAMPLES samples.")
-    private Long bucketWindow;
+    private @Nullable Long bucketWindow;
 
     @Option(names = "--bucket-group", defaultValue = "256", paramLabel = "SAMPLES",
             description = "With --bucket-window: samples per group; default: ${DEFAULT-VALUE}.")
@@ -65,11 +58,11 @@ final class PlanOptions {
     @Option(names = "--length-field", paramLabel = "NAME",
             description = "Field whose length --token-budget and --bucket-window use; default: the only"
                     + " variable-length field.")
-    private String lengthField;
+    private @Nullable String lengthField;
 
-    /** The length of each sample; null until it is needed. */
-    private LongUnaryOperator lengths;
-    private SampleSource lengthsOf;
+    /** The length of each sample, once it was needed, of the source that it was needed for. */
+    private @Nullable LongUnaryOperator lengths;
+    private @Nullable SampleSource lengthsOf;
 
     @ArgGroup(exclusive = false)
     private OrderOptions order = new OrderOptions();
@@ -91,10 +84,10 @@ final class PlanOptions {
             description = "Take --rank and --world from RANK and WORLD_SIZE, or from Open MPI, MPICH or Slurm.")
     private boolean ranksFromEnvironment;
 
-    @Option(names = "--tail", defaultValue = "pad", paramLabel = "POLICY",
+    @Option(names = "--tail", paramLabel = "POLICY",
             description = "If the ranks do not divide an epoch evenly: pad (default) repeats samples, drop omits some,"
                     + " exact repeats some with weight 0.")
-    private TailPolicy tail;
+    private TailPolicy tail = TailPolicy.PAD;
 
     @Option(names = "--drop-last", description = "Drop the last batch of an epoch if it is not full.")
     private boolean dropLast;
@@ -102,49 +95,49 @@ final class PlanOptions {
     @Option(names = "--workers", paramLabel = "N",
             description = "Worker threads that build batches; 0: the trainer's thread builds them. Default: one less"
                     + " than the processors, from 1 to 4.")
-    private Integer workers;
+    private @Nullable Integer workers;
 
     @Option(names = "--prefetch", paramLabel = "BATCHES",
             description = "Batches to build ahead of the trainer; default: two per worker, more for small batches.")
-    private Integer prefetch;
+    private @Nullable Integer prefetch;
 
     @Option(names = "--read", paramLabel = "MODE",
             description = "How to read files: ${COMPLETION-CANDIDATES}; default: auto.")
-    private ReadMode readMode;
+    private @Nullable ReadMode readMode;
 
     @Option(names = "--settings", paramLabel = "FILE",
             description = "Load workers, prefetch, read mode and device slots from FILE, written by 'penstock tune';"
                     + " options on the command line override it.")
-    private Path settingsFile;
+    private @Nullable Path settingsFile;
 
-    /** The file's settings; null until it is read. */
-    private LoaderSettings settings;
+    /** The file's settings, once it was read. */
+    private @Nullable LoaderSettings settings;
 
     @Option(names = "--read-ahead", paramLabel = "BYTES",
             description = "Bytes of upcoming batches to prefetch into the page cache for a file that is not in it;"
                     + " 0: none. Default: enough to keep the device busy, up to 8 MiB.")
-    private Long readAhead;
+    private @Nullable Long readAhead;
 
     @Option(names = "--verify",
             description = "Verify each block on first read, for files with checksums (FILE.crc32c).")
     private boolean verify;
 
-    @Option(names = "--bad-samples", defaultValue = "fail", paramLabel = "POLICY",
+    @Option(names = "--bad-samples", paramLabel = "POLICY",
             description = "On a damaged sample: fail (default), replace it by another sample, or skip it (weight 0).")
-    private BadSamplePolicy badSamples;
+    private BadSamplePolicy badSamples = BadSamplePolicy.FAIL;
 
     /** The batches that the options describe, from {@code --epoch} and {@code --skip} on. */
     BatchSampler batches(SampleSource source) {
-        check("--batch", batch, 1);
-        check("--epoch", epoch, 0);
-        check("--skip", skip, 0);
-        return valid(() -> {
+        UsageException.requireAtLeast(1, "--batch", batch);
+        UsageException.requireAtLeast(0, "--epoch", epoch);
+        UsageException.requireAtLeast(0, "--skip", skip);
+        return UsageException.valid(() -> {
             Sampler sampler = bucketed(source, order.sampler(source));
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
             rank = shard.rank();
             world = shard.worldSize();
             BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
-                    : BatchSampler.of(sampler, budget(), lengths(source), shard);
+                    : BatchSampler.of(sampler, budget(tokenBudget), lengths(source), shard);
             BatchSampler all = (dropLast ? whole.droppingLast() : whole)
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
             all.requireBatch(Long.MAX_VALUE);
@@ -157,28 +150,30 @@ final class PlanOptions {
                 : Sampler.lengthBucketed(base, lengths(source), bucketWindow, bucketGroup, order.seed());
     }
 
-    private TokenBudget budget() {
-        TokenBudget budget = TokenBudget.padded(tokenBudget);
+    private TokenBudget budget(long tokens) {
+        TokenBudget budget = TokenBudget.padded(tokens);
         return maxSamples == null ? budget : budget.maxSamples(maxSamples);
     }
 
     private LongUnaryOperator lengths(SampleSource source) {
-        if (lengthsOf != source) {
-            lengthsOf = source;
-            Dataset dataset = source.dataset();
-            List<TensorSpec> fields = dataset.fields().stream()
-                    .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField))
-                    .toList();
-            if (fields.size() != 1 || !fields.getFirst().isVariable()) {
-                throw wrong((lengthField != null ? "--length-field: found " + lengthField
-                        : "--token-budget and --bucket-window: found "
-                        + NumberText.count(fields.size(), "variable-length field"))
-                        + ", expected exactly one variable-length field of " + dataset.fields());
-            }
-            lengths = dataset instanceof Documents documents ? documents::length
-                    : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
+        LongUnaryOperator known = lengths;
+        if (known != null && lengthsOf == source) {
+            return known;
         }
-        return lengths;
+        Dataset dataset = source.dataset();
+        List<TensorSpec> fields = dataset.fields().stream()
+                .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField)).toList();
+        if (fields.size() != 1 || !fields.getFirst().isVariable()) {
+            throw new UsageException((lengthField != null ? "--length-field: found " + lengthField
+                    : "--token-budget and --bucket-window: found "
+                    + NumberText.count(fields.size(), "variable-length field"))
+                    + ", expected exactly one variable-length field of " + dataset.fields());
+        }
+        LongUnaryOperator found = dataset instanceof Documents documents ? documents::length
+                : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
+        lengthsOf = source;
+        lengths = found;
+        return found;
     }
 
     /** The settings of a loader of those batches, without a device. */
@@ -196,53 +191,27 @@ final class PlanOptions {
             builder.readMode(readMode);
         }
         if (tokenBudget != null) {
-            builder.tokenBudget(budget(), lengths(source));
+            builder.tokenBudget(budget(tokenBudget), lengths(source));
         }
         prefetch().ifPresent(builder::prefetch);
         if (readAhead != null) {
-            check("--read-ahead", readAhead, 0);
+            UsageException.requireAtLeast(0, "--read-ahead", readAhead);
             builder.readAhead(readAhead);
         }
         return builder;
-    }
-
-    /** Opens what the options describe; options that conflict with each other or the store are wrong usage. */
-    <T> T valid(Supplier<T> opener) {
-        try {
-            return opener.get();
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    void check(String option, long found, long least) {
-        if (found < least) {
-            throw wrong(option + ": found " + found + ", expected at least " + least);
-        }
-    }
-
-    /** Fails before the work starts if the folder of an output file is missing. */
-    void checkFolder(String option, Path file) {
-        if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
-            throw wrong(option + ": there is no folder " + file.toAbsolutePath().getParent());
-        }
-    }
-
-    ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 
     int workers() {
         if (workers == null) {
             return settings().workers().orElseGet(LoaderSettings::defaultWorkers);
         }
-        check("--workers", workers, 0);
+        UsageException.requireAtLeast(0, "--workers", workers);
         return workers;
     }
 
     Optional<Integer> prefetch() {
         if (prefetch != null) {
-            check("--prefetch", prefetch, 1);
+            UsageException.requireAtLeast(1, "--prefetch", prefetch);
         }
         return Optional.ofNullable(prefetch);
     }
@@ -254,14 +223,16 @@ final class PlanOptions {
 
     /** The settings of {@code --settings}, or none. */
     LoaderSettings settings() {
-        if (settings == null) {
+        LoaderSettings known = settings;
+        if (known == null) {
             try {
-                settings = settingsFile == null ? LoaderSettings.NONE : LoaderSettings.read(settingsFile);
+                known = settingsFile == null ? LoaderSettings.NONE : LoaderSettings.read(settingsFile);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+            settings = known;
         }
-        return settings;
+        return known;
     }
 
     long skip() {
@@ -274,8 +245,8 @@ final class PlanOptions {
     }
 
     /** The store, batches and order, for JSON. */
-    Map<String, Object> fields(SampleSource source, BatchSampler batches) {
-        Map<String, Object> fields = Json.members("store", source.path().toString(), "kind", source.kind(),
+    Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches) {
+        Map<String, @Nullable Object> fields = Json.members("store", source.path().toString(), "kind", source.kind(),
                 "samples_in_epoch", batches.sampler().size());
         fields.putAll(source.cut());
         fields.putAll(Json.members("batch", tokenBudget == null ? batch : null, "token_budget", tokenBudget,
@@ -291,7 +262,7 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
                 + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget()) + ", "
+                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget)) + ", "
                 + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                 + " per epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }

@@ -4,13 +4,11 @@ package io.penstock.cli;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/**
- * A job's progress on one line of a terminal. Draws nothing without a terminal, or within the first second. For one
- * thread.
- */
+/** A job's progress on one line of a terminal. Draws nothing within the first second. For one thread. */
 final class ProgressBar implements AutoCloseable {
 
     private static final long QUIET_NANOS = 1_000_000_000L;
@@ -28,7 +26,12 @@ final class ProgressBar implements AutoCloseable {
     private long drawnNanos;
     private boolean drawn;
 
-    /** Draws nothing without a terminal; the unit is {@code B} for bytes. */
+    /** A bar that nobody sees. */
+    static ProgressBar hidden() {
+        return new ProgressBar(new PrintWriter(Writer.nullWriter()), "", "");
+    }
+
+    /** The unit is {@code B} for bytes. */
     ProgressBar(PrintWriter terminal, String label, String unit) {
         this(terminal, label, unit, System.nanoTime());
     }
@@ -48,12 +51,8 @@ final class ProgressBar implements AutoCloseable {
                 : System.console() != null && System.console().isTerminal();
     }
 
-    /** Begins a part of the job: it has its own name, and its rate starts from 0. */
-    void phase(String name, long nowNanos) {
-        phase(name, 0, nowNanos);
-    }
-
-    private void phase(String name, long done, long nowNanos) {
+    /** Begins a part of the job: it has its own name and rate. */
+    void phase(String name, long done, long nowNanos) {
         if (!name.equals(label)) {
             label = name;
             phaseDone = done;
@@ -80,7 +79,7 @@ final class ProgressBar implements AutoCloseable {
     }
 
     private void draw(long nowNanos, Supplier<String> line) {
-        if (terminal != null && nowNanos - startNanos >= QUIET_NANOS
+        if (nowNanos - startNanos >= QUIET_NANOS
                 && !(drawn && nowNanos - drawnNanos < REDRAW_NANOS)) {
             drawn = true;
             drawnNanos = nowNanos;

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -44,7 +45,7 @@ final class QuickstartCommand implements Callable<Integer> {
 
     @Option(names = "--keep", paramLabel = "DIR",
             description = "Keep the corpus and the store in DIR; default: delete them.")
-    private Path keep;
+    private @Nullable Path keep;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -91,12 +92,12 @@ final class QuickstartCommand implements Callable<Integer> {
         }
     }
 
-    private static Map<String, Object> fields(TokenizeSummary summary, Inspection inspection,
+    private static Map<String, @Nullable Object> fields(TokenizeSummary summary, Inspection inspection,
             ChosenDevice device, StreamReport stream) {
-        Map<String, Object> fields = Json.members("tokenize", TokenizeCommand.fields(summary),
+        Map<String, @Nullable Object> fields = Json.members("tokenize", TokenizeCommand.fields(summary),
                 "inspect", inspection.toMap());
-        Map<String, Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES, "seed", SEED,
-                "device", device.device().name(), "device_reason", device.reason());
+        Map<String, @Nullable Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES,
+                "seed", SEED, "device", device.device().name(), "device_reason", device.reason());
         streamed.putAll(stream.fields());
         fields.put("stream", streamed);
         return fields;

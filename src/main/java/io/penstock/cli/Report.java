@@ -49,6 +49,7 @@ final class Report {
     }
 
     ProgressBar progressBar(String label, String unit) {
-        return new ProgressBar(!quiet && ProgressBar.isTerminal() ? spec.commandLine().getErr() : null, label, unit);
+        PrintWriter terminal = spec.commandLine().getErr();
+        return quiet || !ProgressBar.isTerminal() ? ProgressBar.hidden() : new ProgressBar(terminal, label, unit);
     }
 }

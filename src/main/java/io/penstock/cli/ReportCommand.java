@@ -9,13 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock report}. */
 @Command(
@@ -27,9 +25,6 @@ import picocli.CommandLine.Spec;
                 + " Several runs are merged as the ranks of one."})
 final class ReportCommand implements Callable<Integer> {
 
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private Report report;
 
@@ -38,11 +33,11 @@ final class ReportCommand implements Callable<Integer> {
 
     @Option(names = "--html", paramLabel = "FILE",
             description = "Write the report as one self-contained HTML file.")
-    private Path html;
+    private @Nullable Path html;
 
     @Option(names = {"-o", "--output"}, paramLabel = "DIR",
             description = "Write the summary to DIR; several ranks are merged into one summary.")
-    private Path folder;
+    private @Nullable Path folder;
 
     @Override
     public Integer call() throws IOException {
@@ -62,10 +57,6 @@ final class ReportCommand implements Callable<Integer> {
         for (Path run : runs) {
             summaries.add(Summary.read(run));
         }
-        try {
-            return Summary.merge(summaries);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+        return UsageException.valid(() -> Summary.merge(summaries));
     }
 }

@@ -3,7 +3,6 @@ package io.penstock.cli;
 
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
-import io.penstock.decode.Decoder;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
@@ -26,45 +25,54 @@ record RowSamples(SampleOptions options, Path path, String kind) {
         options.checkNoWindows(path);
         if (kind.equals(ONE_IMAGE)) {
             throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
-                    + " folder of them, a tar, or a table", null);
+                    + " folder of them, a tar, or a table");
         }
         if (!options.decoders.isEmpty() || options.image != null || options.skipIncomplete) {
-            throw options.wrong("--decode, --image and --skip-incomplete need a store of records; " + path
+            throw new UsageException("--decode, --image and --skip-incomplete need a store of records; " + path
                     + " holds tensors");
         }
-        TensorRows dataset = null;
-        for (String name : options.names == null ? rowsOfOneCount(store) : options.names) {
-            int tensor = store.tensors().stream().map(TensorSpec::name).toList().indexOf(name);
-            if (tensor < 0) {
-                String why = store.unread().get(name);
-                throw options.wrong("--fields: found '" + name + "', " + (why == null ? ""
-                        : "which cannot be read: " + why + "; ") + path + " has "
-                        + store.tensors().stream().map(TensorSpec::name).toList());
-            }
-            checkRows(store.tensors().get(tensor));
-            String field = name.isEmpty() ? UNNAMED_FIELD : name;
+        List<String> names = options.names.isEmpty() ? rowsOfOneCount(store) : options.names;
+        String first = names.getFirst();
+        int firstTensor = tensor(store, first);
+        TensorRows dataset = UsageException.valid(() -> TensorRows.of(field(first), store, firstTensor));
+        for (String name : names.subList(1, names.size())) {
             TensorRows before = dataset;
-            dataset = options.valid(() -> before == null ? TensorRows.of(field, store, tensor)
-                    : before.and(field, store, tensor));
+            int tensor = tensor(store, name);
+            dataset = UsageException.valid(() -> before.and(field(name), store, tensor));
         }
         return options.source(path, kind, store, dataset, "row");
     }
 
+    private int tensor(TensorStore store, String name) {
+        List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
+        int tensor = names.indexOf(name);
+        if (tensor < 0) {
+            String why = store.unread().get(name);
+            throw new UsageException("--fields: found '" + name + "', "
+                    + (why == null ? "" : "which cannot be read: " + why + "; ") + path + " has " + names);
+        }
+        checkRows(store.tensors().get(tensor));
+        return tensor;
+    }
+
+    private static String field(String tensor) {
+        return tensor.isEmpty() ? UNNAMED_FIELD : tensor;
+    }
+
     /** All tensors, if they have the same number of rows. */
-    private List<String> rowsOfOneCount(TensorStore store) throws BadInputException {
+    private List<String> rowsOfOneCount(TensorStore store) {
         List<TensorSpec> tensors = store.tensors();
         if (tensors.isEmpty()) {
             throw new BadInputException(path + ": found no tensor" + (store.unread().isEmpty() ? ""
-                    : " that can be read, only " + store.unread()) + ", expected tensors of rows", null);
+                    : " that can be read, only " + store.unread()) + ", expected tensors of rows");
         }
         for (TensorSpec spec : tensors) {
             if (tensors.size() == 1) {
                 checkRows(spec);
             } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
                     || spec.dim(0) != tensors.getFirst().dim(0)) {
-                throw options.wrong("--fields: missing, expected tensors with the same number of rows; " + path
-                        + " has "
-                        + shortened(tensors));
+                throw new UsageException("--fields: missing, expected tensors with the same number of rows; " + path
+                        + " has " + shortened(tensors));
             }
         }
         return tensors.stream().map(TensorSpec::name).toList();
@@ -75,52 +83,53 @@ record RowSamples(SampleOptions options, Path path, String kind) {
                 + " more";
     }
 
-    private void checkRows(TensorSpec spec) throws BadInputException {
+    private void checkRows(TensorSpec spec) {
         if (spec.rank() == 0 || spec.byteSize() == 0) {
-            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows", null);
+            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows");
         }
     }
 
     /** The chosen columns of records. */
     SampleSource of(RecordStore store) throws IOException {
-        if (options.pack == null) {
+        Integer pack = options.pack;
+        if (pack == null) {
             options.checkNoWindows(path);
         }
         if (store.size() == 0) {
-            throw new BadInputException(path + ": found no records, expected one or more", null);
+            throw new BadInputException(path + ": found no records, expected one or more");
         }
         RecordFields fields = RecordFields.of(store);
         List<String> unknown = new ArrayList<>(options.decoders.keySet());
         for (Column column : store.columns()) {
             unknown.remove(column.name());
             int index = store.columns().indexOf(column);
-            if (options.names != null ? options.names.contains(column.name())
+            if (!options.names.isEmpty() ? options.names.contains(column.name())
                     : isReadable(column) && store.isPresent(0, index)) {
                 fields = and(fields, column);
             }
         }
-        List<String> missing = options.names == null ? List.of() : options.names.stream()
+        List<String> missing = options.names.stream()
                 .filter(name -> store.columns().stream().noneMatch(column -> column.name().equals(name))).toList();
         for (String name : missing) {
             if (store.unreadColumns().containsKey(name)) {
-                throw options.wrong("--fields: column '" + name + "' cannot be read: "
+                throw new UsageException("--fields: column '" + name + "' cannot be read: "
                         + store.unreadColumns().get(name));
             }
         }
         if (!missing.isEmpty() || !unknown.isEmpty()) {
-            throw options.wrong((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing) + " not found, "
-                    + path + " has " + store.columns().stream().map(Column::name).toList());
+            throw new UsageException((missing.isEmpty() ? "--decode: " + unknown : "--fields: " + missing)
+                    + " not found, " + path + " has " + store.columns().stream().map(Column::name).toList());
         }
         if (fields.isEmpty()) {
-            throw options.wrong("--fields: missing, expected some of " + store.columns().stream().map(Column::name)
+            throw new UsageException("--fields: missing, expected some of " + store.columns().stream().map(Column::name)
                     .toList() + ", as the first record of " + path
                     + " has no column that can be read without --decode");
         }
         RecordFields chosen = options.skipIncomplete ? fields.complete() : fields;
         if (chosen.size() == 0) {
-            throw new BadInputException(path + ": found no record that has all of " + chosen.fields(), null);
+            throw new BadInputException(path + ": found no record that has all of " + chosen.fields());
         }
-        return options.pack != null ? options.packed(path, kind, store::close, chosen)
+        return pack != null ? options.packed(path, kind, pack, store::close, chosen)
                 : options.source(path, kind, store, chosen, "record");
     }
 
@@ -137,10 +146,10 @@ record RowSamples(SampleOptions options, Path path, String kind) {
     }
 
     private RecordFields and(RecordFields fields, Column column) {
-        return options.valid(() -> {
+        return UsageException.valid(() -> {
             String told = options.decoders.get(column.name());
-            Decoder decoder = told != null ? DecoderText.parse(told) : DecoderText.byEncoding(column, options.image);
-            return fields.and(column.name(), decoder);
+            return fields.and(column.name(), told != null ? DecoderText.parse(told)
+                    : DecoderText.byEncoding(column, options.image));
         });
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import static java.util.Objects.requireNonNullElse;
+
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.PackedLm;
@@ -29,27 +31,22 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import picocli.CommandLine.Model.CommandSpec;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** How a store is cut into samples, and how a batch holds their fields. */
 final class SampleOptions {
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
-
     @Option(names = "--window", paramLabel = "TOKENS",
             description = "Input tokens per sample; a sample has one more, for the labels. Token stores need --window,"
                     + " --pack or --documents.")
-    private Long window;
+    private @Nullable Long window;
 
     @Option(names = "--stride", paramLabel = "TOKENS",
             description = "Distance between the starts of two windows; default: --window.")
-    private Long stride;
+    private @Nullable Long stride;
 
     @Option(names = "--within-documents", description = "Keep each window within one document.")
     private boolean withinDocuments;
@@ -58,15 +55,15 @@ final class SampleOptions {
             description = "Instead of --window: pack whole documents, or lists of integers, into sequences of TOKENS"
                     + " tokens, with positions, document ids, loss mask and cu_seqlens; --tokens-as i32 or i64 adds"
                     + " labels.")
-    Integer pack;
+    @Nullable Integer pack;
 
-    @Option(names = "--pack-by", defaultValue = "best-fit", paramLabel = "METHOD",
+    @Option(names = "--pack-by", paramLabel = "METHOD",
             description = "best-fit (default) has the least padding, first-fit keeps neighboring documents close.")
-    private Packing.Method packMethod;
+    private Packing.Method packMethod = Packing.Method.BEST_FIT;
 
     @Option(names = "--pack-window", paramLabel = "DOCUMENTS",
             description = "With --pack: pack DOCUMENTS documents at a time; default: all.")
-    private Long packWindow;
+    private long packWindow = Long.MAX_VALUE;
 
     @Option(names = "--documents",
             description = "Instead of --window: one document per sample, padded to the longest of the batch, with"
@@ -76,12 +73,12 @@ final class SampleOptions {
     @Option(names = "--tokens-as", paramLabel = "WIDTH",
             description = "store (default): one field, in the store's dtype. i32, i64: inputs and labels, widened. For"
                     + " records with one field of integers: windows if all lengths are equal, else padded.")
-    private TokenWidth tokenWidth;
+    private @Nullable TokenWidth tokenWidth;
 
     @Option(names = "--fields", paramLabel = "NAME", split = ",",
             description = "Tensors or columns to load; default: all that can be loaded; of records, those present in"
                     + " the first.")
-    List<String> names;
+    List<String> names = List.of();
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER",
             description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
@@ -90,19 +87,33 @@ final class SampleOptions {
     @Option(names = "--image", paramLabel = "HxW",
             description = "Decode images to u8[H,W,3]: resize the shorter side, then crop the center. Default: give"
                     + " the files' bytes.")
-    String image;
+    @Nullable String image;
 
     @Option(names = "--skip-incomplete", description = "Leave out records that lack a field.")
     boolean skipIncomplete;
 
     @Option(names = "--max-length", paramLabel = "N",
             description = "Truncate variable-length fields, such as text or documents, to N elements.")
-    private Long maxLength;
+    private @Nullable Long maxLength;
 
-    /** Opens stores as samples, concatenated; the caller closes them. */
+    @Mixin
+    AugmentOptions augmenting;
+
+    /** Opens stores as samples, concatenated and augmented; the caller closes them. */
     SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
+        SampleSource plain = openPlain(paths, storeOptions);
+        try {
+            return augmenting.over(plain);
+        } catch (Throwable t) {
+            plain.close();
+            throw t;
+        }
+    }
+
+    /** Opens stores as samples that are not augmented. */
+    SampleSource openPlain(List<Path> paths, StoreOptions storeOptions) throws IOException {
         if (pack != null && paths.size() > 1) {
-            throw wrong("--pack: found " + paths.size() + " stores, expected one");
+            throw new UsageException("--pack: found " + paths.size() + " stores, expected one");
         }
         List<SampleSource> sources = new ArrayList<>();
         try {
@@ -118,15 +129,15 @@ final class SampleOptions {
 
     private SampleSource together(List<SampleSource> sources) {
         SampleSource first = sources.getFirst();
-        Dataset all = valid(() -> first.dataset().concat(
+        Dataset all = UsageException.valid(() -> first.dataset().concat(
                 sources.stream().skip(1).map(SampleSource::dataset).toArray(Dataset[]::new)));
-        Map<String, Object> cut = new LinkedHashMap<>();
+        Map<String, @Nullable Object> cut = new LinkedHashMap<>();
         cut.put("stores", sources.stream().map(source -> Json.members("store", source.path().toString(),
                 "kind", source.kind(), "samples", source.dataset().size())).toList());
         cut.putAll(first.cut());
         List<Long> sizes = sources.stream().map(source -> source.dataset().size()).toList();
         return new SampleSource(first.path(), first.kind(), () -> sources.reversed().forEach(SampleSource::close), all,
-                first.collator(), first.windowTokens(), first.maxLength(), sizes, null, cut,
+                first.collator(), first.windowTokens(), first.maxLength(), sizes, SampleSource.NO_BLOCKS, cut,
                 sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
     }
 
@@ -146,141 +157,131 @@ final class SampleOptions {
     }
 
     private SampleSource windows(Path path, String kind, TokenStore store) throws IOException {
-        if (names != null || !decoders.isEmpty() || image != null || skipIncomplete
+        if (!names.isEmpty() || !decoders.isEmpty() || image != null || skipIncomplete
                 || maxLength != null && !documents) {
-            throw wrong(path + " is a token store: --fields, --decode, --image and --skip-incomplete do not apply, and"
-                    + " --max-length needs --documents");
+            throw new UsageException(path + " is a token store: --fields, --decode, --image and --skip-incomplete do"
+                    + " not apply, and --max-length needs --documents");
         }
         if (documents) {
             return documents(path, kind, store);
         }
         if (pack != null) {
+            int capacity = pack;
             Documents whole = Documents.of(store);
             if (whole.source(0) instanceof FieldSource.Stored) {
-                return packed(path, kind, store::close, whole);
+                return packed(path, kind, capacity, store::close, whole);
             }
             Cached together = whole.cache(TokenWindows.TOKENS);
-            return packed(path, kind, () -> {
+            return packed(path, kind, capacity, () -> {
                 together.close();
                 store.close();
             }, together);
         }
         if (window == null) {
-            throw wrong("--window: missing; " + path + " is a token store, which needs --window, --pack or"
-                    + " --documents");
+            throw new UsageException("--window: missing; " + path + " is a token store, which needs --window, --pack"
+                    + " or --documents");
         }
-        check("--window", window, 1);
-        long step = stride == null ? window : stride;
-        check("--stride", step, 1);
-        Dataset dataset = valid(() -> withinDocuments ? DocumentWindows.of(store, window, step)
-                : TokenWindows.of(store, window, step));
+        UsageException.requireAtLeast(1, "--window", window);
+        long tokens = window;
+        long step = requireNonNullElse(stride, tokens);
+        UsageException.requireAtLeast(1, "--stride", step);
+        Dataset dataset = UsageException.valid(() -> withinDocuments ? DocumentWindows.of(store, tokens, step)
+                : TokenWindows.of(store, tokens, step));
         if (dataset.size() == 0) {
-            throw wrong("--window: found " + window + " tokens plus one for the labels, too many for "
+            throw new UsageException("--window: found " + tokens + " tokens plus one for the labels, too many for "
                     + (withinDocuments ? "every document of " : "") + path + ", which has "
                     + NumberText.count(store.tokenCount(), "token"));
         }
-        Map<String, Object> cut = Json.members("window", window, "stride", step, "within_documents", withinDocuments);
-        return new SampleSource(path, kind, store::close, dataset, windowCollator(), window,
-                Long.MAX_VALUE, List.of(dataset.size()), null, cut,
-                NumberText.count(dataset.size(), "window") + " of " + window + "+1 tokens"
-                        + (stride == null || stride.equals(window) ? "" : ", one every " + stride)
+        Map<String, @Nullable Object> cut = Json.members("window", tokens, "stride", step,
+                "within_documents", withinDocuments);
+        return new SampleSource(path, kind, store::close, dataset, windowCollator(), tokens,
+                Long.MAX_VALUE, List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
+                NumberText.count(dataset.size(), "window") + " of " + tokens + "+1 tokens"
+                        + (step == tokens ? "" : ", one every " + step)
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    SampleSource packed(Path path, String kind, Runnable close, Dataset whole) {
+    SampleSource packed(Path path, String kind, int tokens, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
-            throw wrong("--pack: found with --window, --stride, --within-documents or --documents, expected one of"
-                    + " them");
+            throw new UsageException("--pack: found with --window, --stride, --within-documents or --documents,"
+                    + " expected one of them");
         }
-        check("--pack", pack, 1);
-        long together = packWindow == null ? Long.MAX_VALUE : packWindow;
-        check("--pack-window", together, 1);
-        PackedSequences sequences = valid(() -> new Packing(whole, pack, packMethod, together).pack());
-        Map<String, Object> cut = Json.members("pack", pack, "pack_by", packMethod.toString(),
+        UsageException.requireAtLeast(1, "--pack", tokens);
+        UsageException.requireAtLeast(1, "--pack-window", packWindow);
+        PackedSequences sequences = UsageException.valid(
+                () -> new Packing(whole, tokens, packMethod, packWindow).pack());
+        Map<String, @Nullable Object> cut = Json.members("pack", tokens, "pack_by", packMethod.toString(),
                 "pieces", sequences.pieceCount(), "padding_share", sequences.paddingShare());
         return new SampleSource(path, kind, () -> {
             sequences.close();
             close.run();
         }, sequences,
-                PackedLm.of(tokenWidth == null ? TokenWidth.STORE : tokenWidth), pack, Long.MAX_VALUE,
-                List.of(sequences.size()), null, cut,
-                NumberText.count(sequences.size(), "sequence") + " of " + pack + " tokens, "
+                PackedLm.of(width()), tokens, Long.MAX_VALUE, List.of(sequences.size()), SampleSource.NO_BLOCKS, cut,
+                NumberText.count(sequences.size(), "sequence") + " of " + tokens + " tokens, "
                         + NumberText.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
                         + NumberText.percent(sequences.paddingShare()) + " padding");
     }
 
     private SampleSource documents(Path path, String kind, TokenStore store) {
         if (window != null || stride != null || withinDocuments || pack != null) {
-            throw wrong("--documents: found with --window, --stride, --within-documents or --pack, expected one of"
-                    + " them");
+            throw new UsageException("--documents: found with --window, --stride, --within-documents or --pack,"
+                    + " expected one of them");
         }
-        long kept = maxLength == null ? Long.MAX_VALUE : maxLength;
-        check("--max-length", kept, 1);
+        long kept = requireNonNullElse(maxLength, Long.MAX_VALUE);
+        UsageException.requireAtLeast(1, "--max-length", kept);
         if (store.documentCount() == 0) {
-            throw wrong("--documents: found no documents in " + path);
+            throw new UsageException("--documents: found no documents in " + path);
         }
         Documents dataset = Documents.of(store, kept);
-        Map<String, Object> cut = Json.members("max_length", maxLength);
-        return new SampleSource(path, kind, store::close, dataset,
-                Pad.toLongest(tokenWidth == null ? TokenWidth.STORE : tokenWidth, 0), 0, kept,
-                List.of(dataset.size()), null, cut,
+        Map<String, @Nullable Object> cut = Json.members("max_length", maxLength);
+        return new SampleSource(path, kind, store::close, dataset, Pad.toLongest(width(), 0), 0, kept,
+                List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
                         + " tokens"));
     }
 
     private Collator windowCollator() {
-        return tokenWidth == null || tokenWidth == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(tokenWidth);
+        return width() == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(width());
+    }
+
+    private TokenWidth width() {
+        return requireNonNullElse(tokenWidth, TokenWidth.STORE);
     }
 
     SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
-        Map<String, Object> cut = Json.members("fields", dataset.fields().stream().map(TensorSpec::toString).toList());
+        Map<String, @Nullable Object> cut = Json.members("fields",
+                dataset.fields().stream().map(TensorSpec::toString).toList());
         return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
-                maxLength == null ? Long.MAX_VALUE : maxLength, List.of(dataset.size()), blocks(store, dataset), cut,
+                requireNonNullElse(maxLength, Long.MAX_VALUE), List.of(dataset.size()), blocks(store, dataset), cut,
                 NumberText.count(dataset.size(), noun) + " of " + dataset.fields());
     }
 
     private static long[] blocks(Store store, Dataset dataset) {
-        return store instanceof WebDatasetStore shards && shards.size() == dataset.size() ? shards.shardStarts() : null;
+        return store instanceof WebDatasetStore shards && shards.size() == dataset.size() ? shards.shardStarts()
+                : SampleSource.NO_BLOCKS;
     }
 
     private Collator collator(Dataset dataset) {
+        Long longest = maxLength;
         if (tokenWidth == null) {
-            return maxLength == null ? new StackAndPad() : valid(() -> new StackAndPad(maxLength));
+            return longest == null ? new StackAndPad() : UsageException.valid(() -> new StackAndPad(longest));
         }
         TensorSpec only = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || only.rank() != 1 || !only.dtype().isInteger()) {
-            throw wrong("--tokens-as: found " + dataset.fields() + ", expected one field of integers");
+            throw new UsageException("--tokens-as: found " + dataset.fields() + ", expected one field of integers");
         }
         if (!only.isVariable()) {
             return windowCollator();
         }
         Pad pad = Pad.toLongest(tokenWidth, 0);
-        return maxLength == null ? pad : valid(() -> pad.cutTo(maxLength));
+        return longest == null ? pad : UsageException.valid(() -> pad.cutTo(longest));
     }
 
     void checkNoWindows(Path path) throws IOException {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
-            throw wrong("--window, --stride, --within-documents, --documents and --pack need a token store (--pack also"
-                    + " takes one column of lists); " + path + " is not one" + StoreOptions.tokenizeHint(path));
+            throw new UsageException("--window, --stride, --within-documents, --documents and --pack need a token"
+                    + " store (--pack also takes one column of lists); " + path + " is not one"
+                    + StoreOptions.tokenizeHint(path));
         }
-    }
-
-    /** What the options describe; options that conflict with each other or with the store are wrong usage. */
-    <T> T valid(Supplier<T> opener) {
-        try {
-            return opener.get();
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    private void check(String option, long found, long least) {
-        if (found < least) {
-            throw wrong(option + ": found " + found + ", expected at least " + least);
-        }
-    }
-
-    ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -10,12 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock state}. */
 @Command(
@@ -28,15 +26,12 @@ final class StateCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable")
     private Report report;
 
-    @Spec
-    private CommandSpec spec;
-
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "expected show or diff");
+        throw new UsageException("expected show or diff");
     }
 
-    private static Map<String, Object> fields(Path file) throws IOException {
+    private static Map<String, @Nullable Object> fields(Path file) throws IOException {
         return Json.object(Json.parse(LoaderState.read(file).toJson()));
     }
 
@@ -53,7 +48,7 @@ final class StateCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            Map<String, Object> fields = fields(file);
+            Map<String, @Nullable Object> fields = fields(file);
             if (report.isJson()) {
                 report.print(fields);
                 return ExitCode.SUCCESS;
@@ -85,9 +80,9 @@ final class StateCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            Map<String, Object> a = fields(first);
-            Map<String, Object> b = fields(second);
-            Map<String, Object> differences = new LinkedHashMap<>();
+            Map<String, @Nullable Object> a = fields(first);
+            Map<String, @Nullable Object> b = fields(second);
+            Map<String, @Nullable Object> differences = new LinkedHashMap<>();
             a.forEach((name, value) -> {
                 if (!Objects.equals(value, b.get(name))) {
                     differences.put(name, List.of(value, b.get(name)));

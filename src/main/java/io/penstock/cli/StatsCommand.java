@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,7 +50,7 @@ final class StatsCommand implements Callable<Integer> {
     private List<Path> baselines = new ArrayList<>();
 
     @Option(names = "--save", paramLabel = "FILE", description = "Save the statistics as a baseline for later runs.")
-    private Path save;
+    private @Nullable Path save;
 
     @Option(names = "--fail-on-drift", description = "Exit with status 1 if anything changed.")
     private boolean failOnDrift;
@@ -63,7 +64,7 @@ final class StatsCommand implements Callable<Integer> {
     private long epochs;
 
     @Option(names = "--limit", paramLabel = "BATCHES", description = "Batches to read; default: all of the epochs.")
-    private Long limit;
+    private @Nullable Long limit;
 
     @Option(names = "--every", defaultValue = "1", paramLabel = "BATCHES",
             description = "Sample one of every BATCHES batches; default: ${DEFAULT-VALUE}.")
@@ -84,13 +85,13 @@ final class StatsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        plan.check("--epochs", epochs, 1);
-        plan.check("--every", every, 1);
-        plan.check("--values", values, 1);
+        UsageException.requireAtLeast(1, "--epochs", epochs);
+        UsageException.requireAtLeast(1, "--every", every);
+        UsageException.requireAtLeast(1, "--values", values);
         if (limit != null) {
-            plan.check("--limit", limit, 1);
+            UsageException.requireAtLeast(1, "--limit", limit);
         }
-        plan.checkFolder("--save", save);
+        UsageException.requireFolder("--save", save);
         DataProfile baseline = baseline();
         try (SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);
@@ -103,7 +104,7 @@ final class StatsCommand implements Callable<Integer> {
             });
             long begin = System.nanoTime();
             long taken;
-            try (DataLoader loader = plan.valid(plan.loader(source, batches).collator(watched)
+            try (DataLoader loader = UsageException.valid(plan.loader(source, batches).collator(watched)
                     .endEpoch(batches.startState().epoch() + epochs)::open);
                     ProgressBar bar = report.progressBar("stats", " batches")) {
                 taken = take(loader, count, statistics, baseline, bar);
@@ -129,7 +130,7 @@ final class StatsCommand implements Callable<Integer> {
         }
     }
 
-    private DataProfile baseline() throws IOException {
+    private @Nullable DataProfile baseline() throws IOException {
         DataProfile merged = null;
         for (Path file : baselines) {
             try {
@@ -152,7 +153,8 @@ final class StatsCommand implements Callable<Integer> {
     }
 
     /** Takes all batches and returns their number; -1 after an interrupt. */
-    private long take(DataLoader loader, long count, DataStatistics statistics, DataProfile baseline,
+    private long take(DataLoader loader, long count, DataStatistics statistics,
+            @Nullable DataProfile baseline,
             ProgressBar bar) {
         long taken = 0;
         while (taken < count && loader.hasNext()) {

@@ -20,6 +20,7 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The values in the batches and their changes, as text and as JSON.
@@ -35,8 +36,9 @@ import java.util.stream.LongStream;
  * @param overEpochs what differs from the first of them
  * @param save where it was saved; null if it was not
  */
-record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, long nanos, DataProfile baseline,
-        List<Path> baselines, List<DataFinding> sinceBaseline, long epochs, List<DataFinding> overEpochs, Path save) {
+record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, long nanos,
+        @Nullable DataProfile baseline, List<Path> baselines, List<DataFinding> sinceBaseline, long epochs,
+        List<DataFinding> overEpochs, @Nullable Path save) {
 
     private static final int FREQUENT = 5;
 
@@ -124,8 +126,8 @@ record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, lon
         return (double) histogram[bucket] / LongStream.of(histogram).sum();
     }
 
-    Map<String, Object> fields(Map<String, Object> plan) {
-        Map<String, Object> json = new LinkedHashMap<>(plan);
+    Map<String, @Nullable Object> fields(Map<String, @Nullable Object> plan) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>(plan);
         json.putAll(Json.members("batches_read", taken, "batches_looked_at", seen.batches(),
                 "samples_looked_at", seen.samples(), "values_looked_at", cost.values(), "look_ms", cost.nanos() / 1e6,
                 "seconds", nanos / 1e9, "bad_share", RecordJson.write(seen.badShare()),
@@ -137,23 +139,23 @@ record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, lon
         return json;
     }
 
-    private static Map<String, Object> json(FieldProfile field) {
-        Map<String, Object> json = Json.members("name", field.name(), "shape", field.shape(), "kind", field.kind(),
-                "rows", field.rows(), "values", field.values(), "min", field.min(), "max", field.max(),
-                "padding_share", field.paddingShare(), "constant_share", field.constantShare(),
+    private static Map<String, @Nullable Object> json(FieldProfile field) {
+        Map<String, @Nullable Object> json = Json.members("name", field.name(), "shape", field.shape(),
+                "kind", field.kind(), "rows", field.rows(), "values", field.values(), "min", field.min(),
+                "max", field.max(), "padding_share", field.paddingShare(), "constant_share", field.constantShare(),
                 "non_finite", field.nonFinite());
         if (field.kind() != FieldKind.IDS) {
             json.put("means", IntStream.range(0, field.channels()).mapToObj(field::mean).toList());
             json.put("deviations", IntStream.range(0, field.channels()).mapToObj(field::deviation).toList());
         } else {
-            Map<String, Object> often = new LinkedHashMap<>();
+            Map<String, @Nullable Object> often = new LinkedHashMap<>();
             frequent(field).forEach(bucket -> often.put(field.bucketName(bucket), share(field, bucket)));
             json.put("most_often", often);
         }
         return json;
     }
 
-    private static Map<String, Object> json(DataFinding finding) {
+    private static Map<String, @Nullable Object> json(DataFinding finding) {
         return Json.members("field", finding.field(), "channel", finding.channel() < 0 ? null : finding.channel(),
                 "measure", finding.measure(), "before", finding.before(), "now", finding.now(),
                 "sigmas", finding.sigmas(), "epoch", finding.epoch() < 0 ? null : finding.epoch(),

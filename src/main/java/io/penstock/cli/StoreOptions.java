@@ -16,11 +16,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** How to open a store, where detection is not enough. */
 final class StoreOptions {
@@ -29,24 +27,21 @@ final class StoreOptions {
     private static final int HEAD_BYTES = 4096;
     private static final char REPLACEMENT = '\ufffd';
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
-
     @Option(names = "--format", paramLabel = "NAME",
             description = "Store format, such as megatron, npy, webdataset or raw; default: detect.")
-    private String format;
+    private @Nullable String format;
 
     @Option(names = "--dtype", paramLabel = "DTYPE",
             description = "Element dtype, for a --format that does not store it.")
-    private String dtype;
+    private @Nullable String dtype;
 
     @Option(names = "--shape", paramLabel = "N", split = ",",
             description = "Shape of raw data; a first dimension of -1 is computed from the file's size.")
-    private List<Long> shape;
+    private @Nullable List<Long> shape;
 
     @Option(names = "--member", paramLabel = "NAME",
             description = "Part to open of a store that has several, such as a database or a group.")
-    private String member;
+    private @Nullable String member;
 
     @Mixin
     private DecodeOptions decode;
@@ -62,7 +57,7 @@ final class StoreOptions {
         try {
             return Store.open(path, unchecked());
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+            throw new UsageException(String.valueOf(e.getMessage()), e);
         } catch (MalformedStoreException e) {
             if (format == null && !isRecognized(path)) {
                 String hint = tokenizeHint(path);
@@ -112,19 +107,17 @@ final class StoreOptions {
     /** The options given for the store; the format only if it was named. */
     OpenOptions options() {
         checkCombination();
-        try {
+        return UsageException.valid(() -> {
             if (format != null) {
                 StoreFormats.named(format);
             }
             return unchecked();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+        });
     }
 
     private void checkCombination() {
         if (format == null && dtype != null) {
-            throw new ParameterException(spec.commandLine(), "--dtype needs --format");
+            throw new UsageException("--dtype needs --format");
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -50,7 +51,7 @@ final class StreamCommand implements Callable<Integer> {
 
     @Option(names = "--steps", paramLabel = "N",
             description = "Batches to take, across epochs; default: the rest of the first epoch.")
-    private Long steps;
+    private @Nullable Long steps;
 
     @Option(names = "--step-ms", defaultValue = "0", paramLabel = "T",
             description = "Milliseconds that the trainer holds each batch, asleep; default: ${DEFAULT-VALUE}.")
@@ -63,7 +64,7 @@ final class StreamCommand implements Callable<Integer> {
     @Option(names = "--state", paramLabel = "FILE",
             description = "Resume from FILE if it exists, overriding --epoch and --skip; save the new state there at"
                     + " the end.")
-    private Path stateFile;
+    private @Nullable Path stateFile;
 
     @Mixin
     private DiagnosisOptions diagnosing;
@@ -75,7 +76,7 @@ final class StreamCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         checkOptions();
         try (SampleSource source = samples.open(paths, storeOptions);
-                ChosenDevice device = plan.valid(target::open)) {
+                ChosenDevice device = UsageException.valid(target::open)) {
             BatchSampler batches = start(plan.batches(source));
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
             long stepNanos = Math.round(stepMillis * 1e6);
@@ -85,7 +86,7 @@ final class StreamCommand implements Callable<Integer> {
             diagnosing.name(builder);
             StreamRun.Measured measured;
             StreamReport result;
-            try (DataLoader loader = plan.valid(builder::open); Diagnosis diagnosis = diagnosing.open(loader);
+            try (DataLoader loader = UsageException.valid(builder::open); Diagnosis diagnosis = diagnosing.open(loader);
                     ProgressBar bar = report.progressBar("stream", " batches")) {
                 measured = new StreamRun(loader, opened, stepNanos, bar)
                         .run(warmup, count, () -> diagnosing.begin(diagnosis));
@@ -109,14 +110,14 @@ final class StreamCommand implements Callable<Integer> {
     }
 
     private void checkOptions() {
-        plan.check("--warmup", warmup, 0);
+        UsageException.requireAtLeast(0, "--warmup", warmup);
         if (steps != null) {
-            plan.check("--steps", steps, 1);
+            UsageException.requireAtLeast(1, "--steps", steps);
         }
         if (!(stepMillis >= 0 && stepMillis <= 1e9)) {
-            throw plan.wrong("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
+            throw new UsageException("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
-        plan.checkFolder("--state", stateFile);
+        UsageException.requireFolder("--state", stateFile);
         diagnosing.check(plan);
     }
 
@@ -124,9 +125,9 @@ final class StreamCommand implements Callable<Integer> {
         return stateFile == null || !Files.exists(stateFile) ? batches : batches.resume(LoaderState.read(stateFile));
     }
 
-    private Map<String, Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,
+    private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,
             StreamReport result) {
-        Map<String, Object> fields = new LinkedHashMap<>(plan.fields(source, batches));
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>(plan.fields(source, batches));
         fields.put("device", device.device().name());
         fields.put("device_reason", device.reason());
         fields.put("start_epoch", batches.startState().epoch());

@@ -4,11 +4,16 @@ package io.penstock.cli;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderMemory;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.text.NumberText;
 import io.penstock.text.TimeText;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The report of a {@link StreamRun}: rates, times, and where the time went.
@@ -21,7 +26,7 @@ import java.util.Map;
  * @param headroom real over synthetic; null if that was not measured
  */
 record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
-        Headroom headroom) {
+        @Nullable Headroom headroom) {
 
     /** A trainer that waits at least this share of its time is input-bound. */
     private static final double INPUT_BOUND_SHARE = 0.05;
@@ -57,7 +62,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     }
 
     /** The bottleneck: {@code input}, {@code trainer}, or null if nothing was measured. */
-    String bottleneck() {
+    @Nullable String bottleneck() {
         return run.steps() == 0 ? null : stepNanos == 0 || waitShare() >= INPUT_BOUND_SHARE ? "input" : "trainer";
     }
 
@@ -75,7 +80,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 + TimeText.millis(run.waitTimes().meanNanos()) + " of each " + TimeText.millis(stepMean) + " step";
         String slots = "waited for a free slot " + NumberText.percent(workerShare(run.loader().slotWaitNanos()))
                 + " of theirs";
-        if (bottleneck().equals("trainer")) {
+        if ("trainer".equals(bottleneck())) {
             return "The trainer is the bottleneck: it " + waited
                     + (workers == 0 ? "." : "; the workers " + slots + ".");
         }
@@ -83,18 +88,31 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return "Input-bound: the trainer " + waited + "; "
                 + (workers == 0 ? "it built the batches itself (--workers 0)."
                         : making >= 0.5 ? "the workers spent " + NumberText.percent(making)
-                                + " of theirs building batches (try more --workers or a narrower --tokens-as)."
+                                + " of theirs building batches (" + advice() + ")."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
                                 : " (the hand-over is the limit: try larger batches, more --prefetch or free"
                                         + " processors)."));
     }
 
+    /** What to do if workers build batches too slowly. */
+    private String advice() {
+        return run.loader().parts().stream().max(Comparator.comparingLong(PartTime::nanos))
+                .map(dearest -> "most for " + dearest.name() + ", " + TimeText.millis(perSample(dearest))
+                        + " a sample; try more --workers, the device, or 'penstock convert' beforehand")
+                .orElse("try more --workers or a narrower --tokens-as");
+    }
+
+    /** Nanoseconds of a part for a sample that was given to the trainer. */
+    private double perSample(PartTime part) {
+        return run.samples() == 0 ? 0 : (double) part.nanos() / run.samples();
+    }
+
     /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
-    Map<String, Object> fields() {
-        Map<String, Object> fields = Json.members("transfer", copies() ? "copy" : "in-place", "workers", workers,
-                "memory", Json.members("host_slots", memory.hostSlots(), "device_slots", memory.deviceSlots(),
-                        "slab_bytes", memory.slabBytes(), "host_bytes", memory.hostBytes(),
-                        "device_bytes", memory.deviceBytes()),
+    Map<String, @Nullable Object> fields() {
+        Map<String, @Nullable Object> fields = Json.members("transfer", copies() ? "copy" : "in-place",
+                "workers", workers, "memory", Json.members("host_slots", memory.hostSlots(),
+                        "device_slots", memory.deviceSlots(), "slab_bytes", memory.slabBytes(),
+                        "host_bytes", memory.hostBytes(), "device_bytes", memory.deviceBytes()),
                 "interrupted", run.interrupted(), "steps", run.steps(), "samples", run.samples());
         if (windowTokens > 0) {
             fields.putAll(Json.members("tokens", tokens(), "tokens_per_second", perSecond(tokens())));
@@ -103,6 +121,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "gigabytes_per_second", perSecond(run.bytes()) / 1e9, "samples_per_second", perSecond(run.samples()),
                 "first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6,
                 "step_ms", fields(run.stepTimes()), "wait_ms", fields(run.waitTimes()), "shares", shares()));
+        if (!run.loader().parts().isEmpty()) {
+            Map<String, @Nullable Object> parts = new LinkedHashMap<>();
+            run.loader().parts().forEach(part -> parts.put(part.name(), perSample(part) / 1e6));
+            fields.put("sample_ms", parts);
+        }
         if (headroom != null) {
             fields.putAll(Json.members("synthetic_samples_per_second", headroom.syntheticSamplesPerSecond(),
                     "real_over_synthetic", headroom.ratio()));
@@ -112,9 +135,9 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return fields;
     }
 
-    private Map<String, Object> shares() {
+    private Map<String, @Nullable Object> shares() {
         LoaderReport loader = run.loader();
-        Map<String, Object> shares = Json.members("trainer_waiting", waitShare(),
+        Map<String, @Nullable Object> shares = Json.members("trainer_waiting", waitShare(),
                 "workers_planning", workerShare(loader.planNanos()),
                 "workers_collating", workerShare(loader.collateNanos()),
                 "workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
@@ -124,7 +147,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return shares;
     }
 
-    private static Map<String, Object> fields(DurationHistogram times) {
+    private static Map<String, @Nullable Object> fields(DurationHistogram times) {
         return Json.members("mean", times.meanNanos() / 1e6, "p50", times.quantileNanos(0.5) / 1e6,
                 "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }
@@ -154,6 +177,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 NumberText.percent(workerShare(loader.planNanos())),
                 NumberText.percent(workerShare(loader.collateNanos())),
                 NumberText.percent(workerShare(loader.slotWaitNanos())));
+        if (!loader.parts().isEmpty()) {
+            line(text, "samples", "%s", loader.parts().stream().map(part -> part.name() + " "
+                    + TimeText.millis(perSample(part))).collect(Collectors.joining(", ")));
+        }
         if (copies()) {
             line(text, "copy", "submitting %s", NumberText.percent(share(loader.submitNanos(), run.nanos())));
         }

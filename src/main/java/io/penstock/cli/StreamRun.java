@@ -23,8 +23,8 @@ final class StreamRun {
     private long firstBatchNanos = -1;
     private long samples;
     private long bytes;
-    private DurationHistogram steps;
-    private DurationHistogram waits;
+    private DurationHistogram steps = new DurationHistogram();
+    private DurationHistogram waits = new DurationHistogram();
 
     /**
      * What was measured, the warm-up left out.

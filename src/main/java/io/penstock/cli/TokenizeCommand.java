@@ -15,13 +15,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock tokenize}. */
 @Command(
@@ -39,9 +37,6 @@ import picocli.CommandLine.Spec;
                 + " STORE-00003-of-00016. Then 'penstock manifest STORE-*.idx -o STORE' makes the parts one store."})
 final class TokenizeCommand implements Callable<Integer> {
 
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private Report report;
 
@@ -50,47 +45,47 @@ final class TokenizeCommand implements Callable<Integer> {
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
             description = "Store to write, without a suffix.")
+    @SuppressWarnings("NullAway.Init")
     private Path output;
 
-    @Option(names = "--encoding", defaultValue = "gpt2", paramLabel = "NAME",
+    @Option(names = "--encoding", paramLabel = "NAME",
             description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
-    private String encoding;
+    private String encoding = "gpt2";
 
     @Option(names = "--vocabulary", paramLabel = "FILE",
             description = "tokenizer.json of a model of Hugging Face, or a .tiktoken file with the vocabulary of"
                     + " --encoding.")
-    private Path vocabulary;
+    private @Nullable Path vocabulary;
 
     @Option(names = "--end-of-text", paramLabel = "TOKEN",
             description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
                     + " <|end_of_text|> or </s>.")
-    private String endOfText;
+    private @Nullable String endOfText;
 
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
 
-    @Option(names = "--field", defaultValue = "text", paramLabel = "NAME",
+    @Option(names = "--field", paramLabel = "NAME",
             description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
-    private String field;
+    private String field = "text";
 
-    @Option(names = "--min-tokens", defaultValue = "0", paramLabel = "N",
-            description = "Leave out documents of fewer tokens.")
+    @Option(names = "--min-tokens", paramLabel = "N", description = "Leave out documents of fewer tokens.")
     private long minTokens;
 
     @Option(names = "--max-tokens", paramLabel = "N", description = "Leave out documents of more tokens.")
-    private Long maxTokens;
+    private long maxTokens = Long.MAX_VALUE;
 
     @Option(names = "--max-total-tokens", paramLabel = "N",
             description = "End before the first document that would make the store longer than N tokens.")
-    private Long maxTotalTokens;
+    private long maxTotalTokens = Long.MAX_VALUE;
 
     @Option(names = "--shard", paramLabel = "I/N",
             description = "Tokenize only the I-th of N equal shares of the input, counted from 0, as a part for"
                     + " 'penstock manifest'.")
-    private CorpusShard shard;
+    private @Nullable CorpusShard shard;
 
     @Option(names = "--threads", paramLabel = "N", description = "Threads; default: one per processor.")
-    private Integer threads;
+    private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--follow-links",
             description = "Follow every link in a folder; default: only links to files in the same folder.")
@@ -104,16 +99,12 @@ final class TokenizeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output)
+        UsageException.requireAtLeast(1, "--threads", threads);
+        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output).threads(threads)
                 .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
-        try {
-            job.documentTokens(minTokens, maxTokens == null ? Long.MAX_VALUE : maxTokens)
-                    .maxTotalTokens(maxTotalTokens == null ? Long.MAX_VALUE : maxTotalTokens);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--min-tokens, --max-tokens, --max-total-tokens: "
-                    + e.getMessage(), e);
-        }
+        UsageException.valid("--min-tokens, --max-tokens, --max-total-tokens: ",
+                () -> job.documentTokens(minTokens, maxTokens).maxTotalTokens(maxTotalTokens));
         if (shard != null) {
             job.shard(shard);
         }
@@ -122,13 +113,6 @@ final class TokenizeCommand implements Callable<Integer> {
         }
         if (followLinks) {
             job.followLinks();
-        }
-        if (threads != null) {
-            if (threads < 1) {
-                throw new ParameterException(spec.commandLine(),
-                        "--threads: found " + threads + ", expected at least 1");
-            }
-            job.threads(threads);
         }
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
@@ -140,22 +124,23 @@ final class TokenizeCommand implements Callable<Integer> {
     }
 
     private Tokenizer tokenizer() throws IOException {
-        boolean isJson = vocabulary != null && vocabulary.getFileName().toString().endsWith(".json");
+        Path file = vocabulary;
+        boolean isJson = file != null && String.valueOf(file.getFileName()).endsWith(".json");
         if (endOfText != null && !isJson) {
-            throw new ParameterException(spec.commandLine(), "--end-of-text needs --vocabulary with a tokenizer.json");
+            throw new UsageException("--end-of-text needs --vocabulary with a tokenizer.json");
         }
         try {
-            if (isJson) {
-                return endOfText == null ? Tokenizer.of(vocabulary) : Tokenizer.of(vocabulary, endOfText);
+            if (file == null) {
+                return Tokenizer.of(encoding);
             }
-            return vocabulary == null ? Tokenizer.of(encoding) : Tokenizer.of(encoding, vocabulary);
+            return !isJson ? Tokenizer.of(encoding, file) : endOfText == null ? Tokenizer.of(file)
+                    : Tokenizer.of(file, endOfText);
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), (isJson ? "--vocabulary: " : "--encoding: ")
-                    + e.getMessage(), e);
+            throw new UsageException((isJson ? "--vocabulary: " : "--encoding: ") + e.getMessage(), e);
         }
     }
 
-    static Map<String, Object> fields(TokenizeSummary summary) {
+    static Map<String, @Nullable Object> fields(TokenizeSummary summary) {
         return Json.members("store", summary.store().toString(), "encoding", summary.encoding(),
                 "dtype", summary.dtype().toString(), "files", summary.files(), "skipped_links", summary.skippedLinks(),
                 "documents", summary.documents(), "filtered_documents", summary.filteredDocuments(),

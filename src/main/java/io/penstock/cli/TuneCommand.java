@@ -20,6 +20,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -59,7 +60,7 @@ final class TuneCommand implements Callable<Integer> {
     @Option(names = "--step-ms", paramLabel = "T",
             description = "Training-step time in milliseconds; pick the cheapest settings that fully overlap loading"
                     + " with it.")
-    private Double stepMillis;
+    private @Nullable Double stepMillis;
 
     @Option(names = "--cold",
             description = "Drop the store from the page cache before each round; fails if the OS keeps it there.")
@@ -67,10 +68,10 @@ final class TuneCommand implements Callable<Integer> {
 
     @Option(names = {"-o", "--output"}, paramLabel = "FILE",
             description = "Write the settings to FILE, for 'stream --settings' and LoaderSettings.read.")
-    private Path output;
+    private @Nullable Path output;
 
     @Option(names = "--svg", paramLabel = "FILE", description = "Write a chart of the throughput curves to FILE.")
-    private Path svg;
+    private @Nullable Path svg;
 
     @Option(names = "--search-seed", defaultValue = "42", paramLabel = "NUMBER",
             description = "Seed of the order of the rounds; default: ${DEFAULT-VALUE}.")
@@ -92,10 +93,10 @@ final class TuneCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         checkOptions();
         PageCache pages = PageCache.of(paths);
-        try (ChosenDevice device = plan.valid(target::open);
+        try (ChosenDevice device = UsageException.valid(target::open);
                 SampleSource source = samples.open(paths, storeOptions)) {
             BatchSampler batches = plan.batches(source);
-            Map<String, Object> fields = plan.fields(source, batches);
+            Map<String, @Nullable Object> fields = plan.fields(source, batches);
             String text = plan.text(source, batches);
             LoaderSource loaders = () -> new LoaderSource.Opened(builder(source, batches, device.device()), () -> { });
             if (cold) {
@@ -110,10 +111,10 @@ final class TuneCommand implements Callable<Integer> {
 
     private void checkOptions() {
         if (stepMillis != null && !(stepMillis > 0 && stepMillis <= 1e6)) {
-            throw plan.wrong("--step-ms: found " + stepMillis + ", expected more than 0, up to 10^6");
+            throw new UsageException("--step-ms: found " + stepMillis + ", expected more than 0, up to 10^6");
         }
-        plan.checkFolder("--output", output);
-        plan.checkFolder("--svg", svg);
+        UsageException.requireFolder("--output", output);
+        UsageException.requireFolder("--svg", svg);
     }
 
     private DataLoaderBuilder builder(SampleSource source, BatchSampler batches, Device device) {
@@ -132,8 +133,8 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     private int tune(PageCache pages, LoaderWorkbench bench, TuneReport result, String text,
-            Map<String, Object> fields) throws IOException {
-        boolean copies = plan.valid(bench::copies);
+            Map<String, @Nullable Object> fields) throws IOException {
+        boolean copies = UsageException.valid(bench::copies);
         int processors = Runtime.getRuntime().availableProcessors();
         SearchSpace space = copies ? SearchSpace.copying(processors) : SearchSpace.inPlace(processors);
         Tuner tuner = new Tuner(bench, space, standard(bench.slabBytes())).budgetNanos(budgetNanos)
@@ -147,11 +148,12 @@ final class TuneCommand implements Callable<Integer> {
         Tuning tuning;
         try (ProgressBar bar = report.progressBar("tune", "")) {
             tuner.progress(spent -> bar.share(Math.min(spent, budgetNanos), budgetNanos));
-            tuning = plan.valid(() -> search(tuner));
+            tuning = UsageException.valid(() -> search(tuner));
         }
         double after = pages.residency();
-        if (tuning.chosen() != null) {
-            write(tuning, result, after);
+        SearchPoint chosen = tuning.chosen();
+        if (chosen != null) {
+            write(tuning, chosen, result, after);
         }
         if (report.isJson()) {
             fields.remove("read");
@@ -183,9 +185,9 @@ final class TuneCommand implements Callable<Integer> {
                 told.deviceSlots().orElseGet(untold.deviceSlots()::getAsInt));
     }
 
-    private void write(Tuning tuning, TuneReport result, double residencyAfter) throws IOException {
+    private void write(Tuning tuning, SearchPoint chosen, TuneReport result, double residencyAfter) throws IOException {
         if (output != null) {
-            tuning.chosen().settings(result.note(tuning, residencyAfter, LocalDate.now())).write(output);
+            chosen.settings(result.note(tuning, chosen, residencyAfter, LocalDate.now())).write(output);
         }
         if (svg != null) {
             AtomicFile.write(svg, result.chart(tuning, residencyAfter));

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The output of {@code tune}: what it will do, the curves, the choice and the reason.
@@ -84,7 +85,8 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
 
     /** The result as text. */
     String text(Tuning tuning, double after) {
-        if (tuning.chosen() == null) {
+        SearchPoint chosen = tuning.chosen();
+        if (chosen == null) {
             return "Nothing was measured yet.\n";
         }
         StringBuilder text = new StringBuilder();
@@ -102,7 +104,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
             text.append(NumberText.count(tuning.overMemory(), "setting")).append(" skipped: slots exceed ")
                     .append(NumberText.of(memoryBytes, "B")).append(".\n");
         }
-        return text.append(conclusion(tuning)).append("\n").toString();
+        return text.append(conclusion(tuning, chosen)).append("\n").toString();
     }
 
     private String table(Curve curve) {
@@ -167,8 +169,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     /** The recommended settings, and why. */
-    private String conclusion(Tuning tuning) {
-        SearchPoint chosen = tuning.chosen();
+    private String conclusion(Tuning tuning, SearchPoint chosen) {
         String settings = chosen.settings("").toString();
         if (tuning.stepNanos() > 0) {
             return tuning.hidden() ? "Best: " + settings + ": the cheapest settings that fully overlap loading with"
@@ -176,7 +177,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
                     + " with the step.";
         }
         Curve last = tuning.curves().getLast();
-        Measured point = tuning.measured(chosen);
+        Measured point = tuning.measured(chosen).orElseThrow();
         String text = "Best: " + settings + ": " + rate(point.samplesPerSecond());
         Measured fastest = last.fastest();
         if (point.standing() != Standing.FASTEST && point.isAsFast()) {
@@ -199,10 +200,9 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     /** The origin of the settings, for their file. */
-    String note(Tuning tuning, double after, LocalDate today) {
-        Measured point = tuning.measured(tuning.chosen());
+    String note(Tuning tuning, SearchPoint chosen, double after, LocalDate today) {
         return "penstock tune, " + today + ", " + store + ", "
-                + (point == null ? "" : rate(point.samplesPerSecond()) + ", ") + cache(after)
+                + tuning.measured(chosen).map(point -> rate(point.samplesPerSecond()) + ", ").orElse("") + cache(after)
                 + (tuning.interrupted() ? ", interrupted" : "");
     }
 
@@ -213,7 +213,7 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     }
 
     /** The conditions of the measurement, for JSON. */
-    Map<String, Object> fields(double after) {
+    Map<String, @Nullable Object> fields(double after) {
         return Json.members("device", device, "budget_seconds", budgetNanos / 1e9, "memory_bound_bytes", memoryBytes,
                 "window_tokens", windowTokens > 0 ? windowTokens : null, "cold", cold, "residency_before", before,
                 "residency_after", after, "cache", cache(after));

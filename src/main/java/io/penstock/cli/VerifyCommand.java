@@ -10,16 +10,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code penstock verify}. */
 @Command(
@@ -31,9 +27,6 @@ import picocli.CommandLine.Spec;
                 + " status is 3 if anything is wrong. With --json it prints one object, or an array of objects for"
                 + " several paths."})
 final class VerifyCommand implements Callable<Integer> {
-
-    @Spec
-    private CommandSpec spec;
 
     @Mixin
     private Report report;
@@ -51,9 +44,7 @@ final class VerifyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (threads < 1) {
-            throw new ParameterException(spec.commandLine(), "--threads: found " + threads + ", expected at least 1");
-        }
+        UsageException.requireAtLeast(1, "--threads", threads);
         List<Verification> results = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("verify", "B")) {
             for (Path path : paths) {
@@ -61,7 +52,7 @@ final class VerifyCommand implements Callable<Integer> {
             }
         }
         if (report.isJson()) {
-            List<Map<String, Object>> objects = results.stream().map(Verification::toMap).toList();
+            List<?> objects = results.stream().map(Verification::toMap).toList();
             report.print(objects.size() == 1 ? objects.getFirst() : objects);
         } else {
             report.print(results.stream().map(VerifyCommand::text).collect(Collectors.joining("\n")));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.convert;
 
+import io.penstock.augment.Augment;
 import io.penstock.decode.Decoder;
+import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
@@ -17,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +60,7 @@ public final class Conversion {
     private Map<String, String> suffixes = Map.of();
     @Nullable DType tokenDType;
     boolean skipIncomplete;
+    private AugmentedCopies.@Nullable Setting copies;
     IfExists ifExists = IfExists.FAIL;
     long maxRecords = DEFAULT_MAX_RECORDS;
     long maxBytes = DEFAULT_MAX_BYTES;
@@ -130,6 +134,28 @@ public final class Conversion {
      */
     public Conversion skipIncomplete() {
         skipIncomplete = true;
+        return this;
+    }
+
+    /**
+     * Writes augmented copies of images in place of the images, made once so that a loader need not: to npy,
+     * safetensors or WebDataset. Copy k of a sample has the bytes that a loader with this seed and the store's order
+     * gives in epoch k. A tensor has copy 0 of all samples, then copy 1 and so on; other fields repeat. A WebDataset's
+     * key is the sample's, a dash and the copy's number; its images are {@code .npy}.
+     *
+     * @param augment the steps; images need one size, by a decoder if they are files
+     * @param images the fields to augment alike, such as an image and its mask; empty for the only field of images
+     * @param count the copies of each sample
+     * @param seed what the steps draw by
+     * @return this conversion
+     * @throws IllegalArgumentException if there is to be no copy
+     */
+    public Conversion augmented(Augment augment, List<String> images, int count, long seed) {
+        if (count < 1) {
+            throw new IllegalArgumentException("found " + count + " copies, expected at least 1");
+        }
+        copies = new AugmentedCopies.Setting(augment, List.copyOf(images), count, seed,
+                LoaderSettings.defaultWorkers());
         return this;
     }
 
@@ -224,10 +250,13 @@ public final class Conversion {
     private Outcome write() throws IOException {
         try (Reading reading = new Reading(progress)) {
             try {
+                if (copies != null) {
+                    return write(new AugmentedCopies(this, copies), reading);
+                }
                 return switch (format) {
                     case MEGATRON -> MegatronTarget.write(this, reading);
                     case NPY, SAFETENSORS -> TensorTarget.write(this, reading);
-                    case WEBDATASET -> WebDatasetTarget.write(this, (RecordStore) source, reading);
+                    case WEBDATASET -> WebDatasetTarget.write(this, (RecordStore) source, reading, Optional.empty());
                 };
             } catch (InternalError fault) {
                 throw reading.explain(fault);
@@ -235,9 +264,25 @@ public final class Conversion {
         }
     }
 
+    private Outcome write(AugmentedCopies all, Reading reading) throws IOException {
+        return switch (format) {
+            case NPY, SAFETENSORS -> all.writeTensors(reading);
+            case WEBDATASET -> WebDatasetTarget.write(this, (RecordStore) source, reading, Optional.of(all));
+            case MEGATRON -> throw new ConversionException(
+                    "megatron holds tokens, expected npy, safetensors or webdataset for augmented images");
+        };
+    }
+
     /** Records something that the result cannot hold. */
     void lose(String what) {
         lost.add(what);
+    }
+
+    /** Records how many records are left out. */
+    void loseIncomplete(long records) {
+        if (records > 0) {
+            lost.add(records + " records that lack a value");
+        }
     }
 
     /** Records things that the result cannot hold, unless there are none. */

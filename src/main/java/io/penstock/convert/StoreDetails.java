@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a tensor store contains besides its tensors.
@@ -19,7 +20,7 @@ import java.util.Set;
 record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<String> unread) {
 
     static StoreDetails of(TensorStore store) throws IOException {
-        Map<String, Object> details = store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE).details();
+        Map<String, @Nullable Object> details = store.inspect(Inspection.Depth.STRUCTURE, Progress.NONE).details();
         Map<String, String> metadata = new LinkedHashMap<>();
         if (details.get("metadata") instanceof Map<?, ?> found) {
             found.forEach((name, text) -> metadata.put(name.toString(), text.toString()));

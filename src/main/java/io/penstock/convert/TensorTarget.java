@@ -34,7 +34,7 @@ final class TensorTarget {
     static final String DOCUMENT_STARTS = "document_starts";
     static final String LOSS_MASK = "loss_mask";
     /** The tensor name for a format without names. */
-    private static final String UNNAMED = "array";
+    static final String UNNAMED = "array";
 
     private static final String WHAT = "a field of numbers of one shape";
 
@@ -64,9 +64,15 @@ final class TensorTarget {
 
     private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records)
             throws IOException {
+        return write(conversion, tensors, metadata, records);
+    }
+
+    /** Writes one tensor as {@code .npy}, or all as {@code .safetensors}. */
+    static Outcome write(Conversion conversion, List<StreamedTensor> tensors, Map<String, String> metadata,
+            long records) throws IOException {
         Path path = conversion.target;
         try {
-            if (!one) {
+            if (conversion.format == TargetFormat.SAFETENSORS) {
                 SafetensorsWriter.write(path, tensors, metadata, conversion.ifExists);
                 return new Outcome(records, List.of(path));
             }
@@ -75,11 +81,15 @@ final class TensorTarget {
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage(), e);
         }
-        DType dtype = tensors.getFirst().spec().dtype();
+        loseDType(conversion, tensors.getFirst().spec().dtype());
+        return new Outcome(records, List.of(path, BlockChecksums.pathFor(path)));
+    }
+
+    /** Records that the elements of an {@code .npy} lose their type. */
+    static void loseDType(Conversion conversion, DType dtype) {
         if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
             conversion.lose("dtype: numpy has no " + dtype + "; its elements become untyped bytes");
         }
-        return new Outcome(records, List.of(path, BlockChecksums.pathFor(path)));
     }
 
     private List<StreamedTensor> tokens(TokenStore store) {
@@ -167,7 +177,7 @@ final class TensorTarget {
         return specs.indexOf(found.getFirst());
     }
 
-    private static int indexOf(TensorStore store, String name) throws ConversionException {
+    static int indexOf(TensorStore store, String name) throws ConversionException {
         List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
         if (!names.contains(name)) {
             String why = store.unread().get(name);
@@ -215,9 +225,7 @@ final class TensorTarget {
             all = all.and(field.spec().name(), field.decoder());
         }
         RecordFields records = conversion.skipIncomplete ? all.complete() : all;
-        if (records.size() < all.size()) {
-            conversion.lose((all.size() - records.size()) + " records that lack a value");
-        }
+        conversion.loseIncomplete(all.size() - records.size());
         if (SampleKeys.namesOf(store) != null) {
             conversion.lose("names of records");
         }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.convert;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.RecordFields;
 import io.penstock.format.files.FilesStore;
 import io.penstock.format.lmdb.LmdbStore;
+import io.penstock.format.numpy.NpyArray;
 import io.penstock.format.webdataset.WebDatasetWriter;
+import io.penstock.memory.Tensor;
 import io.penstock.store.Column;
 import io.penstock.store.IfExists;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +48,8 @@ final class WebDatasetTarget implements AutoCloseable {
         this.keys = SampleKeys.of(store);
     }
 
-    static Outcome write(Conversion conversion, RecordStore store, Reading reading) throws IOException {
+    static Outcome write(Conversion conversion, RecordStore store, Reading reading,
+            Optional<AugmentedCopies> copies) throws IOException {
         ShardPattern pattern = ShardPattern.of(conversion.target);
         try (WebDatasetTarget target = new WebDatasetTarget(conversion, store, reading);
                 WebDatasetWriter writer = WebDatasetWriter.create(pattern.path(), conversion.maxRecords,
@@ -49,8 +57,16 @@ final class WebDatasetTarget implements AutoCloseable {
             if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
-            target.openMembers();
-            target.writeSamples(writer);
+            List<RecordColumns.Field> images = target.openMembers(copies);
+            try {
+                if (copies.isEmpty()) {
+                    target.writeSamples(writer);
+                } else {
+                    target.writeCopies(copies.get(), images, writer);
+                }
+            } catch (InternalError fault) {
+                throw target.explained(fault);
+            }
             if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
             }
@@ -59,13 +75,19 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
-    private void openMembers() throws IOException {
+    /** Opens the columns as members, but for those that are augmented, which it returns. */
+    private List<RecordColumns.Field> openMembers(Optional<AugmentedCopies> copies) throws IOException {
         RecordColumns columns = new RecordColumns(conversion, store);
         Map<String, String> columnOfSuffix = new HashMap<>();
         List<Integer> chosen = new ArrayList<>(columns.chosen());
         if (store instanceof LmdbStore pairs && conversion.fields == null && keys.areKeysOf(pairs)) {
             // The sample's key already contains the pair's key.
             chosen.remove(store.columns().stream().map(Column::name).toList().indexOf("key"));
+        }
+        List<RecordColumns.Field> images = copies.isEmpty() ? List.of() : images(columns, chosen, copies.get());
+        for (RecordColumns.Field image : images) {
+            chosen.remove((Integer) image.index());
+            columnOfSuffix.put(suffix(image), image.column().name());
         }
         for (int c : chosen) {
             Column column = store.columns().get(c);
@@ -81,6 +103,20 @@ final class WebDatasetTarget implements AutoCloseable {
             conversion.lose("record names: '" + keys.unusableName()
                     + "' is not a valid or unique key, so all records are named by number");
         }
+        return images;
+    }
+
+    private static List<RecordColumns.Field> images(RecordColumns columns, List<Integer> chosen, AugmentedCopies copies)
+            throws IOException {
+        List<RecordColumns.Field> fields = new ArrayList<>();
+        for (int c : chosen) {
+            RecordColumns.Field field = columns.field(c, false);
+            if (field != null) {
+                fields.add(field);
+            }
+        }
+        List<String> names = copies.images(fields.stream().map(RecordColumns.Field::spec).toList());
+        return fields.stream().filter(field -> names.contains(field.spec().name())).toList();
     }
 
     private void writeSamples(WebDatasetWriter writer) throws IOException {
@@ -107,21 +143,53 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
+    private String suffix(RecordColumns.Field image) {
+        String told = conversion.suffix(image.column().name());
+        return told != null ? told : image.column().name().toLowerCase(Locale.ROOT) + ".npy";
+    }
+
+    private static MemorySegment npy(Tensor array) {
+        byte[] header = NpyArray.header(array.dtype(), array.shape());
+        byte[] file = Arrays.copyOf(header, Math.toIntExact(header.length + array.byteSize()));
+        MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length,
+                file.length - header.length);
+        return MemorySegment.ofArray(file);
+    }
+
+    /** Writes all copies: the augmented images as arrays, and the other columns as they are. */
+    private void writeCopies(AugmentedCopies copies, List<RecordColumns.Field> images, WebDatasetWriter writer)
+            throws IOException {
+        RecordFields records = copies.records(store, images);
+        Dataset augmented = copies.mapped(records, images.stream().map(image -> image.spec().name()).toList());
+        conversion.loseIncomplete(store.size() - records.size());
+        images.forEach(image -> TensorTarget.loseDType(conversion,
+                augmented.fields().get(augmented.indexOf(image.spec().name())).dtype()));
+        reading.expect(records.size() * copies.setting().copies());
+        copies.forEach(augmented, batch -> {
+            for (int row = 0; row < batch.count(); row++) {
+                long record = records.record(batch.sample(row));
+                for (RecordColumns.Field image : images) {
+                    Tensor pixels = batch.tensor(image.spec().name()).row(row);
+                    sample.put(suffix(image), npy(pixels));
+                }
+                add(record);
+                write(writer, keys.key(record) + "-" + batch.epoch());
+            }
+            reading.advance(batch.count());
+        });
+    }
+
     /** Adds a record's values to the current sample. */
     private void add(long record) throws IOException {
         for (SampleMember member : members) {
-            try {
-                MemorySegment file = member.file(record);
-                boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
-                        && conversion.suffix(member.columnName()) == null;
-                String suffix = named ? suffixOf(store.name(record)) : member.suffix();
-                // The class column is the same for all files of a sample.
-                if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
-                    throw new ConversionException(store.name(record) + ": found two files '" + suffix
-                            + "' of one sample, expected names that differ in more than case");
-                }
-            } catch (InternalError fault) {
-                throw explained(fault);
+            MemorySegment file = member.file(record);
+            boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
+                    && conversion.suffix(member.columnName()) == null;
+            String suffix = named ? suffixOf(store.name(record)) : member.suffix();
+            // The class column is the same for all files of a sample.
+            if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
+                throw new ConversionException(store.name(record) + ": found two files '" + suffix
+                        + "' of one sample, expected names that differ in more than case");
             }
         }
     }
@@ -145,8 +213,6 @@ final class WebDatasetTarget implements AutoCloseable {
             samples++;
         } catch (IllegalArgumentException e) {
             throw new ConversionException(e.getMessage() + " (name another suffix)", e);
-        } catch (InternalError fault) {
-            throw explained(fault);
         } finally {
             sample.clear();
         }

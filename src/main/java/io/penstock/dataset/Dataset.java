@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleMap;
@@ -9,6 +10,7 @@ import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -32,6 +34,13 @@ public interface Dataset extends Samples {
      * how the store is cut into samples}
      */
     String fingerprint();
+
+    /**
+     * {@return how the samples arrive, if they have no index; empty for a dataset that is there as a whole}
+     */
+    default Optional<Arrivals> arrivals() {
+        return Optional.empty();
+    }
 
     /**
      * Returns the position of a field.
@@ -119,6 +128,22 @@ public interface Dataset extends Samples {
     }
 
     /**
+     * Puts several fields of equal values in the place of one, for maps that each compute something else from it.
+     *
+     * {@snippet :
+     * Dataset views = images.duplicate("image", "view 1", "view 2");
+     * }
+     *
+     * @param field the field's name
+     * @param names the names of the new fields, at least one
+     * @return the dataset with these fields in place of the field
+     * @throws IllegalArgumentException if the field does not exist, there is no name, or two fields would share one
+     */
+    default Dataset duplicate(String field, String... names) {
+        return Duplicated.of(this, field, names);
+    }
+
+    /**
      * Selects the samples that satisfy a condition. Tests all samples now, on all processors.
      *
      * @param name the condition's name, for the fingerprint
@@ -129,6 +154,7 @@ public interface Dataset extends Samples {
      * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
      */
     default Filtered filter(String name, Predicate<SampleView> keep) {
+        requireIndex("filtered");
         return Filtered.of(this, name, keep);
     }
 
@@ -140,6 +166,7 @@ public interface Dataset extends Samples {
      * @throws IOException if the file cannot be read, is corrupt, or belongs to another dataset; names it
      */
     default Filtered filter(Path saved) throws IOException {
+        requireIndex("filtered");
         return FilterFile.read(saved, this);
     }
 
@@ -151,6 +178,7 @@ public interface Dataset extends Samples {
      * @throws IndexOutOfBoundsException if the sample does not exist
      */
     default Dataset select(long... samples) {
+        requireIndex("selected");
         return new Selected(this, samples);
     }
 
@@ -164,6 +192,7 @@ public interface Dataset extends Samples {
      * @throws ArithmeticException if they have over 2^63 samples in total
      */
     default Dataset concat(Dataset... others) {
+        Stream.concat(Stream.of(this), Stream.of(others)).forEach(part -> part.requireIndex("concatenated"));
         return others.length == 0 ? this : new Concatenated(Stream.concat(Stream.of(this), Stream.of(others)).toList());
     }
 
@@ -177,6 +206,14 @@ public interface Dataset extends Samples {
      * @throws ArithmeticException if there are too many samples or bytes
      */
     default Cached cache(String field) throws IOException {
+        requireIndex("cached");
         return Cached.of(this, field);
+    }
+
+    private void requireIndex(String what) {
+        if (arrivals().isPresent()) {
+            throw new IllegalArgumentException(this + " cannot be " + what
+                    + ": it has no index; only its fields can be mapped");
+        }
     }
 }

@@ -16,8 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file of the samples that a filter keeps: a line of JSON with the dataset's fingerprint and the SHA-256 of the rest,
@@ -48,12 +48,8 @@ final class FilterFile {
     }
 
     static void write(Path file, String name, Dataset base, long[] words) throws IOException {
-        Map<String, Object> header = new LinkedHashMap<>();
-        header.put("penstock_filter", VERSION);
-        header.put("name", name);
-        header.put("dataset", base.fingerprint());
-        header.put("samples", base.size());
-        header.put("sha256", sha256(words));
+        Map<String, @Nullable Object> header = Json.members("penstock_filter", VERSION, "name", name,
+                "dataset", base.fingerprint(), "samples", base.size(), "sha256", sha256(words));
         byte[] line = (Json.write(header) + "\n").getBytes(StandardCharsets.UTF_8);
         if (line.length > MAX_HEADER_BYTES) {
             throw new IOException(file + ": a header of " + line.length + " bytes, expected at most "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.TensorSpec;
@@ -8,6 +9,7 @@ import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /** A dataset with one field mapped by user code. */
 record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, String step, FieldSource.Mapped source)
@@ -40,6 +42,11 @@ record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, Str
     @Override
     public long size() {
         return base.size();
+    }
+
+    @Override
+    public Optional<Arrivals> arrivals() {
+        return base.arrivals();
     }
 
     @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Decoders convert the stored bytes of a record's value to a batch's tensor. A column's decoder follows from its
- * encoding or from the user.
+ * Decoders convert the stored bytes of a record's value to a batch's tensor. A column's encoding or the user chooses
+ * its decoder.
  */
 @NullMarked
 package io.penstock.decode;

@@ -26,9 +26,7 @@ public interface DeviceEvent extends AutoCloseable {
      */
     boolean isComplete();
 
-    /**
-     * Blocks until the work marked at the time of the call has ended. An interrupt stays set but does not end it.
-     */
+    /** Blocks until the work marked at the time of the call has ended. An interrupt stays set but does not end it. */
     void synchronize();
 
     /**

@@ -102,9 +102,7 @@ public interface DeviceStream extends AutoCloseable {
      */
     boolean isIdle();
 
-    /**
-     * Blocks until all work enqueued so far has ended. An interrupt stays set but does not end it.
-     */
+    /** Blocks until all work enqueued so far has ended. An interrupt stays set but does not end it. */
     void synchronize();
 
     /**

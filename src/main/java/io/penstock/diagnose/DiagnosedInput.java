@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
-import io.penstock.telemetry.Recorder;
+import io.penstock.telemetry.recording.Recorder;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;

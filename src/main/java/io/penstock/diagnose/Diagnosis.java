@@ -11,7 +11,9 @@ import io.penstock.loader.Replay;
 import io.penstock.os.ThreadUsage;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.Recorder;
+import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.recording.AccountBook;
+import io.penstock.telemetry.recording.Recorder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -47,6 +49,7 @@ public final class Diagnosis implements AutoCloseable {
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
+    private static final LoaderReport NOTHING = new LoaderReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
 
     private final DataLoader loader;
     private final @Nullable Accounts accounts;
@@ -60,12 +63,15 @@ public final class Diagnosis implements AutoCloseable {
     /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
+    /** What does not count. */
+    private volatile LoaderReport before;
     private volatile @Nullable Headroom headroom;
 
     /** The clock must be the one of the loader's accounts. */
     Diagnosis(DataLoader loader, LongSupplier nanoTime) {
         this.loader = loader;
         this.accounts = loader.accounts().orElse(null);
+        this.before = NOTHING;
         this.nanoTime = nanoTime;
     }
 
@@ -81,6 +87,7 @@ public final class Diagnosis implements AutoCloseable {
 
     /** Discards everything so far, marks included, as a warm-up. If the trainer marks, its thread must call this. */
     public void restart() {
+        before = loader.report();
         from = next();
         until = Long.MAX_VALUE;
         markedSteps = 0;
@@ -197,7 +204,8 @@ public final class Diagnosis implements AutoCloseable {
         Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
-        return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader));
+        return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader),
+                loader.report().since(before).parts());
     }
 
     /** {@return a diagnosis of the recording so far, which takes some milliseconds} */
@@ -222,7 +230,7 @@ public final class Diagnosis implements AutoCloseable {
         double queues = all.stream().filter(account -> account.making().usage() != null
                 && account.making().usage().queuedNanos() >= 0).count();
         try (var usage = new ThreadUsage()) {
-            return (all.size() * Accounts.nanosPerBatch() + 2 * asked * askingNanos(usage::read)
+            return (all.size() * AccountBook.nanosPerBatch() + 2 * asked * askingNanos(usage::read)
                     + 2 * queues * askingNanos(usage::queuedNanos)) / steps;
         }
     }

@@ -8,12 +8,14 @@ import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,9 +132,37 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
                     "Use a sampler that computes a sample from its position, or larger batches."));
 
     private void stages() {
+        Optional<PartTime> dearest = new PartShares(facts.recording.parts()).dearest();
         for (StageRule rule : STAGES) {
-            find(rule.verdict, facts.share(rule.cause), rule.summary, rule.action, evidence(rule.stage));
+            double share = facts.share(rule.cause);
+            if (share >= StepRules.INFO_SHARE && dearest.isPresent()
+                    && (rule.stage == Stage.DECODE || rule.stage == Stage.TRANSFORM)) {
+                steps(rule, share, dearest.get());
+            } else {
+                find(rule.verdict, share, rule.summary, rule.action, evidence(rule.stage));
+            }
         }
+    }
+
+    /** Names the dearest step, and what it would give not to have it in the workers. */
+    private void steps(StageRule rule, double share, PartTime dearest) {
+        double ofWork = new PartShares(facts.recording.parts()).share(dearest);
+        WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
+        double device = gain(whatIf, WhatIf.Reading.DEVICE);
+        double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
+        Map<String, @Nullable Object> evidence = evidence(rule.stage);
+        evidence.putAll(Json.members("dearest_step", dearest.name(), "dearest_step_share", ofWork,
+                "gain_on_device", device, "gain_offline", offline));
+        find(rule.verdict, share, rule.summary + "; " + dearest.name() + " is " + NumberText.percent(ofWork)
+                + " of the work on a sample",
+                "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
+                        + " more samples/s), write augmented samples once with 'penstock convert --augment' ("
+                        + NumberText.percent(offline) + " more), or use more workers if cores are free.", evidence);
+    }
+
+    private double gain(WhatIf whatIf, WhatIf.Reading reading) {
+        return whatIf.predict("", new WhatIf.Setting(settings.workers(), settings.memory().hostSlots(),
+                settings.memory().deviceSlots(), reading)).gain();
     }
 
     private Map<String, @Nullable Object> evidence(Stage stage) {

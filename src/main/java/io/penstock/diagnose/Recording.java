@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 
 import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param pauses when the whole JVM was paused; in order, without overlap
  * @param marks the trainer's marks; null without any
  * @param machine the machine it ran on
+ * @param parts decoding, and the steps of sample maps, over all samples
  */
 public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable Marks marks,
-        Machine machine) {
+        Machine machine, List<PartTime> parts) {
 
     /**
      * A period.

@@ -137,7 +137,7 @@ final class Summarizer {
             case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";
             case DECODE -> "Use more workers if cores are free, or store decoded samples.";
-            case TRANSFORM -> "Use more workers if cores are free, or transform on the device.";
+            case TRANSFORM -> "Use more workers if cores are free, or transform on the device or offline.";
             case CPU -> InputRules.coreAdvice(settings.workers());
             case ORDER -> "Prefetch more, or spread slow samples over batches.";
             case COPY -> "Check pinned memory, the bytes per batch, and the number of device slots.";
@@ -154,7 +154,7 @@ final class Summarizer {
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
                 spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
-                causes(), slots(), facts.counts(Taking::readyBatches),
+                new PartShares(recording.parts()).rows(), causes(), slots(), facts.counts(Taking::readyBatches),
                 coldStart(), Tails.of(facts),
                 Gc.of(recording.pauses(), facts.pausedNanos(), facts.stepNanos), facts.readAmplification(), headroom,
                 new WhatIf(recording, facts.steps).predictions(), series(facts.steps, this::point), timeline());

@@ -142,6 +142,7 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param exposedMillis how long its stream stalled for a batch
      * @param stages each stage's times, in pipeline order; empty for another library's input, which then has no causes,
      *     slots or predictions either
+     * @param parts decoding, and the steps of sample maps; empty without any
      * @param causes what the trainer waited for; adds up to the waits long enough to analyze
      * @param slots host slots; null if unknown
      * @param readyBatches complete batches at the trainer's requests
@@ -156,8 +157,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
             Distribution stepMillis, Distribution waitMillis, Distribution exposedMillis, List<StageRow> stages,
-            List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches, ColdStart coldStart, Tail tail,
-            Gc gc, double readAmplification, @Nullable Headroom headroom, List<Prediction> whatIf,
+            List<PartRow> parts, List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches,
+            ColdStart coldStart, Tail tail, Gc gc, double readAmplification, @Nullable Headroom headroom, List<Prediction> whatIf,
             List<StepPoint> series, List<BatchTimes> timeline) {
     }
 
@@ -175,6 +176,16 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public record StageRow(Stage stage, Distribution millis, double totalMillis, double cpuMillis,
             double blockedMillis, long bytes, int threads, double utilization) {
+    }
+
+    /**
+     * A part of the samples' making, such as a step of an augmentation.
+     *
+     * @param part its name
+     * @param totalMillis total time, over all workers; of a map's part an estimate from one sample of eight
+     * @param share of the time of all parts, 0 to 1
+     */
+    public record PartRow(String part, double totalMillis, double share) {
     }
 
     /**

@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
@@ -58,6 +59,9 @@ final class SummaryText {
             waits();
             if (!summary.input().stages().isEmpty()) {
                 stages();
+            }
+            if (!summary.input().parts().isEmpty()) {
+                parts();
             }
             predictions();
         }
@@ -142,6 +146,16 @@ final class SummaryText {
             cells(widths, stage.stage().label(), millis(stage.millis().p50()), millis(stage.millis().p99()),
                     stage.totalMillis() == 0 ? "n/a" : NumberText.percent(stage.blockedMillis() / stage.totalMillis()),
                     NumberText.percent(stage.utilization()));
+        }
+        row("");
+    }
+
+    private void parts() {
+        int[] widths = {30, 16, 12};
+        row("Decoding and steps");
+        table(widths, "Part", "Time", "Share");
+        for (PartRow part : summary.input().parts()) {
+            cells(widths, part.part(), millis(part.totalMillis()), NumberText.percent(part.share()));
         }
         row("");
     }

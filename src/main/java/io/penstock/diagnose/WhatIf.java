@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * Predicts a run's throughput with other settings by replaying its recorded service times through the loader's
@@ -28,6 +29,10 @@ public final class WhatIf {
     /** The replay's result for the present settings. */
     private final double presentNanos;
     private final double error;
+    /** The share of decoding and maps that a device would take over. */
+    private final double moved;
+    /** Whether samples are decoded or mapped at all. */
+    private final boolean prepares;
 
     /**
      * Settings to predict for.
@@ -35,15 +40,19 @@ public final class WhatIf {
      * @param workers worker threads; 0 if batches are made on the trainer's thread
      * @param hostSlots host slots
      * @param deviceSlots device slots; 0 if batches are lent in place
-     * @param reading what happens to workers' waiting for storage
+     * @param reading what happens to the work of reading and preparing samples
      */
     public record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
     }
 
-    /** What happens to workers' waiting for storage. */
+    /** What happens to the work of reading and preparing samples. */
     public enum Reading {
         /** It stays. */
         AS_IS,
+        /** The dearest step of the sample maps, and those after it, run on the device, which has the time. */
+        DEVICE,
+        /** Samples are stored decoded and mapped: workers copy them. */
+        OFFLINE,
         /** Bytes are read ahead: the worker does not wait, and storage keeps its rate. */
         AHEAD,
         /** Making batches costs nothing: the ceiling. */
@@ -51,8 +60,8 @@ public final class WhatIf {
     }
 
     /** One batch's times, independent of settings, in nanoseconds. */
-    private record Service(double make, double blocked, double copy, double take, double hold, double gap,
-            boolean counts, double rest, int samples) {
+    private record Service(double make, double blocked, double prepare, double copy, double take, double hold,
+            double gap, boolean counts, double rest, int samples) {
     }
 
     /** The machine's limits: minimum nanoseconds per batch that cores and storage need. */
@@ -75,6 +84,8 @@ public final class WhatIf {
                 Reading.AS_IS);
         this.services = services(recording, steps);
         this.limits = limits(recording);
+        this.moved = new PartShares(recording.parts()).fromDearest();
+        this.prepares = Stream.of(services).anyMatch(service -> service.prepare > 0);
         double measured = 0;
         for (Steps.Step step : Steps.steady(steps)) {
             measured += step.nanos();
@@ -110,6 +121,12 @@ public final class WhatIf {
         if (present.deviceSlots > 0) {
             changes.put("device slots " + (present.deviceSlots + 1),
                     new Setting(workers, slots, present.deviceSlots + 1, Reading.AS_IS));
+        }
+        if (moved > 0) {
+            changes.put("steps on the device", new Setting(workers, slots, present.deviceSlots, Reading.DEVICE));
+        }
+        if (prepares) {
+            changes.put("samples made offline", new Setting(workers, slots, present.deviceSlots, Reading.OFFLINE));
         }
         changes.put("read ahead", new Setting(workers, slots, present.deviceSlots, Reading.AHEAD));
         changes.put("free input", new Setting(Math.max(1, workers), slots, present.deviceSlots, Reading.NONE));
@@ -154,10 +171,15 @@ public final class WhatIf {
             MakingMix mix = MakingMix.of(account.making(), recording.pauses());
             double making = account.making().madeAt() - account.making().plannedAt();
             services[i] = new Service(account.making().madeAt() - account.making().slotAt(),
-                    making * mix.share(Cause.READ_BLOCKED), copy, Math.max(0, take), held, own,
+                    making * mix.share(Cause.READ_BLOCKED), prepareNanos(account), copy, Math.max(0, take), held, own,
                     all || !account.first(), Math.max(0, between), account.samples());
         }
         return services;
+    }
+
+    /** Decoding and sample maps. */
+    private static double prepareNanos(BatchAccount account) {
+        return Math.max(0, account.making().decodeNanos()) + Math.max(0, account.making().transformNanos());
     }
 
     /** When the trainer could have got the batch. */
@@ -239,6 +261,8 @@ public final class WhatIf {
         private double makeNanos(Service service) {
             return switch (setting.reading) {
                 case AS_IS -> service.make;
+                case DEVICE -> Math.max(0, service.make - moved * service.prepare);
+                case OFFLINE -> Math.max(0, service.make - service.prepare);
                 case AHEAD -> Math.max(0, service.make - service.blocked);
                 case NONE -> 0;
             };
@@ -254,12 +278,20 @@ public final class WhatIf {
             return earliest;
         }
 
+        /** Work that is no longer done needs no core. */
         private double floorNanos() {
             long steps = 0;
             for (Service service : services) {
                 steps += service.counts ? 1 : 0;
             }
-            return setting.reading == Reading.NONE ? 0 : steps * Math.max(limits.coreNanos, limits.storageNanos);
+            double kept = 0;
+            double all = 0;
+            for (Service service : services) {
+                kept += setting.reading == Reading.AHEAD ? service.make : makeNanos(service);
+                all += service.make;
+            }
+            double cores = all == 0 ? 0 : limits.coreNanos * kept / all;
+            return setting.reading == Reading.NONE ? 0 : steps * Math.max(cores, limits.storageNanos);
         }
 
         /** The time of the steps that count. */

@@ -4,7 +4,7 @@
  * to call when it is no longer needed. PyTorch, JAX, NumPy, CuPy, ONNX Runtime and others support it.
  *
  * <pre>
- *   Batch.toDLPack ─▶ DLPackCapsule ──hand over──▶ consumer in native code ──deleter, any thread──▶ the slot is let go
+ *   Batch.toDLPack ─▶ DLPackCapsule ──hand over──▶ consumer in native code ──deleter, any thread──▶ slot released
  *   producer in native code ──struct's address──▶ DLPackTensor ──close──▶ the producer's deleter
  * </pre>
  *

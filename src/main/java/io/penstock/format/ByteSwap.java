@@ -15,7 +15,6 @@ public final class ByteSwap {
     /**
      * Reverses the bytes of each number, in place.
      *
-     * @param numbers the numbers
      * @param elementBytes the size of a number: 1, 2, 4 or 8 bytes
      */
     public static void inPlace(MemorySegment numbers, int elementBytes) {

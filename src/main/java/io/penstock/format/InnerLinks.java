@@ -17,7 +17,6 @@ public record InnerLinks(Path realRoot) {
      * Creates the rule for a folder.
      *
      * @param root the folder; may be a link itself
-     * @return the rule
      * @throws IOException if the folder does not exist
      */
     public static InnerLinks of(Path root) throws IOException {

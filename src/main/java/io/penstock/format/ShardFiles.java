@@ -26,7 +26,6 @@ public final class ShardFiles {
     /**
      * Finds the files of one table.
      *
-     * @param folder the folder
      * @param ending how the files' names end
      * @param tableOf the table of a file that is not named as a shard, by its name without the ending
      * @param table the table wanted: {@code train} in the example; null if there is but one

@@ -3,6 +3,7 @@ package io.penstock.format;
 
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
@@ -46,15 +47,15 @@ public final class TableInspection {
      * @param storedTypes for each column, the format's name for the type of its numbers or list items
      * @param totalBytes the total of the progress: the bytes of the files
      */
-    public static Map<String, Object> of(RecordStore store, @Nullable List<String> schema, List<String> storedTypes,
-            boolean digest, Progress progress, long totalBytes) {
-        Map<String, Object> table = new LinkedHashMap<>();
+    public static Map<String, @Nullable Object> of(RecordStore store, @Nullable List<String> schema,
+            List<String> storedTypes, boolean digest, Progress progress, long totalBytes) {
+        Map<String, @Nullable Object> table = new LinkedHashMap<>();
         table.put("rows", store.size());
         if (schema != null) {
             table.put("schema", schema);
         }
         TableInspection inspection = new TableInspection(store, progress, totalBytes);
-        List<Map<String, Object>> columns = new ArrayList<>();
+        List<Map<String, @Nullable Object>> columns = new ArrayList<>();
         for (int c = 0; c < store.columns().size(); c++) {
             columns.addAll(digest ? inspection.digest(c, storedTypes.get(c))
                     : List.of(describe(store.columns().get(c), storedTypes.get(c))));
@@ -63,11 +64,9 @@ public final class TableInspection {
         return table;
     }
 
-    private static Map<String, Object> describe(Column column, String storedType) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("name", column.name());
-        map.put("dtype", column.spec().dtype().toString());
-        map.put("stored_dtype", storedType);
+    private static Map<String, @Nullable Object> describe(Column column, String storedType) {
+        Map<String, @Nullable Object> map = Json.members("name", column.name(),
+                "dtype", column.spec().dtype().toString(), "stored_dtype", storedType);
         List<Object> shape = new ArrayList<>();
         for (long dim : column.spec().shape()) {
             shape.add(dim < 0 ? "*" : dim);
@@ -76,13 +75,13 @@ public final class TableInspection {
         return map;
     }
 
-    private List<Map<String, Object>> digest(int c, String storedType) {
+    private List<Map<String, @Nullable Object>> digest(int c, String storedType) {
         Column column = store.columns().get(c);
         present = 0;
         RecordDigest valid = new RecordDigest();
-        List<Map<String, Object>> found = column.kind() == Column.Kind.NUMBERS
+        List<Map<String, @Nullable Object>> found = column.kind() == Column.Kind.NUMBERS
                 ? digestNumbers(c, column, storedType, valid) : List.of(digestBytes(c, column, valid));
-        List<Map<String, Object>> all = new ArrayList<>();
+        List<Map<String, @Nullable Object>> all = new ArrayList<>();
         if (present < store.size()) {
             all.add(array(column.name() + ".valid", "|b1", List.of(store.size()), valid));
         }
@@ -90,7 +89,8 @@ public final class TableInspection {
         return all;
     }
 
-    private List<Map<String, Object>> digestNumbers(int c, Column column, String storedType, RecordDigest valid) {
+    private List<Map<String, @Nullable Object>> digestNumbers(int c, Column column, String storedType,
+            RecordDigest valid) {
         boolean list = column.spec().rank() > 0;
         long rowBytes = column.spec().rowBytes();
         RecordDigest lengths = new RecordDigest();
@@ -127,7 +127,7 @@ public final class TableInspection {
         return isPresent;
     }
 
-    private Map<String, Object> digestBytes(int c, Column column, RecordDigest valid) {
+    private Map<String, @Nullable Object> digestBytes(int c, Column column, RecordDigest valid) {
         RecordDigest records = new RecordDigest();
         Span span = new Span();
         String first = null;
@@ -145,11 +145,9 @@ public final class TableInspection {
             last = record;
             bytes += span.byteSize();
         }
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("name", column.name());
-        map.put(column.kind() == Column.Kind.TEXT ? "strings" : "binaries", present);
-        map.put("record_digest", records.hex());
-        map.put("bytes_total", bytes);
+        Map<String, @Nullable Object> map = Json.members("name", column.name(),
+                column.kind() == Column.Kind.TEXT ? "strings" : "binaries", present, "record_digest", records.hex(),
+                "bytes_total", bytes);
         if (first != null) {
             store.locate(last, c, span);
             map.put("first", first);
@@ -163,14 +161,10 @@ public final class TableInspection {
                 .substring(0, SHORT_DIGEST_DIGITS);
     }
 
-    private static Map<String, Object> array(String name, String storedType, List<?> shape, RecordDigest digest) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("name", name);
-        map.put("stored_dtype", storedType);
-        map.put("shape", shape);
-        map.put("nbytes", digest.byteSize());
-        map.put("sha256", digest.hex());
-        return map;
+    private static Map<String, @Nullable Object> array(String name, String storedType, List<?> shape,
+            RecordDigest digest) {
+        return Json.members("name", name, "stored_dtype", storedType, "shape", shape, "nbytes", digest.byteSize(),
+                "sha256", digest.hex());
     }
 
     private void tell() {

@@ -33,7 +33,6 @@ public final class TensorFileWriter {
     /**
      * Writes a file.
      *
-     * @param path the file
      * @param ifExists whether to replace an existing file
      * @param content writes its content
      * @throws IOException if it exists and is not to be replaced, cannot be written, or another writer is active

@@ -99,7 +99,6 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
      * @param identity the start of the fingerprint: the format's name and what the tensors are
      * @param path the file that messages name
      * @param files the mapped files; the store closes them
-     * @param entries the tensors
      * @param unread the reasons why other tensors are unsupported, by name
      * @param description describes the store
      * @param freeCopies frees the copies; called once

@@ -45,7 +45,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Described {
      *
      * @param tokens the tokens; the store closes their file
      */
-    public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, Object>> details) {
+    public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, @Nullable Object>> details) {
         return new TokenRunStore(format, tokens, null, List.of(), () -> new StoreInfo(format,
                 List.of(tokens.file().location()), details.get(), List.of(new StoredArray("tokens", tokens.tensor()))));
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
-import java.util.LinkedHashMap;
+import io.penstock.json.Json;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column of a table that the store cannot read; the others are read.
@@ -18,7 +19,6 @@ public record UnreadColumn(String name, String type, String reason) {
     /**
      * Returns the reasons, as a store gives them.
      *
-     * @param columns the columns
      * @return the first reason of each name
      */
     public static Map<String, String> reasons(List<UnreadColumn> columns) {
@@ -29,17 +29,12 @@ public record UnreadColumn(String name, String type, String reason) {
     /**
      * Adds the columns to what an inspection says of a table; nothing if there are none.
      *
-     * @param columns the columns
      * @param table receives them
      */
-    public static void describe(List<UnreadColumn> columns, Map<String, Object> table) {
+    public static void describe(List<UnreadColumn> columns, Map<String, @Nullable Object> table) {
         if (!columns.isEmpty()) {
             table.put("unsupported", columns.stream().map(column -> {
-                Map<String, Object> map = new LinkedHashMap<>();
-                map.put("name", column.name);
-                map.put("type", column.type);
-                map.put("reason", column.reason);
-                return map;
+                return Json.members("name", column.name, "type", column.type, "reason", column.reason);
             }).toList());
         }
     }

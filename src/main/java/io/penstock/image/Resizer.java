@@ -14,7 +14,8 @@ import java.util.Arrays;
  * {@code c = (i + 0.5) s}: pixels {@code j} from {@code floor(c - r t + 0.5)} to below {@code floor(c + r t + 0.5)},
  * within the image, by {@code f((j - c + 0.5) / t)}, normalized to a sum of 1. With {@link Filter#BILINEAR}, {@code f}
  * is the triangle {@code 1 - |x|} and {@code r = 1}; with {@link Filter#BOX} it is 1 for {@code -0.5 < x <= 0.5}, and
- * {@code r = 0.5}. Weights are rounded to 22 fractional bits and sums to the nearest integer, so the result does not
+ * {@code r = 0.5}; with {@link Filter#BICUBIC} it is Keys' cubic with {@code a = -0.5}, and {@code r = 2}. Weights are
+ * rounded to 22 fractional bits and sums to the nearest integer, so the result does not
  * depend on the machine. It equals Pillow's {@code Image.resize}, and torchvision's on Pillow images.
  */
 public final class Resizer {
@@ -24,9 +25,27 @@ public final class Resizer {
         /** A triangle, two pixels wide, or wider by the reduction factor. */
         BILINEAR,
         /** The mean of the area under an output pixel. */
-        BOX
+        BOX,
+        /** A cubic, four pixels wide, or wider by the reduction factor; sharper, with overshoot at edges. */
+        BICUBIC;
+
+        private double reach() {
+            return this == BOX ? 0.5 : this == BILINEAR ? 1 : 2;
+        }
+
+        private double weight(double x) {
+            double distance = Math.abs(x);
+            return switch (this) {
+                case BILINEAR -> Math.max(1 - distance, 0);
+                case BOX -> x > -0.5 && x <= 0.5 ? 1 : 0;
+                case BICUBIC -> distance < 1 ? ((CUBIC + 2) * distance - (CUBIC + 3)) * distance * distance + 1
+                        : distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * CUBIC : 0;
+            };
+        }
     }
 
+    /** The parameter of Keys, "Cubic Convolution Interpolation for Digital Image Processing" (1981). */
+    private static final double CUBIC = -0.5;
     private static final int WEIGHT_BITS = 22;
     private static final int HALF = 1 << WEIGHT_BITS - 1;
 
@@ -117,11 +136,15 @@ public final class Resizer {
         }
     }
 
-    /** Rounds the sums. Weights are not negative and sum to 1, except for rounding: a sum barely exceeds 255. */
     private static void round(int[] sums, byte[] into, int length) {
         for (int i = 0; i < length; i++) {
-            into[i] = (byte) Math.min(sums[i] >> WEIGHT_BITS, 255);
+            into[i] = rounded(sums[i]);
         }
+    }
+
+    /** Rounds a sum. Only a cubic has negative weights; the others' sums barely exceed 255. */
+    private static byte rounded(int sum) {
+        return (byte) Math.max(Math.min(sum >> WEIGHT_BITS, 255), 0);
     }
 
     private static byte[] atLeast(byte[] buffer, int bytes) {
@@ -153,7 +176,7 @@ public final class Resizer {
             isIdentity = sourceSize == size;
             double scale = (double) sourceSize / size;
             double stretch = Math.max(scale, 1);
-            double reach = (filter == Filter.BOX ? 0.5 : 1) * stretch;
+            double reach = filter.reach() * stretch;
             maxCount = (int) Math.ceil(reach) * 2 + 1;
             if (first.length < part) {
                 first = new int[part];
@@ -183,13 +206,13 @@ public final class Resizer {
             double sum = 0;
             for (int k = 0; k < to - from; k++) {
                 double x = (k + from - center + 0.5) * inverse;
-                double weight = filter == Filter.BOX ? (x > -0.5 && x <= 0.5 ? 1 : 0) : Math.max(1 - Math.abs(x), 0);
+                double weight = filter.weight(x);
                 exact[k] = weight;
                 sum += weight;
             }
             for (int k = 0; k < to - from; k++) {
                 double weight = sum == 0 ? exact[k] : exact[k] / sum;
-                weights[i * maxCount + k] = (int) (0.5 + weight * (1 << WEIGHT_BITS));
+                weights[i * maxCount + k] = (int) (weight * (1 << WEIGHT_BITS) + (weight < 0 ? -0.5 : 0.5));
             }
             first[i] = from;
             count[i] = to - from;
@@ -209,9 +232,9 @@ public final class Resizer {
                     blue += w * (source[from + 2] & 0xFF);
                     from += 3;
                 }
-                target[to++] = (byte) Math.min(red >> WEIGHT_BITS, 255);
-                target[to++] = (byte) Math.min(green >> WEIGHT_BITS, 255);
-                target[to++] = (byte) Math.min(blue >> WEIGHT_BITS, 255);
+                target[to++] = rounded(red);
+                target[to++] = rounded(green);
+                target[to++] = rounded(blue);
             }
         }
 
@@ -222,7 +245,7 @@ public final class Resizer {
                     for (int k = 0; k < count[i]; k++) {
                         sum += weights[i * maxCount + k] * (source[(first[i] + k) * channels + channel] & 0xFF);
                     }
-                    target[to++] = (byte) Math.min(sum >> WEIGHT_BITS, 255);
+                    target[to++] = rounded(sum);
                 }
             }
         }

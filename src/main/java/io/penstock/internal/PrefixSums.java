@@ -21,7 +21,6 @@ public final class PrefixSums {
      * Runs with given starts.
      *
      * @param starts the first element of each run, ascending, then the number of all elements; not copied
-     * @return the runs
      */
     public static PrefixSums of(long[] starts) {
         return new PrefixSums(starts);
@@ -32,7 +31,6 @@ public final class PrefixSums {
      *
      * @param runs the number of runs
      * @param length the number of elements in each
-     * @return the runs
      * @throws ArithmeticException if they have 2^63 elements or more in total
      */
     public static PrefixSums ofLengths(int runs, IntToLongFunction length) {
@@ -66,7 +64,6 @@ public final class PrefixSums {
     /**
      * The length of a run.
      *
-     * @param run the run
      * @return its number of elements
      */
     public long length(int run) {
@@ -76,7 +73,6 @@ public final class PrefixSums {
     /**
      * The run that holds an element, skipping empty runs: the last run that starts at or before the element.
      *
-     * @param element the element
      * @return the run
      * @throws IndexOutOfBoundsException if there is no such element
      */
@@ -87,7 +83,6 @@ public final class PrefixSums {
     /**
      * The run that holds an element, if it is known to be one of a few.
      *
-     * @param element the element
      * @param first the first candidate
      * @param last the last candidate
      * @return the run

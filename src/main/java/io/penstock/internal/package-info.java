@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the engine's packages share and its API does not show. Not exported. */
+/** Code that the engine's packages share. Not exported. */
 @NullMarked
 package io.penstock.internal;
 

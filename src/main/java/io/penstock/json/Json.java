@@ -22,8 +22,6 @@ public final class Json {
     /**
      * Parses a text that holds one value.
      *
-     * @param text the text
-     * @return the value
      * @throws JsonException if the text is not JSON; offsets count chars
      */
     public static @Nullable Object parse(CharSequence text) {
@@ -39,7 +37,6 @@ public final class Json {
      * Parses UTF-8 bytes that hold one value.
      *
      * @param utf8 the bytes, without a byte order mark
-     * @return the value
      * @throws JsonException if they are not JSON
      */
     public static @Nullable Object parse(byte[] utf8) {
@@ -49,10 +46,8 @@ public final class Json {
     /**
      * Parses a range of UTF-8 bytes that holds one value, such as one line of JSONL.
      *
-     * @param utf8 the bytes
      * @param from the first byte of the range
      * @param to the first byte after the range
-     * @return the value
      * @throws JsonException if the range is not JSON; offsets count bytes from {@code from}
      * @throws IndexOutOfBoundsException if the range is not within the array
      */
@@ -64,7 +59,6 @@ public final class Json {
      * Writes a value on one line without spaces.
      *
      * @param value a map with string keys, an iterable, a string, a finite number, a boolean or null, nested at will
-     * @return the text
      * @throws IllegalArgumentException if the value, or one within it, has no JSON form
      */
     public static String write(@Nullable Object value) {

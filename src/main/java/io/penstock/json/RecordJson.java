@@ -37,7 +37,6 @@ public final class RecordJson {
     /**
      * Writes a record's members, a list's items, or a plain value.
      *
-     * @param value the value
      * @return its form for {@link Json#write}
      */
     public static @Nullable Object write(@Nullable Object value) {
@@ -64,7 +63,6 @@ public final class RecordJson {
     /**
      * Writes a record's members.
      *
-     * @param record the record
      * @return its members in order, which may be changed
      */
     public static Map<String, @Nullable Object> members(Record record) {
@@ -149,11 +147,7 @@ public final class RecordJson {
     /**
      * Reads a record.
      *
-     * @param <T> the record's type
-     * @param members its members
-     * @param kind its class
      * @param at the position in the file, for errors
-     * @return the record
      * @throws IllegalArgumentException if a member has another type; says where, what was found, and what was expected
      */
     public static <T extends Record> T record(Map<?, ?> members, Class<T> kind, String at) {

@@ -31,12 +31,15 @@ final class BadSamples {
     private final BadSamplePolicy policy;
     private final long seed;
     private final long size;
+    /** Whether substitutes come from the batch itself, because no other samples are at hand. */
+    private final boolean isStream;
     private final ConcurrentHashMap<Long, String> met = new ConcurrentHashMap<>();
 
-    BadSamples(BadSamplePolicy policy, long seed, long size) {
+    BadSamples(BadSamplePolicy policy, long seed, long size, boolean isStream) {
         this.policy = policy;
         this.seed = seed;
         this.size = size;
+        this.isStream = isStream;
     }
 
     /** Whether a plan may be repaired; otherwise the batch fails. */
@@ -52,8 +55,8 @@ final class BadSamples {
             if (isGood(sample, position, reader)) {
                 continue;
             }
-            long other = substitute(seed, plan.epoch(), position, size, sample,
-                    draw -> isGood(draw, position, reader));
+            long other = isStream ? goodOneOf(plan, reader)
+                    : substitute(seed, plan.epoch(), position, size, sample, draw -> isGood(draw, position, reader));
             if (policy == BadSamplePolicy.SKIP) {
                 boolean moved = row < plan.valid();
                 plan.withdraw(row, other);
@@ -62,6 +65,15 @@ final class BadSamples {
                 plan.replace(row, other);
             }
         }
+    }
+
+    private long goodOneOf(BatchPlan plan, SampleReader reader) {
+        for (int row = 0; row < plan.count(); row++) {
+            if (isGood(plan.sample(row), plan.position(row), reader)) {
+                return plan.sample(row);
+            }
+        }
+        throw new IllegalStateException("all " + plan.count() + " samples of a batch are bad");
     }
 
     /**

@@ -4,13 +4,18 @@ package io.penstock.loader;
 import io.penstock.collate.Collator;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.reading.StageClock;
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.loader.workers.BatchMaker;
-import io.penstock.telemetry.Filling;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.telemetry.recording.Filling;
+import io.penstock.telemetry.recording.LoaderProbe;
+import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Makes batches of a dataset's samples: plans which they are, and has a collator write them. */
 final class CollatingMaker implements BatchMaker {
@@ -22,17 +27,26 @@ final class CollatingMaker implements BatchMaker {
     private final Optional<BatchesAhead> ahead;
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
+    /** How the samples arrive; null if they are all there. */
+    private final @Nullable Arrivals arrivals;
+    private final BooleanSupplier isStopped;
+    /** Positions that may be in use at the same time. */
+    private final long span;
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, long seed,
-            Optional<BatchesAhead> ahead, LoaderProbe probe, LongSupplier nanoTime) {
+            Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, long span, LoaderProbe probe,
+            LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
         this.random = new EpochRandom(seed);
         this.ahead = ahead;
+        this.arrivals = arrivals;
+        this.isStopped = reader::isStopped;
+        this.span = span;
         this.probe = probe;
         this.nanoTime = nanoTime;
         reader.random(random);
@@ -55,8 +69,14 @@ final class CollatingMaker implements BatchMaker {
         StageClock stages = reader.clock();
         stages.reset();
         try {
-            run.batches.plan(sequence - run.base, slot.plan);
-            told.plannedAt = nanoTime.getAsLong();
+            if (arrivals == null) {
+                run.batches.plan(sequence - run.base, slot.plan);
+                told.plannedAt = nanoTime.getAsLong();
+            } else {
+                told.plannedAt = nanoTime.getAsLong();
+                planArrived(arrivals, sequence - run.base, slot.plan);
+                stages.readSince(told.plannedAt);
+            }
             probe.planned(told);
             collate(slot);
         } catch (Throwable t) {
@@ -68,7 +88,20 @@ final class CollatingMaker implements BatchMaker {
             told.readNanos = stages.readNanos();
             told.decodeNanos = stages.decodeNanos();
             told.transformNanos = stages.transformNanos();
+            told.parts = stages.parts();
+            told.partNanos = stages.partNanos();
         }
+    }
+
+    /** Waits for a batch's samples, which counts as reading, and plans it. */
+    private void planArrived(Arrivals from, long number, BatchPlan plan) throws InterruptedException {
+        int rows = run.arrive(from, number, isStopped);
+        if (rows == 0) {
+            throw new NoSuchElementException("the samples end before batch " + number);     // the trainer will not ask
+        }
+        run.batches.plan(number, plan);
+        plan.truncate(rows);
+        from.release(plan.epoch(), plan.firstPosition() - span);
     }
 
     private void collate(HostSlot slot) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.DeviceStream;
 import io.penstock.loader.slots.Delivery;
 import io.penstock.loader.slots.Lease;
@@ -9,9 +10,11 @@ import io.penstock.loader.slots.NotMadeException;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +39,9 @@ final class Course {
     /** The number, in the run, of the batch that comes next. */
     private long nextBatch;
     private boolean inlineFilled;
+    /** When the trainer began to wait for the samples of the next batch to arrive, if it did. */
+    private long askedAt = NOT_MEASURED;
+    private final BooleanSupplier isOver;
 
     /**
      * Begins with the first batch.
@@ -50,11 +56,14 @@ final class Course {
         this.probe = parts.telemetry.probe();
         this.delivery = parts.delivery;
         this.failure = parts.failure;
+        this.isOver = failure::isOver;
         begin(batches, 0);
     }
 
     private void begin(BatchSampler batches, long base) {
         run = new PlannedRun(batches, base, endEpoch, Long.MAX_VALUE - base - parts.ring.size());
+        parts.beginArrivals(batches);
+        askedAt = NOT_MEASURED;
         nextBatch = 0;
         inlineFilled = false;
         parts.makers.forEach(maker -> maker.begin(run));
@@ -66,8 +75,26 @@ final class Course {
         return run;
     }
 
+    /** Whether there is another batch. If samples arrive, waits for those of the batch, or their end. */
     boolean hasNext() {
-        return run.has(nextBatch);
+        Optional<Arrivals> arrivals = parts.arrivals();
+        if (arrivals.isEmpty() || run.hasArrived(nextBatch)) {
+            return run.has(nextBatch);
+        }
+        if (askedAt == NOT_MEASURED) {
+            askedAt = nanoTime.getAsLong();
+        }
+        try {
+            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver) > 0;
+            if (!has && isOver.getAsBoolean()) {
+                failure.checkOpen();
+                failure.check();
+            }
+            return has;
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw new LoaderInterruptedException(nextBatch);
+        }
     }
 
     /** The epoch of the next batch; behind the last one, the first epoch that is not given. */
@@ -77,7 +104,8 @@ final class Course {
 
     /** What the trainer was given so far. */
     LoaderState state() {
-        return nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+        LoaderState state = nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+        return parts.arrivals().map(arrivals -> arrivals.complete(state)).orElse(state);
     }
 
     /**
@@ -94,7 +122,9 @@ final class Course {
         }
         long sequence = run.base + nextBatch;
         probe.requested(sequence, run);
-        long requestedAt = inline || !delivery.isReady(sequence) ? nanoTime.getAsLong() : NOT_MEASURED;
+        long requestedAt = askedAt != NOT_MEASURED ? askedAt
+                : inline || !delivery.isReady(sequence) ? nanoTime.getAsLong() : NOT_MEASURED;
+        askedAt = NOT_MEASURED;
         parts.leases.begin();
         Lease lease = null;
         try {
@@ -144,6 +174,7 @@ final class Course {
     void moveTo(BatchSampler batches) {
         failure.checkOpen();
         failure.check();
+        parts.arrivals().ifPresent(arrivals -> arrivals.check(batches.startState()));
         try {
             parts.pool.stop();
         } catch (IllegalStateException stuck) {

@@ -4,6 +4,7 @@ package io.penstock.loader;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
 import io.penstock.io.ReadMode;
@@ -12,7 +13,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
-import io.penstock.telemetry.Telemetry;
+import io.penstock.telemetry.recording.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,7 +66,7 @@ public final class DataLoaderBuilder {
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
-        this.sampler = Sampler.sequential(dataset.size());
+        this.sampler = dataset.arrivals().map(Arrivals::order).orElseGet(() -> Sampler.sequential(dataset.size()));
     }
 
     /**

@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.os.Machine;
+import io.penstock.sampling.Sampler;
 
 /** What settings of a loader may be at most, and with what others they do not go together. */
 final class LoaderLimits {
@@ -21,6 +22,7 @@ final class LoaderLimits {
 
     /** Fails if settings are out of bounds or contradict each other. */
     static void check(DataLoaderBuilder settings) {
+        settings.dataset.arrivals().ifPresent(arrivals -> checkArrivals(settings, arrivals.order()));
         check(settings.workers >= 0 && settings.workers <= MOST_WORKERS, "workers", settings.workers, "0 to "
                 + MOST_WORKERS
                 + " (each is a thread with its own memory; more workers than processors do not help)");
@@ -37,6 +39,17 @@ final class LoaderLimits {
         check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
                 || settings.device.hostAccessible(), "transfer", "in place",
                 "copy, as the CPU cannot read this device's memory");
+    }
+
+    private static void checkArrivals(DataLoaderBuilder settings, Sampler order) {
+        check(settings.sampler == order, "order of a stream", settings.sampler.fingerprint(),
+                "its own, " + order.fingerprint() + " (shuffle a stream when you open it)");
+        check(settings.budget == null, "batches of a stream", "a token budget", "a number of samples");
+        check(settings.badSamples != BadSamplePolicy.REPLACE, "bad samples of a stream", settings.badSamples,
+                "FAIL or SKIP (there are no other samples to draw)");
+        check(order.epochs() == 1 || order.size() % settings.shard.worldSize() == 0,
+                "records in an epoch of a stream", order.size(),
+                "a multiple of the " + settings.shard.worldSize() + " ranks");
     }
 
     static void check(boolean condition, String what, Object found, String expected) {

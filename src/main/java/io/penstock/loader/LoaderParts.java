@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.Closing;
 import io.penstock.loader.slots.CopyDelivery;
@@ -20,8 +21,8 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.store.integrity.reads.VerifiedReads;
-import io.penstock.telemetry.LoaderIdentity;
-import io.penstock.telemetry.Telemetry;
+import io.penstock.telemetry.recording.LoaderIdentity;
+import io.penstock.telemetry.recording.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -70,7 +71,8 @@ final class LoaderParts {
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
         this.user = user(settings.name, failure);
-        this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size());
+        this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size(),
+                settings.dataset.arrivals().isPresent());
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
@@ -146,10 +148,26 @@ final class LoaderParts {
         return Math.addExact(ahead, Math.max(1, settings.workers) + 1);
     }
 
+    /** Lets arriving samples arrive for a run, before anything of it is made. */
+    void beginArrivals(BatchSampler batches) {
+        settings.dataset.arrivals().ifPresent(
+                arrivals -> arrivals.begin(batches.startState(), settings.shard, span()));
+    }
+
+    Optional<Arrivals> arrivals() {
+        return settings.dataset.arrivals();
+    }
+
+    /** Positions from the oldest batch that the trainer may have been given last to the latest that is being made. */
+    private long span() {
+        return (ring.size() + settings.deviceSlots + 1L) * settings.batchSize * settings.shard.worldSize();
+    }
+
     /** What a worker reads ahead with, if anything. */
     private Optional<BatchesAhead> ahead() {
-        return settings.readAheadBytes == 0 ? Optional.empty() : Optional.of(new BatchesAhead(settings.dataset,
-                ring.slot(0).plan.samples().length, Math.max(1, settings.workers), settings.readAheadBytes));
+        return settings.readAheadBytes == 0 || arrivals().isPresent() ? Optional.empty()
+                : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
+                        Math.max(1, settings.workers), settings.readAheadBytes));
     }
 
     private Telemetry openTelemetry(boolean copies) {
@@ -173,7 +191,7 @@ final class LoaderParts {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
         reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
-                ahead(), telemetry.probe(), settings.nanoTime);
+                ahead(), settings.dataset.arrivals().orElse(null), span(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime),
                 Worker::close);

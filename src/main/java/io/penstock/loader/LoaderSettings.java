@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What changes a loader's speed and memory and never a byte of its batches, as a value that can be kept in a file. What
@@ -101,7 +102,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      * @return JSON, with a line feed at its end
      */
     public String toJson() {
-        Map<String, Object> fields = new LinkedHashMap<>();
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put(VERSION_KEY, FORM_VERSION);
         workers.ifPresent(value -> fields.put("workers", value));
         prefetch.ifPresent(value -> fields.put("prefetch", value));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /** The batches that a sampler plans, from where it starts until the loader's last epoch is over. */
 final class PlannedRun extends Run {
@@ -16,6 +18,8 @@ final class PlannedRun extends Run {
     private final long certainNumber;
     /** The first batch that was not read ahead. */
     private final AtomicLong ahead = new AtomicLong();
+    /** The latest batch of which all samples are known to have arrived. */
+    private final AtomicLong arrived = new AtomicLong(-1);
 
     PlannedRun(BatchSampler batches, long base, long endEpoch, long endNumber) {
         super(base);
@@ -29,6 +33,32 @@ final class PlannedRun extends Run {
     @Override
     public boolean has(long number) {
         return number < certainNumber || number < endNumber && batches.epochOf(number, endEpoch) < endEpoch;
+    }
+
+    /**
+     * Waits until it is known whether a batch of arriving samples exists, and that is until all of it is there.
+     *
+     * @param isOver asked now and then: whether nobody wants to know any more
+     * @return how many of its samples each rank has; 0 if the samples have ended, or it is over
+     */
+    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver) throws InterruptedException {
+        int world = batches.shard().worldSize();
+        long epoch = batches.epochOf(number);
+        long position = batches.positionOf(number);
+        long wanted = Math.min((long) batches.batchSize() * world, batches.sampler().size() - position);
+        long there = arrivals.await(epoch, position, wanted, isOver) / world;
+        if (there == 0 || batches.dropsLast() && there < batches.batchSize()) {
+            return 0;
+        }
+        if (there == batches.batchSize()) {
+            arrived.accumulateAndGet(number, Math::max);
+        }
+        return (int) there;
+    }
+
+    /** Whether a batch and all before it are known to be there. */
+    boolean hasArrived(long number) {
+        return number <= arrived.getOpaque();
     }
 
     /** The epoch of a batch; behind the last one, the first epoch of which the run has nothing. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The loader: {@link io.penstock.loader.DataLoader} is where to start. It opens a ring of slots
- * ({@code loader.slots}) and the threads that fill it ({@code loader.workers}), and lends each batch to the trainer as
- * a {@link io.penstock.loader.Batch}.
+ * The loader: start at {@link io.penstock.loader.DataLoader}. It opens a ring of slots ({@code loader.slots}) and the
+ * threads that fill it ({@code loader.workers}), and lends each batch to the trainer as a
+ * {@link io.penstock.loader.Batch}.
  *
- * <p>Everything is allocated when the loader is opened: the ring bounds memory, and being full is the backpressure.
+ * <p>All memory is allocated when the loader opens. The ring bounds it; when the ring is full, the workers wait.
  */
 @NullMarked
 package io.penstock.loader;

@@ -2,7 +2,7 @@
 /**
  * HTML and SVG: elements as text, and the axes of charts.
  *
- * <p>Not exported: pictures are for people, and may change.
+ * <p>Not exported: what is drawn may change in any release.
  */
 @NullMarked
 package io.penstock.markup;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Native memory: dtypes, tensors and slabs. This package depends on the JDK alone.
- */
+/** Native memory: dtypes, tensors and slabs. This package depends on the JDK alone. */
 @NullMarked
 package io.penstock.memory;
 

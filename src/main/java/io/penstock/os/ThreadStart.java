@@ -14,7 +14,6 @@ public final class ThreadStart {
     /**
      * Starts a thread.
      *
-     * @param thread the thread
      * @param what what it is needed for: {@code worker 3 of 8}
      * @throws ThreadLimitException if the OS has no more threads; names the thread, what it is for, and the limit
      */

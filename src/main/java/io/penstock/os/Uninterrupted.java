@@ -62,6 +62,30 @@ public final class Uninterrupted {
     }
 
     /**
+     * Interrupts a thread and waits until it has ended, for a time at most.
+     *
+     * @param thread the thread, which was started
+     * @param millis the time
+     * @return whether it has ended
+     */
+    public static boolean end(Thread thread, long millis) {
+        thread.interrupt();
+        boolean interrupted = false;
+        long begin = System.nanoTime();
+        long left = millis;
+        while (thread.isAlive() && left > 0) {
+            try {
+                thread.join(left);
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+            left = millis - (System.nanoTime() - begin) / 1_000_000;
+        }
+        restore(interrupted);
+        return !thread.isAlive();
+    }
+
+    /**
      * Waits until threads have ended.
      *
      * @param threads the threads; one that was not started counts as ended

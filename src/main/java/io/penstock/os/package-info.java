@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Calls of the operating system that the JDK does not offer.
- */
+/** System calls that the JDK does not offer. */
 @NullMarked
 package io.penstock.os;
 

@@ -106,6 +106,16 @@ public final class BatchPlan {
     }
 
     /**
+     * Drops the last samples: a stream has ended before them.
+     *
+     * @param rows how many samples are left, at least 1
+     */
+    public void truncate(int rows) {
+        count = Math.min(count, rows);
+        valid = Math.min(valid, rows);
+    }
+
+    /**
      * {@return how many unreadable samples were replaced: the calls of {@link #replace} and {@link #withdraw} since the
      * plan was made}
      */

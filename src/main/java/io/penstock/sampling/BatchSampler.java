@@ -24,12 +24,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
     /** What decides the batches, besides their size. */
     record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
-            long startEpoch, long startPosition) {
+            long startEpoch, long startPosition, List<LaneState> lanes) {
 
         static Settings of(Sampler sampler, Shard shard) {
             Positions.checkSize(sampler.size());
             return new Settings(sampler, new OrderCache(sampler), Objects.requireNonNull(shard, "shard"), false, "", 0,
-                    0);
+                    0, List.of());
         }
 
         String lastDropped() {
@@ -118,7 +118,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public BatchSampler droppingLast() {
         return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
-                settings.startPosition));
+                settings.startPosition, settings.lanes));
     }
 
     /**
@@ -129,7 +129,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public BatchSampler withDataset(String fingerprint) {
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
-                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition));
+                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition,
+                settings.lanes));
     }
 
     /**
@@ -142,6 +143,10 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @throws IllegalArgumentException if there is no such position
      */
     public BatchSampler startingAt(long epoch, long position) {
+        return startingAt(epoch, position, List.of());
+    }
+
+    private BatchSampler startingAt(long epoch, long position, List<LaneState> lanes) {
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
@@ -149,7 +154,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
-                position));
+                position, lanes));
     }
 
     /**
@@ -173,7 +178,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         if (!differences.isEmpty()) {
             throw new StateMismatchException(differences);
         }
-        return startingAt(state.epoch(), state.position());
+        return startingAt(state.epoch(), state.position(), state.lanes());
     }
 
     /**
@@ -262,9 +267,22 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public abstract long firstBatchOf(long epoch);
 
+    /**
+     * Returns where a batch begins.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return the position in its epoch of the first sample that some rank has in the batch
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public long positionOf(long number) {
+        long epoch = epochOf(number);
+        return begin(epoch, number - firstBatchOf(epoch));
+    }
+
     /** {@return the state before the first batch} */
     public LoaderState startState() {
-        return stateAt(startEpoch, settings.startPosition);
+        return new LoaderState(startEpoch, settings.startPosition, settings.sampler.seed(),
+                settings.sampler.fingerprint(), settings.dataset, settings.lanes);
     }
 
     /**

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ties a loader's state to the trainer's checkpoint. It is saved as {@value #FILE_NAME} beside the checkpoint's files,
@@ -142,13 +143,10 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      * @return JSON
      */
     public String toJson() {
-        Map<String, Object> marks = new LinkedHashMap<>();
+        Map<String, @Nullable Object> marks = new LinkedHashMap<>();
         new TreeMap<>(files).forEach((name, mark) -> marks.put(name, List.of(mark.bytes, mark.crc32c)));
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put(VERSION_KEY, FORMAT_VERSION);
-        fields.put("step", step);
-        fields.put("state", Json.parse(state.toJson()));
-        fields.put("files", marks);
+        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY, FORMAT_VERSION, "step", step,
+                "state", Json.parse(state.toJson()), "files", marks);
         return Json.write(fields);
     }
 

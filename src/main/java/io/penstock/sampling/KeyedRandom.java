@@ -92,6 +92,17 @@ public final class KeyedRandom implements RandomGenerator {
         words.seed(SplitMix64.first(positionState + step));
     }
 
+    /**
+     * One word of a sequence, without those before it: for noise whose every value is computed alone.
+     *
+     * @param state what the sequence's state starts as
+     * @param number the word's number, from 0
+     * @return the word, as {@link #nextLong} returns it
+     */
+    public static long word(long state, long number) {
+        return SplitMix64.word(state, number);
+    }
+
     /** {@return the next word: all 64 bits are random} */
     @Override
     public long nextLong() {

@@ -9,17 +9,19 @@ import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A training run's position in its data: what the trainer has received on all ranks, not what was prefetched. It has a
  * constant size.
  *
  * <p>It is independent of workers, ranks and batch size: a run that resumes from it starts at {@code position} of
- * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler.
+ * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler. A stream
+ * has no index, so its state also says where to read on; it has some 50 bytes more a partition.
  *
  * @param epoch the epoch, from 0
  * @param position how many positions of the epoch the trainer has received, less than the epoch's size: the end of an
@@ -27,11 +29,15 @@ import java.util.Objects;
  * @param seed the sampler's seed
  * @param sampler the sampler's fingerprint
  * @param dataset the dataset's fingerprint; empty if none was set
+ * @param lanes where a stream is read on, by lane; empty for a dataset with an index
  */
-public record LoaderState(long epoch, long position, long seed, String sampler, String dataset) {
+public record LoaderState(long epoch, long position, long seed, String sampler, String dataset,
+        List<LaneState> lanes) {
 
-    /** The version of the text form that {@link #toJson()} writes. */
+    /** The version of the text form that {@link #toJson()} writes for a dataset with an index. */
     public static final long FORMAT_VERSION = 1;
+    /** The version for a stream. */
+    public static final long STREAM_VERSION = 2;
 
     private static final String VERSION_KEY = "penstock_state";
     private static final String WHAT = "a loader state";
@@ -48,6 +54,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     public LoaderState {
         Objects.requireNonNull(sampler, "sampler");
         Objects.requireNonNull(dataset, "dataset");
+        lanes = List.copyOf(lanes);
         if (epoch < 0 || epoch > Positions.MAX_SIZE) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
         }
@@ -57,19 +64,56 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
+     * The state of a run over a dataset with an index.
+     *
+     * @param epoch the epoch, from 0
+     * @param position how many positions of the epoch the trainer has received
+     * @param seed the sampler's seed
+     * @param sampler the sampler's fingerprint
+     * @param dataset the dataset's fingerprint; empty if none was set
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    public LoaderState(long epoch, long position, long seed, String sampler, String dataset) {
+        this(epoch, position, seed, sampler, dataset, List.of());
+    }
+
+    /**
+     * Joins the states of the ranks of a run over a stream of several lanes. Each rank reads some of the lanes, and
+     * knows only those.
+     *
+     * @param ranks the states of all ranks after the same step
+     * @return the state to save
+     * @throws IllegalArgumentException if they are states of different steps or runs
+     */
+    public static LoaderState join(List<LoaderState> ranks) {
+        LoaderState first = ranks.getFirst();
+        Map<Integer, LaneState> lanes = new TreeMap<>();
+        for (LoaderState rank : ranks) {
+            if (rank.epoch != first.epoch || rank.position != first.position || !first.differences(rank).isEmpty()) {
+                throw new IllegalArgumentException("found states " + first + " and " + rank
+                        + ", expected those of one step");
+            }
+            rank.lanes.forEach(lane -> lanes.put(lane.lane(), lane));
+        }
+        return new LoaderState(first.epoch, first.position, first.seed, first.sampler, first.dataset,
+                List.copyOf(lanes.values()));
+    }
+
+    /**
      * The text form, one line:
-     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}.
+     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}. That of a stream is
+     * version 2, and has its lanes too.
      *
      * @return JSON
      */
     public String toJson() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put(VERSION_KEY, FORMAT_VERSION);
-        fields.put("epoch", epoch);
-        fields.put("position", position);
-        fields.put("seed", seed);
-        fields.put("sampler", sampler);
-        fields.put("dataset", dataset);
+        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,
+                lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION, "epoch", epoch, "position", position, "seed", seed,
+                "sampler", sampler, "dataset", dataset);
+        if (!lanes.isEmpty()) {
+            fields.put("lanes", lanes.stream().map(lane -> Json.members("lane", (long) lane.lane(), "from", lane.from(),
+                    "turn", (long) lane.turn(), "cursors", lane.cursors())).toList());
+        }
         return Json.write(fields);
     }
 
@@ -85,11 +129,21 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     static LoaderState of(JsonFields fields) {
-        fields.expect(VERSION_KEY, FORMAT_VERSION);
+        long version = fields.whole(VERSION_KEY, FORMAT_VERSION, STREAM_VERSION);
         LoaderState state = new LoaderState(fields.whole("epoch"), fields.whole("position"), fields.whole("seed"),
-                fields.text("sampler"), fields.text("dataset"));
+                fields.text("sampler"), fields.text("dataset"),
+                version == FORMAT_VERSION ? List.of()
+                        : fields.objects("lanes").stream().map(LoaderState::lane).toList());
         fields.end();
         return state;
+    }
+
+    private static LaneState lane(JsonFields fields) {
+        LaneState lane = new LaneState((int) fields.whole("lane", 0, Integer.MAX_VALUE),
+                fields.whole("from", 0, Positions.MAX_SIZE), (int) fields.whole("turn", 0, Integer.MAX_VALUE),
+                fields.texts("cursors"));
+        fields.end();
+        return lane;
     }
 
     /**

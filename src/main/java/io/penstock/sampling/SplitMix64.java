@@ -26,7 +26,12 @@ final class SplitMix64 {
 
     /** Returns the first output of a generator with this state. */
     static long first(long state) {
-        return mix(state + GAMMA);
+        return word(state, 0);
+    }
+
+    /** Returns an output of a generator with this state, by its number from 0. */
+    static long word(long state, long number) {
+        return mix(state + (number + 1) * GAMMA);
     }
 
     /**

@@ -4,6 +4,7 @@ package io.penstock.store;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *     for a record store, also its content and digests
  * @param arrays the arrays, in file order; null for a record store
  */
-public record Inspection(Location path, String kind, List<Location> files, Map<String, Object> details,
+public record Inspection(Location path, String kind, List<Location> files, Map<String, @Nullable Object> details,
         @Nullable List<Array> arrays) {
 
     /** How much an inspection reads. */
@@ -58,7 +59,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      * @param details the format's other fields by name, in order, as for {@link Inspection#details}
      */
     public record Array(String name, DType dtype, String storedDtype, List<Long> shape, @Nullable String storedOrder,
-            long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, Object> details) {
+            long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, @Nullable Object> details) {
 
         /** Copies. */
         public Array {
@@ -84,12 +85,9 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
 
         /** {@return the array in JSON form: the fields that are not null, in order} */
-        public Map<String, Object> toMap() {
-            Map<String, Object> map = new LinkedHashMap<>();
-            map.put("name", name);
-            map.put("dtype", dtype.toString());
-            map.put("stored_dtype", storedDtype);
-            map.put("shape", shape);
+        public Map<String, @Nullable Object> toMap() {
+            Map<String, @Nullable Object> map = Json.members("name", name, "dtype", dtype.toString(),
+                    "stored_dtype", storedDtype, "shape", shape);
             if (storedOrder != null) {
                 map.put("stored_order", storedOrder);
             }
@@ -120,7 +118,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      * @param files the store's files
      * @param details the format's own fields
      */
-    public Inspection(Location path, String kind, List<Location> files, Map<String, Object> details) {
+    public Inspection(Location path, String kind, List<Location> files, Map<String, @Nullable Object> details) {
         this(path, kind, files, details, null);
     }
 
@@ -200,10 +198,8 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
      * {@return the inspection in JSON form: {@code kind}, {@code path}, {@code files} if there are several, the
      * format's own fields, and {@code arrays} unless it is a record store}
      */
-    public Map<String, Object> toMap() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("kind", kind);
-        map.put("path", path.toString());
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = Json.members("kind", kind, "path", path.toString());
         if (files.size() > 1) {
             map.put("files", files.stream().map(Location::toString).toList());
         }

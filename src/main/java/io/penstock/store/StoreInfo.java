@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The structure of a store of arrays.
@@ -15,7 +16,8 @@ import java.util.Map;
  * @param details the format's own fields by name, in order: as for {@link Inspection#details}
  * @param arrays the arrays, in file order; views, valid until the store is closed
  */
-public record StoreInfo(String kind, List<Location> files, Map<String, Object> details, List<StoredArray> arrays) {
+public record StoreInfo(String kind, List<Location> files, Map<String, @Nullable Object> details,
+        List<StoredArray> arrays) {
 
     /** Copies. */
     public StoreInfo {

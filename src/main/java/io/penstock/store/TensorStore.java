@@ -6,7 +6,6 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
-import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
@@ -34,18 +33,6 @@ public non-sealed interface TensorStore extends Store {
      */
     static TensorStore open(Path path) throws IOException {
         return open(path, OpenOptions.DEFAULT);
-    }
-
-    /**
-     * Opens a store with a given dtype: numpy stores types it lacks, such as {@code bf16}, as bytes.
-     *
-     * @param path a file or a folder of the store
-     * @param dtype the type of its elements
-     * @return the store, to be closed by the caller
-     * @throws IOException as {@link #open(Path, OpenOptions)}
-     */
-    static TensorStore open(Path path, DType dtype) throws IOException {
-        return open(path, OpenOptions.DEFAULT.withDType(dtype));
     }
 
     /**

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A loader's telemetry. A loader reports events to a {@link io.penstock.telemetry.LoaderProbe}; from them come running
- * totals ({@link io.penstock.telemetry.LoaderReport}), the accounts of the latest batches
- * ({@link io.penstock.telemetry.Accounts}), JFR events, and ranges for NVIDIA's tools.
- *
- * <pre>
- *   loader ──▶ LoaderProbe ──┬─▶ totals        always
- *                            ├─▶ accounts      ─┐
- *                            ├─▶ JFR events     ├ unless the loader keeps no accounts
- *                            └─▶ NVTX ranges   ─┘ if a tool listens
- * </pre>
- *
- * <p>A probe is called for every batch, so it takes only nanoseconds and allocates nothing.
+ * What a loader measures about itself: running totals ({@link io.penstock.telemetry.LoaderReport}) and where the time
+ * of each of the latest batches went ({@link io.penstock.telemetry.Accounts}).
  */
 @NullMarked
 package io.penstock.telemetry;

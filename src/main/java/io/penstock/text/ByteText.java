@@ -25,7 +25,6 @@ public final class ByteText {
     /**
      * Reads {@code 64M}, {@code 2G} or a number of bytes.
      *
-     * @param text the text
      * @return bytes, positive
      * @throws IllegalArgumentException if the text is no such size
      */

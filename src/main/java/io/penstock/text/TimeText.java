@@ -36,7 +36,6 @@ public final class TimeText {
     /**
      * Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds.
      *
-     * @param text the text
      * @return nanoseconds, positive
      * @throws IllegalArgumentException if the text is no such time
      */

@@ -2,7 +2,7 @@
 /**
  * Quantities as people read and write them: numbers and shares, bytes, times.
  *
- * <p>Not exported: what is written here is for people, and may change.
+ * <p>Not exported: the texts may change in any release.
  */
 @NullMarked
 package io.penstock.text;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.transform;
 
+import io.penstock.device.internal.RawMemory;
+
 /** Ascending i32 positions in device memory. */
 final class CuSeqlens {
     private CuSeqlens() {

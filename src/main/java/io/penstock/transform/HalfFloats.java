@@ -4,6 +4,7 @@ package io.penstock.transform;
 import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.I64;
 
+import io.penstock.device.internal.RawMemory;
 import java.lang.foreign.MemorySegment;
 
 /** Rounds f32 arrays to 16-bit formats, in loops that the JIT vectorizes. The caller casts NaNs. */

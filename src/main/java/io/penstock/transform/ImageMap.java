@@ -9,16 +9,21 @@ import static io.penstock.transform.ImageArguments.HEIGHT;
 import static io.penstock.transform.ImageArguments.WIDTH;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Runs an {@link ImageTransform} in a loader's workers, one image at a time; a null crop means center crops. */
 record ImageMap(MemorySegment arguments, @Nullable RandomCrop crop) implements SampleMap {
+
+    private static final List<String> PARTS = List.of("normalize");
+
     /** A view of the dataset with transformed images. */
     static Dataset over(ImageTransform transform, Dataset images, String field, @Nullable RandomCrop crop) {
         MemorySegment a = transform.arguments();
@@ -34,6 +39,17 @@ record ImageMap(MemorySegment arguments, @Nullable RandomCrop crop) implements S
         }
         return images.map(field, new TensorSpec(field, transform.targetType(), transform.targetShape()),
                 crop == null ? transform.toString() : transform + ", " + crop, RandomCrop.STEP, new ImageMap(a, crop));
+    }
+
+    @Override
+    public List<String> parts() {
+        return PARTS;
+    }
+
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
+        map(in, random, out);
+        clock.done(0);
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.transform;
 
+import io.penstock.device.internal.RawMemory;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;

@@ -3,6 +3,8 @@ package io.penstock.transform;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
+import io.penstock.device.internal.RawMemory;
+import io.penstock.device.internal.Word;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.transform;
 
+import io.penstock.device.internal.RawMemory;
+import io.penstock.device.internal.Word;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;

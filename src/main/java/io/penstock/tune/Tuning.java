@@ -4,6 +4,7 @@ package io.penstock.tune;
 import io.penstock.json.Json;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,13 +53,13 @@ public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Cu
     }
 
     /**
-     * {@return the point of a setting on the last curve that includes it, or null}
+     * {@return the point of a setting on the last curve that includes it}
      *
      * @param candidate the setting
      */
-    public @Nullable Measured measured(SearchPoint candidate) {
+    public Optional<Measured> measured(SearchPoint candidate) {
         return curves.reversed().stream().flatMap(curve -> curve.points().stream())
-                .filter(point -> point.candidate().equals(candidate)).findFirst().orElse(null);
+                .filter(point -> point.candidate().equals(candidate)).findFirst();
     }
 
     /** {@return the whole result: maps, lists and values for a JSON writer} */

@@ -29,6 +29,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class AugmentTest {
@@ -54,6 +55,9 @@ class AugmentTest {
                 .affine(AffineRanges.degrees(10).translate(0.2, 0.1).scale(0.8, 1.2).shear(5, 5),
                         Interpolation.BILINEAR, 3)
                 .randAugment().trivialAugmentWide(Interpolation.BILINEAR)
+                .perspective(0.5, 0.5).gaussianBlur(5).gamma(Range.of(0.8, 1.2), 0.5).brightnessContrast(0.2, 0.2, 0.5)
+                .gaussianNoise(Range.of(0, 0.1)).autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST).augMix()
+                .pad(Padding.of(1, Padding.Mode.SYMMETRIC)).resize(16, 12, ResizeFilter.BICUBIC)
                 .randomCrop(14, 10, Padding.of(2, Padding.Mode.REFLECT)).randomErasing(0.5);
     }
 
@@ -199,6 +203,70 @@ class AugmentTest {
     }
 
     @Test
+    void colorsOfAnImageOfSeveralStripsAreThoseOfItsParts() {
+        int side = 600;                                                 // more pixels than the planes hold at once
+        byte[] pixels = new byte[side * side * 3];
+        new Random(SEED).nextBytes(pixels);
+        Tensor image = Tensor.of(MemorySegment.ofArray(pixels), DType.U8, side, side, 3);
+        Augment jitter = Augment.images().colorJitter(0.4, 0, 0.4, 0.1);
+        Map<String, Double> values = new LinkedHashMap<>(
+                jitter.parameters(new KeyedRandom(SEED, 0), 0, side, side).get(0).values());
+        byte[] whole = applied(jitter, List.of(new StepParameters("penstock.augment.colorJitter", values)), image,
+                side, side, 3);
+        for (int row : new int[] {0, 435, 436, 437, 599}) {
+            MemorySegment ofRow = MemorySegment.ofArray(pixels).asSlice(row * side * 3L, side * 3L);
+            Tensor part = Tensor.of(ofRow, DType.U8, 1, side, 3);
+            assertArrayEquals(applied(jitter, List.of(new StepParameters("penstock.augment.colorJitter", values)), part,
+                    1, side, 3), Arrays.copyOfRange(whole, row * side * 3, (row + 1) * side * 3));
+        }
+    }
+
+    @Test
+    void theContrastOfAnImageOfSeveralStripsIsAboutTheMeanOfAll() {
+        int side = 600;
+        byte[] pixels = new byte[side * side * 3];
+        Arrays.fill(pixels, 0, pixels.length / 2, (byte) 200);
+        Tensor image = Tensor.of(MemorySegment.ofArray(pixels), DType.U8, side, side, 3);
+        Augment jitter = Augment.images().colorJitter(Range.of(1, 1), Range.of(0, 2), Range.of(0.5, 1), Range.of(0, 0));
+        Map<String, Double> values = new LinkedHashMap<>(
+                jitter.parameters(new KeyedRandom(SEED, 0), 0, side, side).get(0).values());
+        values.put("contrast", 0.5);
+        values.put("saturation", 1.0);
+        byte[] found = applied(jitter, List.of(new StepParameters("penstock.augment.colorJitter", values)), image, side,
+                side, 3);
+        assertEquals(149, found[0] & 0xFF);                             // 0.5 · 200 + 0.5 · 99.5, as gray of 200 is 199
+        assertEquals(49, found[found.length - 1] & 0xFF);
+    }
+
+    @Test
+    void viewsAreFieldsOfTheirOwnThatDrawIndependently() {
+        Augment crop = Augment.images().randomCrop(6, 6);
+        Views views = Views.of("first", crop).and("second", crop).and("small", Augment.images().randomCrop(4, 4));
+        try (MemoryTensorStore store = store();
+                DataLoader loader = DataLoader.builder(views.mapped(TensorRows.of(store), "image")).batchSize(SAMPLES)
+                        .shuffle(SEED).endEpoch(1).open();
+                Batch batch = loader.next()) {
+            assertEquals(List.of("first", "second", "small", "mask"),
+                    batch.fields().stream().map(TensorSpec::name).toList());
+            int equal = 0;
+            for (int row = 0; row < batch.count(); row++) {
+                Map<String, byte[]> found = new HashMap<>();
+                for (String view : List.of("first", "second")) {
+                    List<StepParameters> parameters = Augment.images("penstock.augment." + view).randomCrop(6, 6)
+                            .parameters(new KeyedRandom(SEED, 0), batch.position(row), 20, 26);
+                    found.put(view, batch.tensor(view).row(row).segment().toArray(ValueLayout.JAVA_BYTE));
+                    assertArrayEquals(applied(Augment.images("penstock.augment." + view).randomCrop(6, 6), parameters,
+                            store.tensor(0).row(batch.sample(row)), 6, 6, 3), found.get(view));
+                }
+                equal += Arrays.equals(found.get("first"), found.get("second")) ? 1 : 0;
+            }
+            assertTrue(equal < 3, "views of one pipeline are alike");
+            refused("'image' as [mask]: found [mask: u8[20,26,3], mask: u8[20,26,1]], expected names that differ",
+                    () -> Views.of("mask", crop).mapped(TensorRows.of(store), "image"));
+        }
+    }
+
+    @Test
     void flippingTwiceGivesTheImage() {
         Augment augment = Augment.images().horizontalFlip(1).verticalFlip(1).horizontalFlip(1).verticalFlip(1);
         for (int channels = 1; channels <= 4; channels++) {
@@ -282,6 +350,16 @@ class AugmentTest {
         refused("probability 1.5, expected 0 to 1", () -> Augment.images().horizontalFlip(1.5));
         refused("posterize to 9 bits, expected 0 to 8", () -> Augment.images().posterize(9, 0.5));
         refused("a range from 2.0 to 1.0", () -> Range.of(2, 1));
+        refused("a kernel of 4 pixels, expected an odd number", () -> Augment.images().gaussianBlur(4));
+        refused("gaussianBlur(11, sigma 0.1..2.0) of images of 5 x 5, expected sides of at least 6",
+                () -> applied(Augment.images().gaussianBlur(11), List.of(), image, 5, 5, 3));
+        refused("distortion 1.5, expected 0 to 1", () -> Augment.images().perspective(1.5, 0.5));
+        refused("fill 256, expected 0 to 255",
+                () -> Augment.images().perspective(0.5, 0.5, Interpolation.NEAREST, 256));
+        refused("gamma -1.0..1.0, expected at least 0", () -> Augment.images().gamma(Range.of(-1, 1), 0.5));
+        refused("sigma 0.0..2.0, expected 0 to 1", () -> Augment.images().gaussianNoise(Range.of(0, 2)));
+        refused("augMix of severity 11, 3 chains of depth 0, alpha 1.0, expected 1 to 10, 1 to 3, 0 to 3, and a "
+                + "positive alpha", () -> Augment.images().augMix(11, 3, 0, 1, Interpolation.NEAREST));
         assertThrows(IllegalStateException.class,
                 () -> Augment.images().normalize(MEAN, DEVIATION).horizontalFlip(0.5));
     }
@@ -297,7 +375,7 @@ class AugmentTest {
                 List.of(new StepParameters("penstock.augment.randomCrop", outside)), image, 4, 4, 3));
         refused("color change 4, expected 0 to 3", () -> changed(Augment.images().colorJitter(0.4, 0.4, 0.4, 0.1),
                 "second", 4, image));
-        refused("operation 14, expected 0 to 13", () -> changed(Augment.images().randAugment(), "operation2", 14,
+        refused("operation 15, expected 0 to 14", () -> changed(Augment.images().randAugment(), "operation2", 15,
                 image));
         refused("found penstock.augment.other{top=2.0, left=0.0}, expected [top, left] of penstock.augment.randomCrop",
                 () -> applied(crop, List.of(new StepParameters("penstock.augment.other", outside)), image, 4, 4, 3));

@@ -163,7 +163,7 @@ class PenstockTest {
         long second = 1_000_000_000L;
         try (ProgressBar bar = new ProgressBar(new PrintWriter(terminal), "tokenize", "B", 0)) {
             bar.update(100, 100, 10 * second);
-            bar.phase("checksum", 10 * second + 1);
+            bar.phase("checksum", 0, 10 * second + 1);
             bar.update(50, 100, 12 * second + 1);
             assertTrue(terminal.toString().endsWith(
                     "\r\u001b[Kchecksum [===============>              ]  50% 25 B/s, 0:02 left"), terminal.toString());

@@ -127,7 +127,7 @@ class StreamCommandTest {
             steps.record(stepNanos);
             waits.record(waitNanos);
         }
-        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 20 * waitNanos, 0, 0);
+        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 20 * waitNanos, 0, 0, List.of());
         var end = new LoaderState(1, 0, 0, "", "");
         var run = new StreamRun.Measured(20, 160, 1, 20 * stepNanos, 1, steps, waits, loader, end, false);
         return new StreamReport(run, WINDOW, 1, new LoaderMemory(4, 0, 1, 4, 0), stepNanos, null);
@@ -267,7 +267,7 @@ class StreamCommandTest {
     void anInterruptBeforeAnythingIsMeasuredIsReportedToo() throws Exception {
         try (TokenStore tokens = TokenStore.open(store);
                 DataLoader loader = DataLoader.builder(TokenWindows.of(tokens, WINDOW)).batchSize(8).open()) {
-            StreamRun run = new StreamRun(loader, System.nanoTime(), 0, new ProgressBar(null, "stream", ""));
+            StreamRun run = new StreamRun(loader, System.nanoTime(), 0, ProgressBar.hidden());
             Thread.currentThread().interrupt();
             StreamRun.Measured measured = run.run(3, 100);
             assertFalse(Thread.interrupted(), "the interrupt was taken");

@@ -141,7 +141,7 @@ class TokenizeCommandTest {
             Path part = folder.resolve(".out.writing/new");
             while (!hasTokens(part)) {
                 assertTrue(process.isAlive(), () -> "ended early");
-                Thread.onSpinWait();
+                Thread.sleep(5);
             }
             Signals.interrupt(process);
             assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");

@@ -15,6 +15,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.IfExists;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.FileTokenStore;
 import io.penstock.testing.MemoryTokenStore;
@@ -57,7 +58,7 @@ class StackTest {
         random.nextBytes(bytes);
         Path file = folder.resolve(dtype + "-" + shape.length + "-" + bytes.length + ".npy");
         NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(bytes), dtype, shape), IfExists.FAIL);
-        return TensorStore.open(file, dtype);
+        return TensorStore.open(file, OpenOptions.DEFAULT.withDType(dtype));
     }
 
     @ParameterizedTest

@@ -71,8 +71,8 @@ class CrashTest {
     }
 
     private static List<String> run(String... arguments) throws IOException, InterruptedException {
-        ChildJvm.Result result = new ChildJvm().variable(CallShim.PRELOAD, shim).within(TIMEOUT_SECONDS)
-                .option("-XX:TieredStopAtLevel=1").option("-XX:+UseSerialGC").run(CrashProgram.class, arguments);
+        ChildJvm.Result result = new ChildJvm().brief().variable(CallShim.PRELOAD, shim).within(TIMEOUT_SECONDS)
+                .run(CrashProgram.class, arguments);
         assertEquals(0, result.exitCode(), result.output());
         return result.output().lines().toList();
     }

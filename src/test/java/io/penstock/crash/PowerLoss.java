@@ -120,7 +120,7 @@ final class PowerLoss {
             return;
         }
         Tree state = disk.after(changes, there, sized);
-        if (!seen.add(state.digest() + promised)) {
+        if (!seen.add(state.digest() + " " + promised)) {
             return;
         }
         tally.count("different", 1);

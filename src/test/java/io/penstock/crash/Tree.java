@@ -2,7 +2,6 @@
 package io.penstock.crash;
 
 import io.penstock.io.publish.Folder;
-import io.penstock.testing.Digests;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -10,10 +9,11 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 
 /**
  * What is below a folder.
@@ -69,15 +69,19 @@ record Tree(TreeMap<String, Entry> entries) {
         }
     }
 
-    /** What tells it from others: names and content, without times. */
-    String digest() {
-        MessageDigest sha256 = Digests.sha256();
+    /** What tells it from others: names and content, without times. Two checksums, each quick to compute. */
+    long digest() {
+        CRC32 crc32 = new CRC32();
+        CRC32C crc32c = new CRC32C();
         entries.forEach((name, entry) -> {
-            sha256.update((name + (entry == null ? "/" : "=" + entry.bytes.length) + "\n").getBytes());
-            if (entry != null) {
-                sha256.update(entry.bytes);
+            byte[] head = (name + (entry == null ? "/" : "=" + entry.bytes.length) + "\n").getBytes();
+            for (Checksum checksum : new Checksum[] {crc32, crc32c}) {
+                checksum.update(head);
+                if (entry != null) {
+                    checksum.update(entry.bytes);
+                }
             }
         });
-        return HexFormat.of().formatHex(sha256.digest());
+        return crc32.getValue() << 32 | crc32c.getValue();
     }
 }

@@ -38,7 +38,6 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
-import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.telemetry.BatchAccount;
@@ -74,10 +73,13 @@ final class Writers {
         }
     }
 
-    /** Takes longer to make than all that is written with it. */
-    private static final Tokenizer TOKENIZER = Tokenizer.of("gpt2");
     private static final TokenOrigin ORIGIN = new TokenOrigin("none", "0".repeat(64));
     private static final String CHECKPOINT = Checkpoint.FILE_NAME;
+    /** The tokenizer, made where it is used: it takes longer than all that is written with it. */
+    private static final class Gpt2 {
+        static final Tokenizer TOKENIZER = Tokenizer.of("gpt2");
+    }
+
     /** The folder has files of others too. */
     private static final OpenOptions TARS = OpenOptions.DEFAULT.withFormat("webdataset");
     private static final long SAMPLES_OF_SHARD = 2;
@@ -186,8 +188,8 @@ final class Writers {
                         store("x.safetensors")),
                 new Writer("megatron", LASTS, "corpus", Writers::megatron, megatron("corpus")),
                 new Writer("tokenize", LASTS, "corpus", (folder, generation, replace) ->
-                        new TokenizeJob(TOKENIZER, List.of(input(generation, "text.txt")), folder.resolve("corpus"))
-                                .threads(1).ifExists(replace ? IfExists.REPLACE : IfExists.FAIL).run(),
+                        new TokenizeJob(Gpt2.TOKENIZER, List.of(input(generation, "text.txt")),
+                                folder.resolve("corpus")).threads(1).ifExists(ifExists(replace)).run(),
                         megatron("corpus")),
                 new Writer("part", LASTS, "corpus", (folder, generation, replace) -> {
                     try (PartWriter writer = PartWriter.create(folder.resolve("corpus"), DType.U16, ORIGIN,
@@ -348,7 +350,7 @@ final class Writers {
         }
         return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", false,
                 false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
-                new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN));
+                new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of());
     }
 
     // ---- what is read
@@ -370,7 +372,7 @@ final class Writers {
     private static Writer.Read store(String name) {
         return folder -> {
             try {
-                return Map.of(name, StoreContent.digest(folder.resolve(name), OpenOptions.DEFAULT));
+                return Map.of(name, StoreContent.verified(folder.resolve(name), OpenOptions.DEFAULT).digest());
             } catch (NoSuchFileException e) {
                 if (Files.exists(folder.resolve(name))) {
                     throw e;
@@ -393,9 +395,9 @@ final class Writers {
 
     /** The shards by their folder, and by a pattern of as many as there are. */
     private static Map<String, String> tars(Path folder) throws IOException {
-        String found;
+        StoreContent found;
         try {
-            found = StoreContent.digest(folder, TARS);
+            found = StoreContent.verified(folder, TARS);
         } catch (MalformedStoreException e) {
             try (DirectoryStream<Path> shards = Files.newDirectoryStream(folder, "x-*.tar")) {
                 if (shards.iterator().hasNext()) {
@@ -404,15 +406,12 @@ final class Writers {
             }
             return Map.of();
         }
-        long shards;
-        try (RecordStore store = RecordStore.open(folder, TARS)) {
-            shards = Math.ceilDiv(store.size(), SAMPLES_OF_SHARD);
-        }
+        long shards = Math.ceilDiv(found.size(), SAMPLES_OF_SHARD);
         Path pattern = folder.resolve("x-{000..00" + (shards - 1) + "}.tar");
-        if (!found.equals(StoreContent.digest(pattern, TARS))) {
+        if (!found.equals(StoreContent.of(pattern, TARS))) {
             throw new IOException(folder + ": other samples by its name than by the pattern of its shards");
         }
-        return Map.of("samples", found);
+        return Map.of("samples", found.digest());
     }
 
     private static Path replaced(Path file) throws IOException {

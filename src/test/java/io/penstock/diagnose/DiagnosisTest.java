@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -14,6 +16,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.SteppedTime;
 import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.os.ThreadUsage;
 import io.penstock.telemetry.BatchAccount;
@@ -24,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.function.LongUnaryOperator;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -108,6 +112,40 @@ class DiagnosisTest {
         assertInputShare(0.5, summary);
         assertEquals(1, share(summary, Cause.TRANSFORM), EXACT, summary.text());
         assertTrue(verdicts(summary).contains(Verdict.TRANSFORM), summary.text());
+    }
+
+    @Test
+    void thePartsOfAMapAreToldApart() {
+        var rows = new InjectedRows(4_000, null, null);
+        var mapped = rows.map("row", new TensorSpec("row", DType.U8, InjectedRows.WIDTH), "slow", new SampleMap() {
+            @Override
+            public List<String> parts() {
+                return List.of("quick", "dear");
+            }
+
+            @Override
+            public void map(Tensor in, RandomGenerator random, Tensor out) {
+                map(in, random, out, PartClock.NONE);
+            }
+
+            @Override
+            public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
+                long batch = in.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) / BATCH;
+                time.sleep(MILLI / 2, batch);
+                clock.done(0);
+                time.sleep(3 * MILLI / 2, batch);
+                clock.done(1);
+                out.segment().copyFrom(in.segment());
+            }
+        });
+        Summary summary = run(DataLoader.builder(mapped).batchSize(BATCH).workers(1), Trainer.holding(4));
+        assertEquals(List.of(new Summary.PartRow("quick", summary.input().parts().get(0).totalMillis(), 0.25),
+                new Summary.PartRow("dear", summary.input().parts().get(1).totalMillis(), 0.75)),
+                summary.input().parts());
+        Finding found = summary.findings().stream().filter(finding -> finding.verdict() == Verdict.TRANSFORM)
+                .findFirst().orElseThrow();
+        assertEquals("dear", found.evidence().get("dearest_step"));
+        assertEquals(0.75, found.evidence().get("dearest_step_share"));
     }
 
     @Test

@@ -5,12 +5,14 @@ import io.penstock.io.ReadMode;
 import io.penstock.loader.LoaderInfo;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.Role;
+import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.KeptAccounts;
+import io.penstock.telemetry.LoaderReport.PartTime;
+import io.penstock.telemetry.recording.KeptAccounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -62,6 +64,7 @@ final class Scenario {
     Recording.Marks marks;
     List<Recording.Stretch> pauses = new ArrayList<>();
     boolean withUsage = true;
+    List<PartTime> parts = List.of();
 
     LoaderInfo settings() {
         return new LoaderInfo("scenario", Role.TRAIN, "d", samples, rank, worldSize, workers, readMode, "device",
@@ -71,7 +74,7 @@ final class Scenario {
 
     Recording play() {
         return new Recording(settings(), KeptAccounts.of(accounts(), deviceSlots > 0), pauses, marks,
-                new Recording.Machine(8, 10e9, copyRate, 0.3));
+                new Recording.Machine(8, 10e9, copyRate, 0.3), parts);
     }
 
     private List<BatchAccount> accounts() {

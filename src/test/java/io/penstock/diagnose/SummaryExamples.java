@@ -9,6 +9,7 @@ import io.penstock.diagnose.Summary.Gc;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.Summary.InputPipeline;
 import io.penstock.diagnose.Summary.Overhead;
+import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.Slots;
@@ -63,6 +64,8 @@ public final class SummaryExamples {
                                 wait.mean() * count * 0.1, 1L << 30, 2, 0.61),
                         new StageRow(Stage.COLLATE, Distribution.of(new double[] {0.1, 0.2}), 0.15 * count,
                                 Double.NaN, Double.NaN, 1L << 30, 2, 0.1)),
+                List.of(new PartRow("decode", 0.9 * wait.mean() * count, 0.9),
+                        new PartRow("horizontalFlip", 0.1 * wait.mean() * count, 0.1)),
                 List.of(new CauseRow(Cause.DECODE, 0.9 * wait.mean() * count, 0.9, count),
                         new CauseRow(Cause.READ_BLOCKED, 0.1 * wait.mean() * count, 0.1, 3)),
                 new Slots(12, Distribution.of(new double[] {1, 2, 9}), 12, 3400), Distribution.of(new double[] {4}),

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.ReadMode;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -133,6 +134,28 @@ class VerdictsTest {
                 assertTrue(finding.summary().endsWith(".") && finding.action().endsWith("."), finding.toString());
             }
         }));
+    }
+
+    @Test
+    void theVerdictOnMapsNamesTheDearestStepAndWhatItWouldGiveToMoveIt() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 2_000;
+        scenario.transform = _ -> 8_000;
+        scenario.parts = List.of(new PartTime("decode", 60_000_000), new PartTime("randomResizedCrop", 60_000_000),
+                new PartTime("colorJitter", 150_000_000), new PartTime("normalize", 30_000_000));
+        Summary summary = Diagnoses.summary(scenario.play());
+        Finding found = summary.findings().stream().filter(finding -> finding.verdict() == Verdict.TRANSFORM)
+                .findAny().orElseThrow();
+        assertTrue(found.summary().contains("colorJitter is 50.0 % of the work on a sample"), found.summary());
+        assertEquals("colorJitter", found.evidence().get("dearest_step"));
+        // A batch takes 10.3 ms of a worker, without colorJitter and normalize 4.3 ms; two workers, a trainer of 2 ms.
+        assertEquals(10.305 / 4.305 - 1, (double) found.evidence().get("gain_on_device"), 0.05, found.toString());
+        assertEquals(10.305 / 2 / 2.021 - 1, (double) found.evidence().get("gain_offline"), 0.05, found.toString());
+        assertTrue(found.action().contains("on the device (") && found.action().contains("penstock convert"),
+                found.action());
+        assertEquals(List.of("decode", "randomResizedCrop", "colorJitter", "normalize"),
+                summary.input().parts().stream().map(Summary.PartRow::part).toList());
+        assertTrue(summary.text().contains("colorJitter"), summary.text());
     }
 
     @Test

@@ -21,8 +21,10 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
+import io.penstock.stream.StreamSource;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.RandomCrop;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -170,6 +172,36 @@ class ExamplePrelude {
 
             static void trainBatch(DjlTrainer trainer, Batch batch) {
             }
+        }
+    }
+
+    /** For examples of streams, whose sources are in jars of their own. */
+    static class Streams extends ExamplePrelude {
+
+        StreamSource topic;
+        Object database;
+        Path stateFile;
+
+        /** As {@code io.penstock.kafka.KafkaSource}. */
+        interface KafkaSource {
+
+            static KafkaSource builder(String servers, String topic) {
+                throw new UnsupportedOperationException();
+            }
+
+            StreamSource open() throws IOException;
+        }
+
+        /** As {@code io.penstock.jdbc.JdbcSource}. */
+        interface JdbcSource {
+
+            static JdbcSource builder(Object database, String table, String... key) {
+                throw new UnsupportedOperationException();
+            }
+
+            JdbcSource columns(String... names);
+
+            StreamSource open() throws IOException;
         }
     }
 

@@ -5,6 +5,7 @@ import io.penstock.io.spill.UnnamedFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** What Jazzer calls, in a process of its own, and what replays an input in the tests' process. */
@@ -15,7 +16,7 @@ public final class FuzzDriver {
 
     private static final int INPUTS_PER_LEAK_CHECK = 4096;
 
-    private static FuzzTarget target;
+    private static FuzzTargets targets;
     private static Path folder;
     private static int inputs;
 
@@ -25,10 +26,10 @@ public final class FuzzDriver {
     /**
      * Called once.
      *
-     * @param arguments the name of the target's class
+     * @param arguments how many inputs each target runs at most, then the names of the targets' classes
      */
     public static void fuzzerInitialize(String[] arguments) {
-        target = FuzzTarget.of(arguments[0]);
+        targets = new FuzzTargets(List.of(arguments).subList(1, arguments.length), Long.parseLong(arguments[0]));
         folder = Path.of(System.getProperty(FOLDER_PROPERTY));
         System.setProperty(UnnamedFile.FOLDER_PROPERTY, folder.toString());
     }
@@ -40,10 +41,15 @@ public final class FuzzDriver {
      * @throws IOException if an input cannot be written
      */
     public static void fuzzerTestOneInput(byte[] input) throws IOException {
-        target.run(input, folder);
+        targets.run(input, folder);
         if (++inputs % INPUTS_PER_LEAK_CHECK == 0) {
             requireNothingOpen(folder);
         }
+    }
+
+    /** Called at the end: says what was run. */
+    public static void fuzzerTearDown() {
+        System.err.print(targets.summary());
     }
 
     /** Runs one input, and looks for what it leaves open. */

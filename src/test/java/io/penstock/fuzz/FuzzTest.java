@@ -14,7 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -35,8 +37,9 @@ class FuzzTest {
     private static final int SEED = Integer.getInteger("fuzz.seed", 20261121);
 
     private static final String SUFFIX = "Fuzz";
-    /** What a build gives each target. */
-    private static final int BUILD_INPUTS = 1500;
+    /** What a build gives each target at most; Jazzer chooses the targets of so many tries. */
+    private static final int BUILD_INPUTS = 1000;
+    private static final int BUILD_TRIES = 4 * BUILD_INPUTS;
     /** What finding the planted fault may take; a tenth does as a rule. */
     private static final int PLANTED_INPUTS = 500_000;
 
@@ -60,15 +63,23 @@ class FuzzTest {
     @Tag("slow")
     @TestFactory
     Stream<DynamicTest> whatMutationsMakeOfSeedsIsReadOrRefused() throws IOException {
-        // Each target has a process of its own: as many as there are processors run beside each other.
-        ExecutorService processes = Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
-        List<DynamicTest> tests = new ArrayList<>();
+        int processors = Runtime.getRuntime().availableProcessors();
+        List<List<String>> groups = new ArrayList<>();
         for (String name : targets()) {
+            // In a build they share as many processes as there are processors; otherwise each has its own.
+            if (SECONDS > 0 || groups.size() < processors) {
+                groups.add(new ArrayList<>());
+            }
+            groups.stream().min(Comparator.comparingInt(List::size)).orElseThrow().add(name);
+        }
+        ExecutorService processes = Executors.newFixedThreadPool(processors);
+        List<DynamicTest> tests = new ArrayList<>();
+        for (List<String> group : groups) {
             Future<Void> fuzzed = processes.submit(() -> {
-                fuzz(name);
+                fuzz(group);
                 return null;
             });
-            tests.add(DynamicTest.dynamicTest(name, () -> outcome(fuzzed)));
+            tests.add(DynamicTest.dynamicTest(String.join(", ", group), () -> outcome(fuzzed)));
         }
         processes.shutdown();
         return tests.stream().onClose(processes::shutdownNow);
@@ -78,8 +89,8 @@ class FuzzTest {
     @Test
     void aFaultBehindFourComparisonsIsFoundAndItsInputKept() throws Exception {
         Path findings = folder.resolve("findings");
-        JazzerRun.Result result = new JazzerRun(PlantedFault.class.getSimpleName(), folder, folder.resolve("corpus"),
-                findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
+        JazzerRun.Result result = new JazzerRun(List.of(PlantedFault.class.getSimpleName()), PLANTED_INPUTS, folder,
+                folder.resolve("corpus"), findings, 0, List.of("-runs=" + PLANTED_INPUTS, "-seed=" + SEED))
                 .run(PlantedFault.TARGET.seeds());
         assertNotEquals(0, result.exitCode());
         assertTrue(result.output().contains("IllegalStateException: the planted fault"), result.output());
@@ -98,6 +109,19 @@ class FuzzTest {
         }
         assertEquals(10, Parts.split(joined, 2).get(1).length);
         assertEquals(1, Parts.split(new byte[0], 3).size());
+    }
+
+    @Test
+    void anInputOfSeveralTargetsIsTheirsByItsFirstByte() {
+        FuzzTargets targets = new FuzzTargets(List.of("SnappyFuzz", "JsonFuzz"), 1);
+        byte[] json = new byte[FuzzTarget.of("JsonFuzz").maxBytes() + 1];
+        byte[] input = targets.inputFor(1, json);
+        assertEquals(1, targets.targetOf(input));
+        assertEquals(json.length - 1, targets.bytesOf(input).length, "no longer than that target has them");
+        assertEquals(1, targets.targetOf(new byte[] {(byte) 255, 7}));
+        assertArrayEquals(new byte[] {7}, targets.bytesOf(new byte[] {(byte) 255, 7}));
+        assertEquals(0, targets.targetOf(new byte[0]));
+        assertArrayEquals(json, new FuzzTargets(List.of("SnappyFuzz"), 1).inputFor(0, json));
     }
 
     /** The names of the targets: all classes of this package that are called so, or those that were asked for. */
@@ -130,29 +154,59 @@ class FuzzTest {
         }
     }
 
-    private static void fuzz(String name) throws IOException, InterruptedException {
-        FuzzTarget target = FuzzTarget.of(name + SUFFIX);
-        List<byte[]> seeds = new ArrayList<>(target.seeds());
-        seeds.removeIf(seed -> seed.length > target.maxBytes());
-        assertFalse(seeds.isEmpty(), name + " has no seeds");
-        for (Path input : Folders.files(FOUND.resolve(name))) {
-            seeds.add(Files.readAllBytes(input));
+    private static void fuzz(List<String> names) throws IOException, InterruptedException {
+        List<String> classes = names.stream().map(name -> name + SUFFIX).toList();
+        FuzzTargets targets = new FuzzTargets(classes, Long.MAX_VALUE);
+        List<byte[]> seeds = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            FuzzTarget target = FuzzTarget.of(classes.get(i));
+            List<byte[]> own = new ArrayList<>(target.seeds());
+            own.removeIf(seed -> seed.length > target.maxBytes());
+            assertFalse(own.isEmpty(), names.get(i) + " has no seeds");
+            for (Path input : Folders.files(FOUND.resolve(names.get(i)))) {
+                own.add(Files.readAllBytes(input));
+            }
+            for (byte[] seed : own) {
+                seeds.add(targets.inputFor(i, seed));
+            }
         }
-        Path home = Path.of("target/fuzz", name);
+        Path home = Path.of("target/fuzz", SECONDS > 0 ? names.getFirst() : "build-" + names.getFirst());
         JazzerRun run;
         if (SECONDS == 0) {
-            Folder.delete(home.resolve("build-corpus"));
-            run = new JazzerRun(name + SUFFIX, home, home.resolve("build-corpus"), home.resolve("findings"),
-                    0, List.of("-runs=" + BUILD_INPUTS, "-seed=" + SEED));
+            Folder.delete(home.resolve("corpus"));
+            run = new JazzerRun(classes, BUILD_INPUTS, home, home.resolve("corpus"), home.resolve("findings"), 0,
+                    List.of("-runs=" + BUILD_TRIES * names.size(), "-seed=" + SEED));
         } else {
-            run = new JazzerRun(name + SUFFIX, home, home.resolve("corpus"), FOUND.resolve(name), SECONDS, List.of());
+            run = new JazzerRun(classes, Long.MAX_VALUE, home, home.resolve("corpus"), FOUND.resolve(names.getFirst()),
+                    SECONDS, List.of());
         }
         JazzerRun.Result result = run.run(seeds);
-        System.out.println("fuzz " + name + ": " + result.inputs() + " inputs");
-        assertEquals(0, result.exitCode(), () -> name + ": see " + result.log() + " and " + run.findings());
-        assertTrue(result.inputs() > 0, () -> name + " ran nothing, see " + result.log());
+        assertEquals(0, result.exitCode(), () -> found(targets, names, run) + ", see " + result.log());
+        Map<String, Long> inputs = result.inputs();
+        for (String name : names) {
+            long count = inputs.getOrDefault(name + SUFFIX, 0L);
+            System.out.println("fuzz " + name + ": " + count + " inputs");
+            assertTrue(count > FuzzTarget.of(name + SUFFIX).seeds().size(),
+                    () -> name + " ran " + count + " inputs, see " + result.log());
+        }
         if (Folders.files(run.findings()).isEmpty()) {
             Files.delete(run.findings());
         }
+    }
+
+    /** Where the inputs of a failed run are, each in a folder of its target, without what chose the target. */
+    private static String found(FuzzTargets targets, List<String> names, JazzerRun run) {
+        List<Path> found = new ArrayList<>();
+        try {
+            for (Path finding : Folders.files(run.findings())) {
+                byte[] input = Files.readAllBytes(finding);
+                Path folder = run.home().resolve(names.get(targets.targetOf(input)));
+                Files.createDirectories(folder);
+                found.add(Files.write(folder.resolve(finding.getFileName()), targets.bytesOf(input)));
+            }
+        } catch (IOException e) {
+            return "findings that cannot be read: " + e;
+        }
+        return "found " + found;
     }
 }

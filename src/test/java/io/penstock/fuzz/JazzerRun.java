@@ -9,22 +9,25 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
- * One target under Jazzer's own driver, in a process of its own: what takes its memory or its time, or ends it, does so
+ * Targets under Jazzer's own driver, in a process of their own: what takes its memory or its time, or ends it, does so
  * without the tests.
  *
- * @param targetClass the simple name of the target's class
+ * @param targetClasses the simple names of the targets' classes
+ * @param most how many inputs each target runs at most
  * @param home where seeds and log are put
  * @param corpus inputs that reached something new, of earlier runs and of this one
  * @param findings where an input that is a finding is written
  * @param seconds how long it runs; 0 for a run that is bounded by its inputs
  * @param arguments further options of Jazzer or libFuzzer
  */
-record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long seconds, List<String> arguments) {
+record JazzerRun(List<String> targetClasses, long most, Path home, Path corpus, Path findings, long seconds,
+        List<String> arguments) {
 
     /** What an input may take; in a build more, since other programs may have the processors. */
     static final int INPUT_SECONDS = 5;
@@ -32,7 +35,7 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
 
     /** A run that hangs is ended this long after it should have ended. */
     private static final int HANG_SECONDS = 3_600;
-    private static final Pattern STATS = Pattern.compile("(?m)^stat::number_of_executed_units:\\s+(\\d+)$");
+    private static final Pattern INPUTS = Pattern.compile("(?m)^inputs of (\\w+): (\\d+)$");
 
     /**
      * How a run ended.
@@ -46,10 +49,10 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
             return Files.readString(log);
         }
 
-        /** The inputs that were run; 0 if it did not come to its end. */
-        long inputs() throws IOException {
-            Matcher stats = STATS.matcher(output());
-            return stats.find() ? Long.parseLong(stats.group(1)) : 0;
+        /** The inputs that each target has run, by its class; none if the process did not come to its end. */
+        Map<String, Long> inputs() throws IOException {
+            return INPUTS.matcher(output()).results().collect(Collectors.toMap(line -> line.group(1),
+                    line -> Long.parseLong(line.group(2))));
         }
     }
 
@@ -69,7 +72,7 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
                 .redirectOutput(log.toFile()).start();
         try {
             if (!jazzer.waitFor(seconds + HANG_SECONDS, TimeUnit.SECONDS)) {
-                throw new AssertionError(targetClass + " still runs after " + (seconds + HANG_SECONDS) + " s");
+                throw new AssertionError(targetClasses + " still runs after " + (seconds + HANG_SECONDS) + " s");
             }
             return new Result(jazzer.exitValue(), log);
         } finally {
@@ -85,10 +88,11 @@ record JazzerRun(String targetClass, Path home, Path corpus, Path findings, long
                 "-XX:+EnableDynamicAgentLoading", "-Xmx512m",
                 "-D" + FuzzDriver.FOLDER_PROPERTY + "=" + inputs, "-cp", System.getProperty("java.class.path"),
                 "com.code_intelligence.jazzer.Jazzer", "--target_class=" + FuzzDriver.class.getName(),
-                "--target_args=" + targetClass, "--instrumentation_includes=io.penstock.**",
+                "--target_args=" + most + " " + String.join(" ", targetClasses),
+                "--instrumentation_includes=io.penstock.**",
                 "--instrumentation_excludes=" + FuzzDriver.class.getName() + ":" + StoreOracle.class.getName(),
                 "--custom_hook_includes=io.penstock.**", "--reproducer_path=" + home,
-                "-artifact_prefix=" + findings + "/", "-max_len=" + FuzzTarget.of(targetClass).maxBytes(),
+                "-artifact_prefix=" + findings + "/", "-max_len=" + new FuzzTargets(targetClasses, most).maxBytes(),
                 "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS),
                 "-rss_limit_mb=2048", "-use_value_profile=1",
                 "-print_final_stats=1", "-max_total_time=" + seconds));

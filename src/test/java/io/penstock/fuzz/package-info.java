@@ -25,7 +25,8 @@
  * the manifest whose ending is one of those names', are what fuzzing starts from; {@code StoreFuzz#seededBy} adds
  * others. A parser that is no store implements {@link io.penstock.fuzz.FuzzTarget} itself, as {@code JsonFuzz} does.
  *
- * <p><b>To run it.</b> {@code mvn verify} gives each target a fixed number of inputs.
+ * <p><b>To run it.</b> {@code mvn verify} gives each target a bounded number of inputs. There, targets share a process
+ * for each processor; a failure names the folder with the target's input.
  *
  * <pre>{@code
  * mvn -B test -Dtest=FuzzTest -Dfuzz.target=Npy -Dfuzz.seconds=600

@@ -349,7 +349,7 @@ class BadSamplesTest {
                     samples);
             var policy = BadSamplePolicy.valueOf(one.get("policy").toString().toUpperCase(Locale.ROOT));
             var badSamples = new BadSamples(policy, Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
-                    (long) one.get("size"));
+                    (long) one.get("size"), false);
             try (Arena arena = Arena.ofConfined(); var reader = new SampleReader(Numbered.of((long) one.get("size"),
                     new HashSet<>(Json.array(one.get("bad"))), arena), ReadMode.MMAP)) {
                 badSamples.repair(plan, reader);

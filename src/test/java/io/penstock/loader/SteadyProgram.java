@@ -27,13 +27,13 @@ import java.nio.file.Path;
 final class SteadyProgram {
 
     /**
-     * The JIT compiler decides when the loader is warm, and may think again: one of this many windows of 10,000 batches
+     * The JIT compiler decides when the loader is warm, and may think again: one of this many windows of 2,000 batches
      * must be steady. What the code itself allocates would be there in all of them.
      */
-    private static final int WINDOWS = 200;
-    private static final int MEASURED = 10_000;
+    private static final int WINDOWS = 1_000;
+    private static final int MEASURED = 2_000;
     private static final long MOST_BYTES_PER_BATCH = 255;
-    /** A new order and new keys, on each thread; a window has ten epochs. An object a batch would be 160,000 bytes. */
+    /** A new order and new keys, on each thread; a window has two epochs. An object a batch would be 32,000 bytes. */
     private static final long MOST_BYTES_PER_EPOCH = 2048;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

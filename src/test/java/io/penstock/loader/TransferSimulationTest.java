@@ -82,14 +82,14 @@ class TransferSimulationTest {
     @ParameterizedTest
     @CsvSource({"exit, 7", "halt, 8", "signal, 143"})
     void aProcessThatEndsWithCopiesInFlightEndsAsItWasTold(String way, int exitCode) throws Exception {
-        ChildJvm.Result result = new ChildJvm().library(simulator).run(ExitProgram.class, way);
+        ChildJvm.Result result = new ChildJvm().brief().library(simulator).run(ExitProgram.class, way);
         assertEquals(exitCode, result.exitCode(), result::output);
     }
 
     @ParameterizedTest
     @CsvSource({"clean, 0", "exception, 1", "leak, 86"})
     void whatIsOpenAtTheEndOfAProcessIsSeen(String way, int exitCode) throws Exception {
-        ChildJvm.Result result = new ChildJvm().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
+        ChildJvm.Result result = new ChildJvm().brief().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
                 .run(ExitProgram.class, way);
         assertEquals(exitCode, result.exitCode(), result::output);
     }
@@ -100,7 +100,7 @@ class TransferSimulationTest {
     }
 
     private static Stream<DynamicTest> run(ChildJvm jvm, Class<?> main, String... arguments) throws Exception {
-        ChildJvm.Result result = jvm.library(simulator).variable("SIM_CUDA_KERNELS", kernels)
+        ChildJvm.Result result = jvm.brief().library(simulator).variable("SIM_CUDA_KERNELS", kernels)
                 .run(main, arguments);
         List<DynamicTest> tests = new ArrayList<>();
         Matcher outcome = OUTCOME.matcher(result.output());

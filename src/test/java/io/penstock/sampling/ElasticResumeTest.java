@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class ElasticResumeTest {
 
-    private static final int CASES = Integer.getInteger("penstock.properties.cases", 4_000);
+    private static final int CASES = Integer.getInteger("penstock.properties.cases", 1_500);
     private static final long SEED = Long.getLong("penstock.properties.seed", 20261121);
 
     private static int[] classes(SplittableRandom random) {

@@ -134,8 +134,9 @@ class LoaderStateTest {
     void textThatIsNotAStateIsRefusedWithTheReason() {
         assertReason("", "found the end");
         assertReason("[]", "found an array, expected an object");
-        assertReason("{}", "penstock_state: found nothing, expected 1");
-        assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "penstock_state: found 2, expected 1");
+        assertReason("{}", "penstock_state: found nothing, expected");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":3"), "penstock_state: found 3, expected 1 to 2");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "lanes: found nothing, expected an array");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":\"3\""), "epoch: found '3', expected a 64-bit");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":3.0"), "epoch: found 3.0");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":-3"), "epoch -3");

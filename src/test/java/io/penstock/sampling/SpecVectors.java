@@ -6,6 +6,7 @@ import static io.penstock.testing.Members.fields;
 import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
+import io.penstock.stream.StreamVectors;
 import io.penstock.transform.RandomCrop;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -48,6 +49,7 @@ final class SpecVectors {
         Files.writeString(folder.resolve("mixtures.json"), lines(SamplerVectors.mixtures()));
         Files.writeString(folder.resolve("batching.json"), lines(BatchingVectors.batching()));
         Files.writeString(folder.resolve("packing.json"), lines(PackingVectors.packing()));
+        Files.writeString(folder.resolve("streams.json"), lines(StreamVectors.streams()));
         Files.writeString(folder.resolve("windows.json"), lines(BatchVectors.windows()));
         Files.writeString(folder.resolve("slab.json"), lines(BatchVectors.slab()));
         Files.writeString(folder.resolve("randomness.json"), lines(randomness()));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
+import io.penstock.stream.StreamVectors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -15,7 +16,6 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,16 +33,24 @@ class SpecVectorsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness", "samplers",
-        "mixtures", "packing", "batching"})
+        "mixtures", "packing", "batching", "streams"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
-        Map<String, Supplier<Map<String, Object>>> made = Map.of("permutation", SpecVectors::permutation,
-                "sharding", SpecVectors::sharding, "state", SpecVectors::state,
-                "windows", BatchVectors::windows, "slab", BatchVectors::slab,
-                "randomness", SpecVectors::randomness, "samplers", SamplerVectors::samplers,
-                "mixtures", SamplerVectors::mixtures, "packing", PackingVectors::packing,
-                "batching", BatchingVectors::batching);
+        Map<String, Object> made = switch (name) {
+            case "permutation" -> SpecVectors.permutation();
+            case "sharding" -> SpecVectors.sharding();
+            case "state" -> SpecVectors.state();
+            case "windows" -> BatchVectors.windows();
+            case "slab" -> BatchVectors.slab();
+            case "randomness" -> SpecVectors.randomness();
+            case "samplers" -> SamplerVectors.samplers();
+            case "mixtures" -> SamplerVectors.mixtures();
+            case "packing" -> PackingVectors.packing();
+            case "batching" -> BatchingVectors.batching();
+            case "streams" -> StreamVectors.streams();
+            default -> throw new IllegalArgumentException(name);
+        };
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));
-        assertEquals(Json.parse(Json.write(made.get(name).get())), vectors);
+        assertEquals(Json.parse(Json.write(made)), vectors);
     }
 
     @Test

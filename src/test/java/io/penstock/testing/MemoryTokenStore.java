@@ -16,6 +16,10 @@ import java.util.Objects;
  */
 public final class MemoryTokenStore implements TokenStore {
 
+    private static final ValueLayout.OfShort I16 = ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final Arena arena = Arena.ofShared();
     private final MemorySegment tokens;
     private final DType dtype;
@@ -35,11 +39,9 @@ public final class MemoryTokenStore implements TokenStore {
             long value = token(p);
             switch (dtype) {
                 case U8, I8 -> tokens.set(ValueLayout.JAVA_BYTE, p, (byte) value);
-                case U16, I16 -> tokens.set(ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN), 2 * p,
-                        (short) value);
-                case U32, I32 -> tokens.set(ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN), 4 * p,
-                        (int) value);
-                default -> tokens.set(ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN), 8 * p, value);
+                case U16, I16 -> tokens.set(I16, 2 * p, (short) value);
+                case U32, I32 -> tokens.set(I32, 4 * p, (int) value);
+                default -> tokens.set(I64, 8 * p, value);
             }
         }
     }

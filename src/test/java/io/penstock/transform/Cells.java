@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /** Elements of a dtype in a byte array, as the definitions of dtypes have them: little-endian, packed. */
-final class Cells {
+public final class Cells {
     /** What outputs hold before, and must still hold behind their end. */
     static final byte POISON = (byte) 0xA5;
     static final int GUARD_BYTES = 64;
@@ -21,27 +21,27 @@ final class Cells {
         this.bytes = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    static Cells inputs(DType dtype, long count) {
+    public static Cells inputs(DType dtype, long count) {
         return new Cells(dtype, new byte[Math.toIntExact(count * dtype.byteSize())]);
     }
 
-    static Cells outputs(DType dtype, long count) {
+    public static Cells outputs(DType dtype, long count) {
         byte[] bytes = new byte[Math.toIntExact(count * dtype.byteSize()) + GUARD_BYTES];
         Arrays.fill(bytes, POISON);
         return new Cells(dtype, bytes);
     }
 
-    static Cells random(DType dtype, long count, RandomGenerator random) {
+    public static Cells random(DType dtype, long count, RandomGenerator random) {
         Cells cells = inputs(dtype, count);
         random.nextBytes(cells.bytes.array());
         return cells;
     }
 
-    byte[] bytes() {
+    public byte[] bytes() {
         return bytes.array();
     }
 
-    long bits(long i) {
+    public long bits(long i) {
         int at = Math.toIntExact(i * dtype.byteSize());
         return switch (dtype.byteSize()) {
             case 1 -> bytes.get(at) & 0xFFL;
@@ -51,7 +51,7 @@ final class Cells {
         };
     }
 
-    Cells set(long i, long bits) {
+    public Cells set(long i, long bits) {
         int at = Math.toIntExact(i * dtype.byteSize());
         switch (dtype.byteSize()) {
             case 1 -> bytes.put(at, (byte) bits);
@@ -63,7 +63,7 @@ final class Cells {
     }
 
     /** An integer element with its sign; u64 as a long. */
-    long integer(long i) {
+    public long integer(long i) {
         int unused = 64 - 8 * dtype.byteSize();
         return dtype.isUnsigned() || dtype == DType.BOOL ? bits(i) : bits(i) << unused >> unused;
     }

@@ -11,12 +11,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A device, with memory copied there and back on the same stream that the transforms run on. */
-final class DeviceLab implements Lab {
+public final class DeviceLab implements Lab {
     private final Device device;
     private final DeviceStream stream;
     private final Map<Long, DeviceBuffer> buffers = new LinkedHashMap<>();
 
-    DeviceLab(Device device) {
+    public DeviceLab(Device device) {
         this.device = device;
         device.makeCurrent();
         this.stream = device.openStream("lab");

@@ -11,11 +11,15 @@ import java.util.List;
 import java.util.Map;
 
 /** Inputs, a transform, and what its outputs must be, by a loop over the definition. */
-final class Experiment {
+public final class Experiment {
     /** Enqueues the transform; addresses are those of inputs, then outputs, by name. */
     @FunctionalInterface
-    interface Work {
+    public interface Work {
         void enqueue(Lab lab, Map<String, Long> addresses);
+
+        /** Closes what the work opened, once it has run. */
+        default void close() {
+        }
     }
 
     private final String name;
@@ -23,23 +27,23 @@ final class Experiment {
     private final Map<String, byte[]> expected = new LinkedHashMap<>();
     private final Work work;
 
-    Experiment(String name, Work work) {
+    public Experiment(String name, Work work) {
         this.name = name;
         this.work = work;
     }
 
-    Experiment input(String label, Cells cells) {
+    public Experiment input(String label, Cells cells) {
         inputs.put(label, cells.bytes());
         return this;
     }
 
     /** Cells of {@link Cells#outputs}, with the elements that must be written set. */
-    Experiment output(String label, Cells cells) {
+    public Experiment output(String label, Cells cells) {
         expected.put(label, cells.bytes());
         return this;
     }
 
-    void verify(Lab lab) {
+    public void verify(Lab lab) {
         Map<String, Long> addresses = new LinkedHashMap<>();
         inputs.forEach((label, bytes) -> addresses.put(label, lab.upload(bytes)));
         expected.forEach((label, bytes) -> addresses.put(label, lab.upload(poison(bytes.length))));
@@ -47,6 +51,7 @@ final class Experiment {
         expected.forEach((label, bytes) -> compare(label, bytes, lab.download(addresses.get(label))));
         inputs.forEach((label, bytes) -> assertArrayEquals(bytes, lab.download(addresses.get(label)),
                 () -> name + " wrote its input " + label));
+        close();
     }
 
     /** The same work again and again, over memory that is uploaded once. */
@@ -55,6 +60,11 @@ final class Experiment {
         inputs.forEach((label, bytes) -> addresses.put(label, lab.upload(bytes)));
         expected.forEach((label, bytes) -> addresses.put(label, lab.upload(poison(bytes.length))));
         return () -> work.enqueue(lab, addresses);
+    }
+
+    /** Closes what the work opened, once it has run. */
+    void close() {
+        work.close();
     }
 
     private void compare(String label, byte[] bytes, byte[] found) {

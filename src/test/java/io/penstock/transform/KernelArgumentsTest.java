@@ -3,6 +3,7 @@ package io.penstock.transform;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.augment.AugmentExperiments;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 import io.penstock.testing.NativeLibrary;
@@ -28,11 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The layouts of kernels' arguments are the structs of their sources, as a compiler lays these out. */
 class KernelArgumentsTest {
-    private static final List<Kernel> KERNELS = List.of(
+    private static final List<Kernel> KERNELS = Stream.concat(AugmentExperiments.KERNELS.stream(), Stream.of(
             AttentionMaskTransform.KERNEL, CastTransform.KERNEL, CausalLmTransform.KERNEL,
             CumulativeLengthTransform.KERNEL, DocumentTransform.DOCUMENTS, DocumentTransform.STARTS,
             GatherRowsTransform.KERNEL, ImageTransform.KERNEL, PackedPositionTransform.KERNEL,
-            PadRowsTransform.KERNEL);
+            PadRowsTransform.KERNEL)).toList();
 
     @TempDir
     private Path folder;

@@ -5,7 +5,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 
 /** A place where transforms run: memory by address, and a stream that orders what is done with it. */
-interface Lab extends AutoCloseable {
+public interface Lab extends AutoCloseable {
     /** What stages are opened for. */
     Device device();
 

@@ -22,7 +22,7 @@ import java.util.Map;
 
 /** The kernels' own source, compiled for the CPU, over plain native memory; a grid is a loop. */
 @SuppressWarnings("restricted")
-final class NativeLab implements Lab {
+public final class NativeLab implements Lab {
     static final Path SOURCES = Path.of("src/main/native");
 
     private final Arena arena = Arena.ofShared();
@@ -32,13 +32,13 @@ final class NativeLab implements Lab {
     private final Map<Long, Long> sizes = new HashMap<>();
 
     /** With fewer blocks than asked for, a block does the work of several. */
-    NativeLab(Path library, int blockDivisor) {
+    public NativeLab(Path library, int blockDivisor) {
         this.kernels = SymbolLookup.libraryLookup(library, arena);
         this.blockDivisor = blockDivisor;
     }
 
     /** Compiles the kernels; a machine without a compiler skips the test. */
-    static Path compile(Path folder) throws IOException, InterruptedException {
+    public static Path compile(Path folder) throws IOException, InterruptedException {
         return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("kernels.cu"));
     }
 

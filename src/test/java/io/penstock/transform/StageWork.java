@@ -15,8 +15,8 @@ import java.util.Map;
  * A stage as a loader runs it, on one batch of given shapes: opened once for a lab, enqueued as often as asked. Inputs
  * are found under their names, outputs under theirs behind {@link #OUT}.
  */
-final class StageWork implements Experiment.Work {
-    static final String OUT = "out ";
+public final class StageWork implements Experiment.Work {
+    public static final String OUT = "out ";
 
     private final DeviceStage stage;
     private final SlabLayout layout;
@@ -29,22 +29,31 @@ final class StageWork implements Experiment.Work {
     private DeviceFields inputs;
     private DeviceFields outputs;
 
-    StageWork(DeviceStage stage, int count, TensorSpec... fields) {
+    public StageWork(DeviceStage stage, int count, TensorSpec... fields) {
         this.stage = stage;
         this.count = count;
         this.layout = SlabLayout.of(fields);
     }
 
     /** A field of other than its greatest shape in this batch. */
-    StageWork shape(String field, long... shape) {
+    public StageWork shape(String field, long... shape) {
         shapes.put(field, shape);
         return this;
     }
 
     /** The shape that the stage must set. */
-    StageWork expect(String output, long... shape) {
+    public StageWork expect(String output, long... shape) {
         expected.put(output, shape);
         return this;
+    }
+
+    @Override
+    public void close() {
+        if (open != null) {
+            open.close();
+            open = null;
+            lab = null;
+        }
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.transform;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.AugmentExperiments;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
@@ -32,6 +33,7 @@ class TransformTest {
         List<Experiment> all = new ArrayList<>(new TokenExperiments(seed).all());
         all.addAll(new TensorExperiments(seed).all());
         all.addAll(new StageExperiments(seed).all());
+        all.addAll(new AugmentExperiments(seed).all());
         return all;
     }
 
@@ -50,8 +52,12 @@ class TransformTest {
     @Tag("slow")
     @Test
     void imagesAreTheSameOnceTheTwinIsCompiled() {
-        for (long seed = 10; seed < 30; seed++) {
-            for (Experiment experiment : new TensorExperiments(seed).largeImages()) {
+        List<Experiment> images = new ArrayList<>();
+        for (long seed = 10; seed < 14; seed++) {
+            images.addAll(new TensorExperiments(seed).largeImages());
+        }
+        for (int round = 0; round < 5; round++) {
+            for (Experiment experiment : images) {
                 try (Lab lab = new DeviceLab(Device.host())) {
                     experiment.verify(lab);
                 }
@@ -75,6 +81,7 @@ class TransformTest {
                     }
                     lab.stream().synchronize();
                 }, id);
+                experiment.close();
                 assertTrue(fewest < 200, experiment + " allocates " + fewest + " bytes");
             }
         }
@@ -83,6 +90,7 @@ class TransformTest {
     @Nested
     @TestInstance(Lifecycle.PER_CLASS)
     class CompiledForTheCpu {
+        private final List<Experiment> forEveryGrid = experiments(4);
         private Path library;
 
         @BeforeAll
@@ -103,7 +111,7 @@ class TransformTest {
         @ParameterizedTest
         @ValueSource(ints = {2, 3, Integer.MAX_VALUE})
         void theSizeOfTheGridChangesNothing(int divisor) {
-            for (Experiment experiment : experiments(4)) {
+            for (Experiment experiment : forEveryGrid) {
                 try (Lab lab = new NativeLab(library, divisor)) {
                     experiment.verify(lab);
                 }

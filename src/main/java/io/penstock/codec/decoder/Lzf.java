@@ -27,7 +27,6 @@ public final class Lzf {
     /**
      * {@return the decoded size of a block; copies are not checked}
      *
-     * @param source the block
      * @throws CodecException if the block ends too early
      */
     public static long decodedSize(MemorySegment source) throws CodecException {

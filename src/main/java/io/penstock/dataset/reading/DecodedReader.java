@@ -8,9 +8,12 @@ import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /** Decodes values from a copy of the stored bytes: a decoder may be native code, which must not read a mapping. */
 final class DecodedReader extends MadeReader {
+
+    private static final List<String> DECODE = List.of("decode");
 
     private final FieldSource.Place place;
     private final Decoder.Session decoder;
@@ -18,11 +21,13 @@ final class DecodedReader extends MadeReader {
     /** The decoder's input. */
     private final Scratch stored = new Scratch();
     private long storedBytes;
+    private final int part;
 
     DecodedReader(FieldSource.Decoded source, TensorSpec spec, ReadContext context) {
         super(spec, context);
         this.place = source.place();
         this.decoder = source.decoder().open();
+        this.part = context.clock.addParts(DECODE);
     }
 
     @Override
@@ -49,7 +54,7 @@ final class DecodedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            context.clock.decodedSince(begin);
+            context.clock.decodedSince(begin, part);
         } catch (IOException e) {
             throw context.bad(spec, e);
         }

@@ -120,6 +120,11 @@ final class ReadContext implements AutoCloseable {
         return (position == NOWHERE ? SampleRandom.NONE : random).of(position, step);
     }
 
+    /** Returns the random numbers of a step for a batch. */
+    RandomGenerator chance(BatchPlan plan, long step) {
+        return random.of(plan.firstPosition(), step);
+    }
+
     /** Returns a generator's rows, shared by the readers of all its fields. */
     GeneratedRows rows(FieldSource.Generated source) {
         for (GeneratedRows rows : generated) {

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,6 +115,11 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         context.at(plan, row);
         this.field = field;
         return readers[field].locate(plan.sample(row));
+    }
+
+    @Override
+    public RandomGenerator random(BatchPlan plan, long step) {
+        return context.chance(plan, step);
     }
 
     /**

@@ -6,6 +6,7 @@ import io.penstock.memory.DType;
 import io.penstock.sampling.BatchPlan;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
 
 /**
  * Reads the samples of batches for a collator: locates a field of a sample, then copies its bytes or reads its
@@ -124,6 +125,17 @@ public interface BatchReader {
      * @param field the field's position in the dataset
      */
     void prefetch(long sample, int field);
+
+    /**
+     * Returns the random numbers of a step for a whole batch: keyed by the loader's seed, the epoch, and the position of
+     * the batch's first sample. They are the same for any workers and resume point, but not for another batch size.
+     *
+     * @param plan the batch
+     * @param step the step's number: {@link io.penstock.sampling.KeyedRandom#step} of a name
+     * @return the numbers, for this thread, until a sample is read
+     * @throws IllegalStateException when they are drawn, if no loader reads
+     */
+    RandomGenerator random(BatchPlan plan, long step);
 
     /**
      * Names the sample that errors are about, for a collator that locates by itself.

@@ -3,6 +3,7 @@ package io.penstock.dataset.source;
 
 import io.penstock.memory.Tensor;
 import java.io.IOException;
+import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -23,6 +24,29 @@ public interface SampleMap {
      * @throws IOException if the sample is bad; the bad-sample policy then applies
      */
     void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
+
+    /**
+     * The parts of the work that a loader's reports show apart, such as the steps of a pipeline.
+     *
+     * @return their names; empty to show the work as a whole
+     */
+    default List<String> parts() {
+        return List.of();
+    }
+
+    /**
+     * Computes a value and tells when each of the {@link #parts} is done. A loader calls this for some samples, and the
+     * other method for the rest; both give the same value.
+     *
+     * @param in as in {@link #map(Tensor, RandomGenerator, Tensor)}
+     * @param random likewise
+     * @param out likewise
+     * @param clock is told, in this call and thread
+     * @throws IOException likewise
+     */
+    default void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) throws IOException {
+        map(in, random, out);
+    }
 
     /**
      * Tells whether {@code in} may be a file mapping instead of a copy. Only Java code may read a mapping: a truncated

@@ -14,9 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * A {@code cudaEvent_t}: one created and destroyed here, without timing, for cheap waits and queries; or a view.
- */
+/** A {@code cudaEvent_t}: one created and destroyed here, without timing, for cheap waits and queries; or a view. */
 final class CudaEvent extends CudaHandle implements DeviceEvent {
     private CudaEvent(CudaDevice device, MemorySegment handle, boolean owner) {
         super(device, handle, owner);

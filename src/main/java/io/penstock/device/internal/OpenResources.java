@@ -32,11 +32,7 @@ public final class OpenResources {
     private final SequencedSet<Resource> open = new LinkedHashSet<>();
     private boolean closed;
 
-    /**
-     * Creates the empty record of a device.
-     *
-     * @param device the device's name
-     */
+    /** Creates the empty record of a device. */
     public OpenResources(String device) {
         this.device = device;
     }
@@ -44,9 +40,7 @@ public final class OpenResources {
     /**
      * Opens a resource and records it.
      *
-     * @param <R> its type
      * @param opening opens the resource
-     * @return the resource
      * @throws IllegalStateException if the device is closed
      */
     public synchronized <R extends Resource> R open(Supplier<R> opening) {
@@ -56,11 +50,7 @@ public final class OpenResources {
         return resource;
     }
 
-    /**
-     * Removes a closed resource from the record.
-     *
-     * @param resource the resource
-     */
+    /** Removes a closed resource from the record. */
     public synchronized void closed(Resource resource) {
         open.remove(resource);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Shared by the device implementations: the record of open resources. Not exported. */
+/** Shared by devices and kernels: open resources, memory by address, words of a kernel's arguments. Not exported. */
 @NullMarked
 package io.penstock.device.internal;
 

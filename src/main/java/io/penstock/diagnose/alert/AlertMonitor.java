@@ -97,9 +97,7 @@ public final class AlertMonitor implements AutoCloseable {
         }
     }
 
-    /**
-     * Stops watching. Does not wait for a running callback, which completes. Repeating it has no effect.
-     */
+    /** Stops watching. Does not wait for a running callback, which completes. Repeating it has no effect. */
     @Override
     public void close() {
         closed = true;

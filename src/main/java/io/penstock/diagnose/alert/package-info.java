@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * Alerts on a running loader: training waits for input, or is slower than it should be.
- */
+/** Alerts about a running loader, for example that training waits for input or is slower than expected. */
 @NullMarked
 package io.penstock.diagnose.alert;
 

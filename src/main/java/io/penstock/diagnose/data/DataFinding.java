@@ -63,9 +63,7 @@ public record DataFinding(String field, int channel, Measure measure, double bef
         return field.equals(other.field) && channel == other.channel && measure == other.measure;
     }
 
-    /**
-     * A line of text: {@code image, channel 2: mean from 117.2 to 96.4 (31 sigma), since epoch 3}.
-     */
+    /** A line of text: {@code image, channel 2: mean from 117.2 to 96.4 (31 sigma), since epoch 3}. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder(field.isEmpty() ? "samples" : field);

@@ -27,7 +27,7 @@ final class ProfileJson {
     }
 
     static String write(DataProfile profile) {
-        Map<String, Object> json = new LinkedHashMap<>();
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put(VERSION_KEY, VERSION);
         profile.tallies.forEach((name, tally) -> json.put(name, list(tally)));
         json.put("fields", profile.fields().stream().map(ProfileJson::field).toList());
@@ -52,8 +52,8 @@ final class ProfileJson {
         return json;
     }
 
-    private static Map<String, Object> histogram(FieldProfile field) {
-        Map<String, Object> json = new LinkedHashMap<>();
+    private static Map<String, @Nullable Object> histogram(FieldProfile field) {
+        Map<String, @Nullable Object> json = new LinkedHashMap<>();
         long[] replicates = new long[R];
         for (int bucket = 0; bucket < field.buckets; bucket++) {
             long sum = 0;

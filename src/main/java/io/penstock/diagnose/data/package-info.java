@@ -8,8 +8,8 @@
  *                                └────────── DataDrift.compare ◀──────┘──▶ DataFinding
  * </pre>
  *
- * <p>Batches are dealt over {@value io.penstock.diagnose.data.DataProfile#REPLICATES} replicates, and every statistic
- * is kept for each. The spread between an epoch's replicates is the sampling noise, whatever its source: documents that
+ * <p>Batches go in turn to {@value io.penstock.diagnose.data.DataProfile#REPLICATES} replicates, and every statistic is
+ * kept for each. The spread between an epoch's replicates is the sampling noise, whatever its source: documents that
  * repeat their words, batches of similar samples, few values. A change must exceed that noise.
  */
 @NullMarked

@@ -7,6 +7,7 @@ import io.penstock.diagnose.Finding;
 import io.penstock.diagnose.Severity;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
@@ -84,14 +85,14 @@ public final class HtmlReport {
         page.element("p", first.summary(), "class", "lead");
         page.open("div", "class", "figures");
         if (input.headroom() != null) {
-            figure(NumberText.percent(input.headroom().ratio()), "of the throughput with free input: "
+            figure(NumberText.percent(input.headroom().ratio()), "of the throughput without waiting for input: "
                     + NumberText.round(input.headroom().syntheticSamplesPerSecond(), "/s"));
         }
         figure(NumberText.round(input.samplesPerSecond(), "/s"),
                 "samples, " + NumberText.round(input.bytesPerSecond(), "B/s"));
         figure(TimeText.of(input.stepMillis().mean()), "per step, mean of " + input.stepMillis().count() + " steps");
         figure(NumberText.percent(input.waitMillis().mean() / input.stepMillis().mean()),
-                "of the step waits for input");
+                "of the step spent waiting for input");
         page.close().close();
     }
 
@@ -238,8 +239,21 @@ public final class HtmlReport {
                     .element("td", row.bytes() == 0 ? "n/a" : NumberText.round(row.bytes(), "B")).close();
         }
         page.close().close();
+        parts();
         causes();
         page.close();
+    }
+
+    private void parts() {
+        if (input.parts().isEmpty()) {
+            return;
+        }
+        page.element("h3", "Decoding and steps");
+        table("part", "total", "share");
+        for (PartRow row : input.parts()) {
+            row(row.part(), TimeText.of(row.totalMillis()), NumberText.percent(row.share()));
+        }
+        page.close().close();
     }
 
     private void causes() {
@@ -247,7 +261,7 @@ public final class HtmlReport {
             return;
         }
         page.element("h3", "Causes of waiting");
-        table("cause", "total", "share", "largest part of");
+        table("cause", "total", "share", "largest cause of");
         for (CauseRow row : input.causes()) {
             row(row.cause().label(), TimeText.of(row.millis()), NumberText.percent(row.share()),
                     row.waits() + " waits");
@@ -259,7 +273,8 @@ public final class HtmlReport {
         if (input.timeline().isEmpty()) {
             return;
         }
-        section("Timeline of a few batches", "The numbers are steps. Upper lanes: workers; lower lane: the trainer.");
+        section("Timeline of a few batches",
+                "Numbers are steps. The upper lanes are workers, the lowest lane is the trainer.");
         legend("c-slot", "waits for a slot", "c-collate", "is built", "c-copy", "is copied",
                 "c-wait", "the trainer waits", "c-compute", "the trainer holds it");
         chart(Timeline.of(input.timeline()));
@@ -345,9 +360,9 @@ public final class HtmlReport {
         row("ranks", String.valueOf(print.worldSize()));
         row("workers", String.valueOf(print.workers()));
         row("slots", print.hostSlots() + " on the host, " + print.deviceSlots() + " on the device");
-        row("reading", print.readMode() + ", page cache " + print.cacheState());
+        row("read mode", print.readMode() + ", page cache " + print.cacheState());
         row("clock", summary.clock());
-        row("cost of measuring", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " per step, "
+        row("measurement overhead", TimeText.of(summary.overhead().nanosPerStep() / 1e6) + " per step, "
                 + NumberText.percent(summary.overhead().share()));
         page.close().close();
     }

@@ -6,8 +6,6 @@ import io.penstock.io.MalformedStoreException;
 /**
  * The dictionaries that a column was written with. A stream may replace its dictionary, which begins a new version, or
  * add values to it, which leaves the indices of the version's older values as they are; each file begins anew.
- *
- * @param <C> the column that has the values
  */
 final class ArrowDictionary<C extends ArrowColumn> {
 

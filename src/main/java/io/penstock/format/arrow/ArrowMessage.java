@@ -52,7 +52,6 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
      * Reads the message that starts at a byte.
      *
      * @param file the file, for messages of errors
-     * @param bytes its bytes
      * @param start the message's first byte
      * @param end the first byte that cannot be of the message
      * @return the message; null at the end of the stream

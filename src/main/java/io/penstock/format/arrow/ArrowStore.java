@@ -10,6 +10,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -125,20 +126,17 @@ final class ArrowStore implements RecordStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
         PrefixSums batches = table.rows().batches();
         if (files.getFirst().location().equals(path)) {
             details.put("batch_rows", IntStream.range(0, batches.runs()).mapToObj(batches::length).toList());
         } else {
             details.put("shards", IntStream.range(0, files.size()).mapToObj(f -> {
-                Map<String, Object> shard = new LinkedHashMap<>();
-                shard.put("path", files.get(f).location().toString());
-                shard.put("rows", table.fileRows().get(f));
-                return shard;
+                return Json.members("path", files.get(f).location().toString(), "rows", table.fileRows().get(f));
             }).toList());
         }
-        Map<String, Object> content = TableInspection.of(this, table.schema(),
+        Map<String, @Nullable Object> content = TableInspection.of(this, table.schema(),
                 table.columns().stream().map(column -> column.shape().storedType()).toList(), depth.digests(), progress,
                 storedBytes());
         UnreadColumn.describe(table.unread(), content);

@@ -196,7 +196,6 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
     /**
      * Returns the column of a store whose values are of this type.
      *
-     * @param name the column's name
      * @param encoding what texts are, for example {@code json}; {@code ""} if unknown
      * @return the column; null if values are neither numbers nor bytes nor text
      */
@@ -263,7 +262,6 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
      *
      * @param from the memory that holds the value, little-endian
      * @param at its first byte
-     * @param out the text
      * @throws UnwritableException if the text becomes too long
      */
     public void write(MemorySegment from, long at, JsonText out) throws UnwritableException {

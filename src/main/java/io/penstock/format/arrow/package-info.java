@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Arrow's IPC streams and files, one or several, and the folders of them that Hugging Face datasets are saved as:
+ * Arrow IPC streams and files, alone or in a folder as Hugging Face's {@code save_to_disk} writes it:
  * {@link io.penstock.format.arrow.ArrowStore}.
  */
 @NullMarked

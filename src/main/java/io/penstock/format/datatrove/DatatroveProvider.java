@@ -160,7 +160,7 @@ public final class DatatroveProvider implements StoreProvider {
 
     private static StoreInfo info(TokenRun tokens, MappedFile indexFile, @Nullable MappedFile lossFile,
             @Nullable Location metadata) {
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("dtype", tokens.dtype().toString());
         long documents = indexFile.byteSize() / Long.BYTES;
         details.put("documents", documents);

@@ -7,6 +7,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.file.RegularFile;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
@@ -25,11 +26,11 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files below a folder as records, sorted by the bytes of their paths. The column is {@code image} if all names are
@@ -169,10 +170,8 @@ public final class FilesStore implements RecordStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("columns", columns.stream().map(Column::name).toList());
-        details.put("file_count", size());
-        details.put("nbytes", list.totalBytes());
+        Map<String, @Nullable Object> details = Json.members("columns", columns.stream().map(Column::name).toList(),
+                "file_count", size(), "nbytes", list.totalBytes());
         if (!classes.isEmpty()) {
             details.put("class_count", classes.size());
             details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));

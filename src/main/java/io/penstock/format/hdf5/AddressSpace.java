@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 record AddressSpace(MappedFile file, long base, long end, int addressBytes, int lengthBytes, AtomicLong work) {
 
-    /** An address that leads nowhere. */
+    /** The undefined address. */
     static final long UNDEFINED = -1;
 
     private static final long WORK_BYTES = 4 << 20;
@@ -50,8 +50,8 @@ record AddressSpace(MappedFile file, long base, long end, int addressBytes, int 
     /** Counts metadata reads. */
     void spend(long bytes, String what) throws MalformedStoreException {
         if (work.addAndGet(bytes + 1) > WORK_BYTES + WORK_PER_BYTE * file.byteSize()) {
-            throw new MalformedStoreException(file.location(), what + " is read again and again",
-                    "structures that do not lead back to themselves");
+            throw new MalformedStoreException(file.location(), what + " is read more often than its size allows",
+                    "structures without cycles");
         }
     }
 

@@ -3,16 +3,17 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the attributes of an object for inspection: from its header, or from a fractal heap if they are many. */
 final class Attributes {
@@ -24,7 +25,7 @@ final class Attributes {
     private static final int TRACKS_ORDER = 1;
     private static final int IN_SHARED_HEAP = 2;
 
-    private record Attribute(String name, long order, Map<String, Object> fields) {
+    private record Attribute(String name, long order, Map<String, @Nullable Object> fields) {
     }
 
     private final AddressSpace space;
@@ -39,13 +40,13 @@ final class Attributes {
     }
 
     /** Returns an object's attributes in creation order if that is tracked, otherwise by name. */
-    static List<Map<String, Object>> read(AddressSpace space, GlobalHeap strings, ObjectHeader header, String path)
-            throws MalformedStoreException {
+    static List<Map<String, @Nullable Object>> read(AddressSpace space, GlobalHeap strings, ObjectHeader header,
+            String path) throws MalformedStoreException {
         Attributes found = new Attributes(space, strings, path);
         for (Message message : header.all(Message.ATTRIBUTE)) {
             if (message.isShared()) {
                 throw message.open("attribute").malformed("an attribute in the heap of shared messages, which is not"
-                        + " read", "one in an object header");
+                        + " supported", "one in an object header");
             }
             found.add(message.open("attribute of " + path), message.order());
         }
@@ -70,7 +71,7 @@ final class Attributes {
         BTree2.walk(space, tree, BTree2.ATTRIBUTES, record -> {
             Cursor id = record.part(heap.idBytes(), "heap id of an attribute");
             if ((record.u8() & IN_SHARED_HEAP) != 0) {
-                throw record.malformed("an attribute in the heap of shared messages, which is not read",
+                throw record.malformed("an attribute in the heap of shared messages, which is not supported",
                         "one in the object's own heap");
             }
             long order = record.u32();
@@ -96,9 +97,7 @@ final class Attributes {
                 ? ObjectHeader.shared(space, typeAt, Message.DATATYPE, what) : typeAt);
         Dataspace dataspace = Dataspace.read(version > 1 && (flags & SHARED_DATASPACE) != 0
                 ? ObjectHeader.shared(space, dataspaceAt, Message.DATASPACE, what) : dataspaceAt);
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("path", path);
-        fields.put("name", name);
+        Map<String, @Nullable Object> fields = Json.members("path", path, "name", name);
         describe(fields, type, dataspace, at);
         attributes.add(new Attribute(name, order, fields));
     }
@@ -109,7 +108,7 @@ final class Attributes {
         }
     }
 
-    private void describe(Map<String, Object> fields, Datatype type, Dataspace dataspace, Cursor at)
+    private void describe(Map<String, @Nullable Object> fields, Datatype type, Dataspace dataspace, Cursor at)
             throws MalformedStoreException {
         if (dataspace.isNull()) {
             fields.put("type", "empty");
@@ -161,7 +160,8 @@ final class Attributes {
         return Arrays.copyOf(bytes, end);
     }
 
-    private static void describeStrings(Map<String, Object> fields, Dataspace dataspace, List<byte[]> values) {
+    private static void describeStrings(Map<String, @Nullable Object> fields, Dataspace dataspace,
+            List<byte[]> values) {
         if (dataspace.shape().length == 0) {
             byte[] only = values.getFirst();
             fields.put("type", "string");
@@ -175,7 +175,8 @@ final class Attributes {
         fields.put("value", values.stream().limit(MAX_LISTED_VALUES).map(Cursor::textOf).toList());
     }
 
-    private static void describeNumbers(Map<String, Object> fields, Datatype type, Dataspace dataspace, byte[] bytes) {
+    private static void describeNumbers(Map<String, @Nullable Object> fields, Datatype type, Dataspace dataspace,
+            byte[] bytes) {
         long[] shape = LongStream.concat(LongStream.of(dataspace.shape()), LongStream.of(type.dims())).toArray();
         MemorySegment segment = MemorySegment.ofArray(bytes);
         if (type.isWidened()) {

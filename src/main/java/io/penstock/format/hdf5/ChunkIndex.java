@@ -98,8 +98,8 @@ final class ChunkIndex {
         for (int d = 0; d < grid.rank(); d++) {
             long along = grid.maxChunks(d);
             if (along < 0 || along > 0 && count > MAX_CHUNKS / along) {
-                throw space.malformed(space.position(address, 0, "chunks"), "chunks without an index, in all "
-                        + count + " times " + along, "at most " + MAX_CHUNKS);
+                throw space.malformed(space.position(address, 0, "chunks"), "chunks without an index, "
+                        + count + " times " + along + " of them", "at most " + MAX_CHUNKS);
             }
             count *= along;
         }
@@ -179,8 +179,8 @@ final class ChunkIndex {
         chunks.sort(Comparator.comparingLong(Chunk::number));
         for (int i = 1; i < chunks.size(); i++) {
             if (chunks.get(i).number() == chunks.get(i - 1).number()) {
-                throw space.malformed(chunks.get(i).position(), "chunk " + chunks.get(i).number() + " comes twice",
-                        "once");
+                throw space.malformed(chunks.get(i).position(), "chunk " + chunks.get(i).number() + " is listed twice",
+                        "each chunk once");
             }
         }
     }

@@ -144,7 +144,7 @@ final class Cursor {
             zero++;
         }
         if (zero == end || segment.get(JAVA_BYTE, zero) != 0) {
-            throw malformed("a name without an end", "a byte 0 behind at most " + MAX_NAME_BYTES + " others");
+            throw malformed("an unterminated name", "a zero byte after at most " + MAX_NAME_BYTES + " others");
         }
         space.spend(zero - at, what);
         String text = text(zero - at);

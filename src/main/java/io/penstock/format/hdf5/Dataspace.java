@@ -35,7 +35,7 @@ record Dataspace(boolean isNull, long[] shape, long[] maxShape) {
             maxShape[d] = at.lengthOrAll();
             if (maxShape[d] >= 0 && maxShape[d] < shape[d] || maxShape[d] < -1) {
                 throw at.malformed("a dimension of " + shape[d] + " that may grow to "
-                        + Long.toUnsignedString(maxShape[d]), "at least as much");
+                        + Long.toUnsignedString(maxShape[d]), "a maximum that is not less");
             }
         }
         return new Dataspace(isNull, shape, maxShape);

@@ -226,8 +226,8 @@ record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEn
             dims[d] = at.u32();
             bytes = Math.multiplyHigh(bytes, dims[d]) == 0 ? bytes * dims[d] : -1;
             if (bytes < 1 || bytes > size) {
-                throw at.malformed("an array type of more elements than its " + size + " bytes have room for, or none",
-                        "dimensions whose product is below");
+                throw at.malformed("an array type with too many elements for its " + size + " bytes, or none",
+                        "dimensions with a smaller product");
             }
         }
         at.skip(version < 3 ? 4L * rank : 0);

@@ -68,7 +68,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
             case Filter.FLETCHER32 -> checked(bytes);
             case Filter.LZF -> unlzf(bytes, size);
             case Filter.ZSTD -> unzstd(bytes, size);
-            default -> throw new CodecException("the filter " + filter.name() + " is not read");
+            default -> throw new CodecException("the filter " + filter.name() + " is not supported");
         };
     }
 
@@ -88,7 +88,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
                 length += more;
                 if (more == 0 && !inflater.finished()) {
                     throw new CodecException(inflater.needsInput() || inflater.needsDictionary()
-                            ? "deflate: the data is cut" : "deflate: more than " + most + " bytes");
+                            ? "deflate: the data is truncated" : "deflate: more than " + most + " bytes");
                 }
             }
         } catch (DataFormatException e) {
@@ -111,7 +111,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private byte[] unzstd(byte[] packed, long size) throws IOException {
         if (size == SIZE_UNKNOWN) {
-            throw new CodecException("zstd of what another filter had compressed is not read");
+            throw new CodecException("zstd after another compressing filter is not supported");
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment source = arena.allocateFrom(ValueLayout.JAVA_BYTE, packed);

@@ -50,7 +50,7 @@ final class FractalHeap {
         Cursor at = space.open(address, bytes, NAME).signature("FRHP").version(0, 0);
         idBytes = at.u16();
         if (at.u16() != 0) {
-            throw at.malformed("a heap with filters, which is not read", "one without");
+            throw at.malformed("a heap with filters, which are not supported", "one without");
         }
         checksummed = (at.u8() & CHECKED_BLOCKS) != 0;
         long maxManagedBytes = at.u32();
@@ -191,7 +191,8 @@ final class FractalHeap {
             }
         });
         if (found.isEmpty()) {
-            throw id.malformed("huge object " + wanted + " of a " + NAME + ", which is not there", "one of its B-tree");
+            throw id.malformed("huge object " + wanted + " of a " + NAME + ", which does not exist",
+                    "one of its B-tree");
         }
         return found.getLast();
     }

@@ -30,7 +30,7 @@ final class GlobalHeap {
         Place place = number > 0xFFFF ? null : objects.get((int) number);
         if (place == null) {
             throw space.malformed(space.position(collection, 0, NAME), "no object " + number + " in a " + NAME,
-                    "one that is referred to");
+                    "the object that a value refers to");
         }
         space.spend(place.bytes(), NAME);
         return new Cursor(space, place.position(), place.position() + place.bytes(), NAME).bytes(place.bytes());

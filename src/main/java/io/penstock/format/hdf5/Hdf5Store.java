@@ -11,6 +11,7 @@ import io.penstock.io.MappedFile;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Inspection;
@@ -117,13 +118,13 @@ final class Hdf5Store implements TensorStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("superblock_version", superblock.version());
         details.put("superblock_offset", superblock.offset());
         if (!tree.attributes().isEmpty()) {
             details.put("attributes", tree.attributes());
         }
-        List<Map<String, Object>> others = others().map(Hdf5Store::describeOther).toList();
+        List<Map<String, @Nullable Object>> others = others().map(Hdf5Store::describeOther).toList();
         if (!others.isEmpty()) {
             details.put("other_datasets", others);
         }
@@ -154,13 +155,9 @@ final class Hdf5Store implements TensorStore {
         return unread;
     }
 
-    private static Map<String, Object> describeOther(StoredDataset dataset) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", dataset.name());
-        fields.put("stored_as", dataset.type().name());
-        fields.put("shape", LongStream.of(dataset.dataspace().shape()).boxed().toList());
-        fields.put("refused", dataset.refusal());
-        return fields;
+    private static Map<String, @Nullable Object> describeOther(StoredDataset dataset) {
+        return Json.members("name", dataset.name(), "stored_as", dataset.type().name(),
+                "shape", LongStream.of(dataset.dataspace().shape()).boxed().toList(), "refused", dataset.refusal());
     }
 
     /** Digests a tensor; does not keep decoded bands. */
@@ -179,8 +176,8 @@ final class Hdf5Store implements TensorStore {
                 done += bytes.byteSize();
                 progress.update(done, total);
             } catch (OutOfMemoryError e) {
-                throw new IOException(file.location() + ": " + specs.get(index).name() + ": no memory for "
-                        + tensor.bandBytes(band) + " bytes of it", e);
+                throw new IOException(file.location() + ": " + specs.get(index).name() + ": not enough memory for "
+                        + tensor.bandBytes(band) + " bytes", e);
             }
         }
         return Sha256.hex(sha256);

@@ -122,7 +122,7 @@ final class ObjectHeader {
         Block block = continuations.poll();
         if (block != null && !seen.add(block.address())) {
             throw new Cursor(space, space.position(block.address(), 0, NAME), space.end(), NAME)
-                    .malformed("a continuation that comes twice", "one that goes on");
+                    .malformed("a continuation block that is used twice", "each block once");
         }
         return block;
     }
@@ -161,13 +161,14 @@ final class ObjectHeader {
         int version = reference.versionOf(1, 3);
         int kind = reference.u8();
         if (version == 3 && kind == IN_SHARED_HEAP) {
-            throw reference.malformed("a message in the heap of shared messages, which is not read",
+            throw reference.malformed("a message in the heap of shared messages, which is not supported",
                     "one in an object header");
         }
         long address = reference.skip(version == 1 ? 6 : 0).address();
         Message message = read(space, address).first(type);
         if (message == null || message.isShared()) {
-            throw reference.malformed("a shared message that is not there", "one in the object at address " + address);
+            throw reference.malformed("a shared message that does not exist",
+                    "one in the object at address " + address);
         }
         return message.open(what);
     }

@@ -26,7 +26,7 @@ final class ObjectTree {
     private final AddressSpace space;
     private final GlobalHeap strings;
     private final List<StoredDataset> datasets = new ArrayList<>();
-    private final List<Map<String, Object>> attributes = new ArrayList<>();
+    private final List<Map<String, @Nullable Object>> attributes = new ArrayList<>();
 
     private ObjectTree(AddressSpace space) {
         this.space = space;
@@ -43,7 +43,7 @@ final class ObjectTree {
         if (superblock.extension() != AddressSpace.UNDEFINED
                 && ObjectHeader.read(superblock.space(), superblock.extension()).has(Message.CACHE_IMAGE)) {
             throw superblock.space().malformed(superblock.offset(), "an image of the library's metadata cache, which"
-                    + " is not read", "a file without one");
+                    + " is not supported", "a file without one");
         }
         String path = member == null ? "/" : normal(member);
         tree.walk(path, tree.resolve(superblock.root(), path));
@@ -56,7 +56,7 @@ final class ObjectTree {
     }
 
     /** Returns the attributes of all objects, for inspection. */
-    List<Map<String, Object>> attributes() {
+    List<Map<String, @Nullable Object>> attributes() {
         return attributes;
     }
 
@@ -113,7 +113,7 @@ final class ObjectTree {
             if (link == null || link.kind() == Link.Kind.ELSEWHERE || softLinks > MAX_SOFT_LINKS) {
                 throw new MalformedStoreException(space.file().location(), (link == null ? "no '" + name + "'"
                         : softLinks > MAX_SOFT_LINKS ? "too many soft links" : "'" + name + "' is in another file")
-                        + " on the way to " + path, "a path of groups and a dataset in this file");
+                        + " on the way to " + path, "a path of groups that ends at an object of this file");
             }
             if (link.kind() == Link.Kind.HARD) {
                 at = link.address();

@@ -60,20 +60,21 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         try {
             return new TensorSpec(name, type.number(), shape);
         } catch (IllegalArgumentException e) {
-            throw space.malformed(space.position(header.address(), 0, name), String.valueOf(e.getMessage()), "less");
+            throw space.malformed(space.position(header.address(), 0, name), String.valueOf(e.getMessage()),
+                    "a tensor of less than 2^63 bytes");
         }
     }
 
     private static @Nullable String refusal(ObjectHeader header, Layout layout, List<Filter> filters) {
         if (layout instanceof Layout.Virtual) {
-            return "it is a virtual dataset, whose elements are in others";
+            return "it is a virtual dataset, whose elements are in other datasets";
         }
         if (header.has(Message.EXTERNAL_FILES)) {
             return "its elements are in external files";
         }
         return layout instanceof Layout.Chunked
                 ? filters.stream().filter(filter -> !filter.isRead()).findFirst()
-                        .map(filter -> "the filter " + filter.name() + " is not read").orElse(null)
+                        .map(filter -> "the filter " + filter.name() + " is not supported").orElse(null)
                 : null;
     }
 
@@ -130,8 +131,8 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
     }
 
     /** Returns the format's own fields for inspection. */
-    Map<String, Object> details() {
-        Map<String, Object> details = new LinkedHashMap<>();
+    Map<String, @Nullable Object> details() {
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("layout", layout.name());
         if (layout instanceof Layout.Chunked) {
             details.put("chunks", LongStream.of(grid().chunk()).boxed().toList());

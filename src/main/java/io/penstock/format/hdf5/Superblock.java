@@ -61,8 +61,8 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
         long root = at.address();
         at.checksum();
         if (version == 3 && (flags & OPEN_FOR_WRITING) != 0) {
-            throw all.malformed(offset + SIGNATURE.length + 3, "the mark of a writer that has it open, or crashed",
-                    "a file that was closed (h5clear -s removes the mark)");
+            throw all.malformed(offset + SIGNATURE.length + 3, "the flag of a writer that has it open or has crashed",
+                    "a closed file (h5clear -s clears the flag)");
         }
         return new Superblock(version, offset, stated(all, offset, base, end), root, extension);
     }
@@ -72,8 +72,9 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
             throws MalformedStoreException {
         long fileBytes = all.file().byteSize();
         if (base < 0 || statedEnd < base || statedEnd - base > fileBytes - offset) {
-            throw all.malformed(fileBytes, "the end of the file", "it " + (statedEnd < base || base < 0 ? "elsewhere"
-                    : "at byte " + (statedEnd - base + offset)) + ", as the superblock says (is the file cut?)");
+            throw all.malformed(fileBytes, "the end of the file", "its end " + (statedEnd < base || base < 0
+                    ? "elsewhere" : "at byte " + (statedEnd - base + offset))
+                    + ", as the superblock declares (is the file truncated?)");
         }
         return new AddressSpace(all.file(), offset, statedEnd - base + offset, all.addressBytes(), all.lengthBytes());
     }
@@ -88,7 +89,7 @@ record Superblock(int version, long offset, AddressSpace space, long root, long 
 
     private static long find(MappedFile file) throws MalformedStoreException {
         if (file.byteSize() == 0) {
-            throw new MalformedStoreException(file.location(), 0, "an empty file", "a HDF5 file");
+            throw new MalformedStoreException(file.location(), 0, "an empty file", "an HDF5 file");
         }
         for (long offset = 0; offset <= file.byteSize() - SIGNATURE.length;
                 offset = offset == 0 ? FIRST_USER_BLOCK_BYTES : 2 * offset) {

@@ -11,6 +11,7 @@ import io.penstock.image.JpegLibrary;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Candidate;
@@ -22,10 +23,10 @@ import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One image, JPEG or PNG: a store of one tensor, decoded at open: height × width × stored channels, {@code u8}, or
@@ -115,16 +116,14 @@ public final class ImageProvider implements StoreProvider {
 
     private static StoreInfo describe(MappedFile file, Picture picture, MemorySegment pixels, boolean digest)
             throws IOException {
-        Map<String, Object> image = picture.toMap();
+        Map<String, @Nullable Object> image = picture.toMap();
         if (digest) {
             use(file, Long.MAX_VALUE, (reader, header, scratch) -> {
                 picture.digest(image, pixels, reader, header, scratch);
                 return image;
             });
         }
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("format", picture.format().toString());
-        details.put("image", image);
+        Map<String, @Nullable Object> details = Json.members("format", picture.format().toString(), "image", image);
         return new StoreInfo(NAME, List.of(file.location()), details, List.of());
     }
 }

@@ -10,6 +10,7 @@ import io.penstock.image.Orientation;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.PixelLayout;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -17,9 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An image as Pillow describes it once opened: the mode that it chooses, and pixels in that mode.
@@ -69,13 +70,9 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
         return layout == PixelLayout.GRAY && storedBits == 16 ? 16 : 8;
     }
 
-    Map<String, Object> toMap() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("width", width);
-        map.put("height", height);
-        map.put("mode", mode());
-        map.put("layout", layoutName());
-        map.put("bits", bits());
+    Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = Json.members("width", width, "height", height, "mode", mode(),
+                "layout", layoutName(), "bits", bits());
         if (storedBits != 8) {
             map.put("stored_bits", storedBits);
         }
@@ -87,8 +84,8 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
     }
 
     /** Adds the digests to the result of {@link #toMap}. The reader has read the header. */
-    void digest(Map<String, Object> image, MemorySegment stored, ImageReader reader, ImageHeader header, Arena arena)
-            throws IOException {
+    void digest(Map<String, @Nullable Object> image, MemorySegment stored, ImageReader reader, ImageHeader header,
+            Arena arena) throws IOException {
         boolean narrowed = storedBits == 16 && bits() == 8;
         MemorySegment pixels = !narrowed ? stored
                 : pixels(reader, header, mode().equals("RGB") ? PixelFormat.RGB : PixelFormat.RGBA, arena);
@@ -99,10 +96,8 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
             MemorySegment turned = arena.allocate(pixels.byteSize());
             Orientation.turn(orientation, pixels, width, height, pixelBytes, turned, 0);
             boolean transposed = Orientation.isTransposed(orientation);
-            Map<String, Object> upright = new LinkedHashMap<>();
-            upright.put("width", transposed ? height : width);
-            upright.put("height", transposed ? width : height);
-            upright.put("pixels_sha256", sha256(turned));
+            Map<String, @Nullable Object> upright = Json.members("width", transposed ? height : width,
+                    "height", transposed ? width : height, "pixels_sha256", sha256(turned));
             image.put("upright", upright);
         }
         if (!List.of("RGB", "L", "I;16").contains(mode())) {

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The header of a data file of llm.c, and the tokens behind it. Little-endian:
@@ -91,9 +92,9 @@ final class LlmcHeader {
     }
 
     /** Describes a checked file. */
-    static Map<String, Object> details(TokenRun tokens) {
+    static Map<String, @Nullable Object> details(TokenRun tokens) {
         MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("header", IntStream.range(0, SHOWN_HEADER_INTS)
                 .mapToObj(i -> bytes.getAtIndex(LittleEndian.I32, i)).toList());
         details.put("dtype", tokens.dtype().toString());

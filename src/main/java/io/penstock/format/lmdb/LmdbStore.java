@@ -8,6 +8,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -179,13 +180,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
-        try {
-            return index().value(key, into);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
-        }
+        return look(() -> index().value(key, into));
     }
 
     /**
@@ -197,12 +192,14 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public long find(MemorySegment key) {
+        return look(() -> index().find(key));
+    }
+
+    private <T> T look(MappedFile.Read<T, IOException> read) {
         try {
-            return index().find(key);
+            return file.reading(read);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
         }
     }
 
@@ -240,12 +237,10 @@ public final class LmdbStore implements RecordStore, Verifiable {
     /** {@inheritDoc} Describes all databases of the environment, or the selected one. */
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("page_size", meta.pageBytes());
-        details.put("last_pgno", meta.lastPage());
-        details.put("last_txnid", meta.transaction());
-        details.put("map_size", Math.max(READER_MAP_BYTES, (meta.lastPage() + 1) * meta.pageBytes()));
-        details.put("writer_map_size", meta.mapSize());
+        Map<String, @Nullable Object> details = Json.members("page_size", meta.pageBytes(),
+                "last_pgno", meta.lastPage(), "last_txnid", meta.transaction(),
+                "map_size", Math.max(READER_MAP_BYTES, (meta.lastPage() + 1) * meta.pageBytes()),
+                "writer_map_size", meta.mapSize());
         List<Object> databases = new ArrayList<>();
         for (Map.Entry<@Nullable String, LmdbIndex> each : indexes().entrySet()) {
             databases.add(describe(each.getKey(), each.getValue(), depth.digests(), progress));
@@ -292,14 +287,10 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     private static Map<String, @Nullable Object> describe(@Nullable String name, LmdbIndex records, boolean digest,
             Progress progress) throws IOException {
-        Map<String, @Nullable Object> database = new LinkedHashMap<>();
-        database.put("db", name);
-        database.put("flags", records.tree().flagNames());
-        database.put("entries", records.size());
-        database.put("distinct_keys", records.counts().keys());
-        database.put("value_bytes", records.counts().valueBytes());
-        database.put("depth", records.tree().depth());
-        database.put("overflow_pages", records.tree().overflowPages());
+        Map<String, @Nullable Object> database = Json.members("db", name, "flags", records.tree().flagNames(),
+                "entries", records.size(), "distinct_keys", records.counts().keys(),
+                "value_bytes", records.counts().valueBytes(), "depth", records.tree().depth(),
+                "overflow_pages", records.tree().overflowPages());
         if (digest) {
             database.put("record_digest", digest(records, progress));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** LMDB environments, read over their mapping without the library: a file that is cut or forged is refused. */
+/** LMDB environments, read over their mapping without the library. Truncated and corrupt files are refused. */
 @NullMarked
 package io.penstock.format.lmdb;
 

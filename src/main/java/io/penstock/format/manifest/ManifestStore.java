@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a {@link Manifest} as one store: positions count through the documents of all parts, in order, and a
@@ -220,7 +221,7 @@ public final class ManifestStore implements TokenStore, Verifiable {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("dtype", dtype().toString());
         details.put("documents", documentCount());
         details.put("parts", (long) stores.size());

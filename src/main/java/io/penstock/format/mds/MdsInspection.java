@@ -7,6 +7,7 @@ import io.penstock.format.RecordDigest;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -43,8 +44,8 @@ final class MdsInspection {
         this.totalBytes = store.index().shards().stream().mapToLong(shard -> shard.raw().bytes()).sum();
     }
 
-    Map<String, Object> details(boolean digest, Progress progress) throws MalformedStoreException {
-        Map<String, Object> details = new LinkedHashMap<>();
+    Map<String, @Nullable Object> details(boolean digest, Progress progress) throws MalformedStoreException {
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("samples", store.size());
         details.put("shards", store.index().shards().stream().map(MdsInspection::describe).toList());
         List<Object> columns = new ArrayList<>();
@@ -56,22 +57,16 @@ final class MdsInspection {
     }
 
     private static Map<String, @Nullable Object> describe(MdsShard shard) {
-        Map<String, @Nullable Object> map = new LinkedHashMap<>();
-        map.put("samples", shard.samples());
-        map.put("raw", shard.raw().name());
-        map.put("zip", shard.zip() == null ? null : shard.zip().name());
-        map.put("hashes", shard.hashes());
-        map.put("compression", shard.compression());
-        return map;
+        return Json.members("samples", shard.samples(), "raw", shard.raw().name(),
+                "zip", shard.zip() == null ? null : shard.zip().name(), "hashes", shard.hashes(),
+                "compression", shard.compression());
     }
 
-    private Map<String, Object> describe(int position, boolean digest, Progress progress)
+    private Map<String, @Nullable Object> describe(int position, boolean digest, Progress progress)
             throws MalformedStoreException {
         Column column = store.columns().get(position);
         MdsEncoding encoding = store.encoding(position);
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("column", column.name());
-        map.put("encoding", encoding.text());
+        Map<String, @Nullable Object> map = Json.members("column", column.name(), "encoding", encoding.text());
         if (!digest) {
             if (encoding.isNumbers()) {
                 map.put("array", array(column, null));
@@ -122,13 +117,13 @@ final class MdsInspection {
         }
     }
 
-    private Map<String, Object> array(Column column, @Nullable String sha256) {
+    private Map<String, @Nullable Object> array(Column column, @Nullable String sha256) {
         TensorSpec spec = column.spec();
         List<Long> shape = LongStream.concat(LongStream.of(store.size()), LongStream.of(spec.shape())).boxed().toList();
         return array(column.name(), spec.dtype(), shape, store.size() * spec.byteSize(), sha256);
     }
 
-    private static Map<String, Object> array(String name, DType dtype, List<Long> shape, long bytes,
+    private static Map<String, @Nullable Object> array(String name, DType dtype, List<Long> shape, long bytes,
             @Nullable String sha256) {
         return new Inspection.Array(name, dtype, StoredArray.storedDtypeOf(dtype), shape, null, bytes, sha256, null)
                 .toMap();
@@ -167,7 +162,7 @@ final class MdsInspection {
             bytes += value.dataBytes();
         }
 
-        void describe(String name, Map<String, Object> map) {
+        void describe(String name, Map<String, @Nullable Object> map) {
             if (dtype != null && dtypes.size() == 1) {
                 map.put("values", array(name, dtype, List.of(bytes / dtype.byteSize()), bytes, digest.hex()));
             }

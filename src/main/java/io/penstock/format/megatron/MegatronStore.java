@@ -10,6 +10,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.index.Generation;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -19,7 +20,6 @@ import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -267,12 +267,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     /** {@inheritDoc} Its arrays include the tokens if they are one run; {@link #inspect} always includes them. */
     @Override
     public StoreInfo info() {
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("dtype_code", MegatronIndex.codeOf(dtype()));
-        details.put("sequences", index.sequences());
-        details.put("documents", index.documents());
-        details.put("multimodal", index.isMultimodal());
+        Map<String, @Nullable Object> details = Json.members("dtype", dtype().toString(),
+                "dtype_code", MegatronIndex.codeOf(dtype()), "sequences", index.sequences(),
+                "documents", index.documents(), "multimodal", index.isMultimodal());
         if (positions != null) {
             details.put("in_pieces", true);
         }

@@ -7,6 +7,7 @@ import io.penstock.format.TokenRunStore;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Candidate;
@@ -14,9 +15,9 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Raw little-endian tokens without a header, {@code u16} by default, as nanoGPT prepares them; read in place as one
@@ -71,14 +72,11 @@ public final class NanogptProvider implements StoreProvider {
         return new TokenRun(file, 0, dtype, file.byteSize() / tokenBytes);
     }
 
-    private static Map<String, Object> details(TokenRun tokens) {
+    private static Map<String, @Nullable Object> details(TokenRun tokens) {
         Tensor all = tokens.tensor();
         long count = tokens.tokenCount();
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("dtype", tokens.dtype().toString());
-        details.put("first", LongStream.range(0, Math.min(count, FIRST_SHOWN)).map(all::getLong).boxed().toList());
-        details.put("last", LongStream.range(Math.max(0, count - LAST_SHOWN), count).map(all::getLong).boxed()
-                .toList());
-        return details;
+        return Json.members("dtype", tokens.dtype().toString(),
+                "first", LongStream.range(0, Math.min(count, FIRST_SHOWN)).map(all::getLong).boxed().toList(),
+                "last", LongStream.range(Math.max(0, count - LAST_SHOWN), count).map(all::getLong).boxed().toList());
     }
 }

@@ -82,7 +82,7 @@ public final class NpyProvider implements StoreProvider {
     }
 
     private static Store store(MappedFile file, NpyArray array, TensorFiles.Bytes bytes, Runnable freeCopy) {
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("npy_version", List.of(array.major(), 0));
         details.put("converted", !array.isInPlace());
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());

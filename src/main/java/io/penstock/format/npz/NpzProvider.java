@@ -10,6 +10,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedBlocks;
 import io.penstock.io.spill.DecodedBlocks.Output;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
@@ -97,7 +98,7 @@ public final class NpzProvider implements StoreProvider {
             entries.add(new TensorFiles.Entry(part.array.spec(part.name), part.array.storedDtype(),
                     part.array.storedOrder(), block >= 0, bytes));
         }
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         details.put("members", members.stream().map(NpzProvider::describe).toList());
         details.put("converted", copied.stream().map(Part::name).toList());
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
@@ -174,12 +175,8 @@ public final class NpzProvider implements StoreProvider {
         }
     }
 
-    private static Map<String, Object> describe(ZipMember member) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", member.name());
-        fields.put("method", member.method());
-        fields.put("size", member.byteSize());
-        fields.put("flags", member.flags());
-        return fields;
+    private static Map<String, @Nullable Object> describe(ZipMember member) {
+        return Json.members("name", member.name(), "method", member.method(), "size", member.byteSize(),
+                "flags", member.flags());
     }
 }

@@ -44,7 +44,6 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
      * @param byteSize the size of header and elements
      * @param given the type of elements that numpy stores as bytes because it lacks the type; null if none is given. A
      *     whole file must have that type; a part may declare another one
-     * @return the array
      * @throws MalformedStoreException if the bytes are not a complete {@code .npy}, or the element type is unsupported
      */
     public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, @Nullable DType given)
@@ -55,19 +54,13 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
     /**
      * Tells whether bytes start a {@code .npy}.
      *
-     * @param head the bytes
      * @return true if they start with the format's magic
      */
     public static boolean isNpy(byte[] head) {
         return NpyHeader.isMagic(head);
     }
 
-    /**
-     * Returns dtype and shape.
-     *
-     * @param name the tensor's name
-     * @return the spec
-     */
+    /** Returns dtype and shape. */
     public TensorSpec spec(String name) {
         return new TensorSpec(name, dtype, shape);
     }
@@ -115,7 +108,6 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
      * Returns the array as a tensor.
      *
      * @param data its elements, row-major and little-endian
-     * @return a view
      */
     public Tensor tensor(MemorySegment data) {
         return Tensor.of(data, dtype, shape);

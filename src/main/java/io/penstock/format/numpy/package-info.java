@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** numpy's arrays as bytes, wherever they are: in a {@code .npy}, in an archive, in a record. */
+/** numpy's array format, as in {@code .npy} files, in archives of them, and in values of records. */
 @NullMarked
 package io.penstock.format.numpy;
 

@@ -44,7 +44,6 @@ final class ChunkDecoder implements AutoCloseable {
     /**
      * A decoder of one chunk.
      *
-     * @param file the file
      * @param flat what its values are
      * @param chunk where it is
      * @param rows of the row group

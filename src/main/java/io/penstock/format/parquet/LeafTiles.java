@@ -43,7 +43,6 @@ final class LeafTiles implements AutoCloseable {
     /**
      * The tiles of one chunk.
      *
-     * @param file the file
      * @param leaf how its values are stored
      * @param chunk where they are
      * @param budget what the file may still decode to

@@ -46,8 +46,6 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
     /**
      * The column of a node of the schema.
      *
-     * @param name its name
-     * @param node the node
      * @param definition the definition level of what it is in
      * @param firstIndex the place of its first leaf among the schema's
      */

@@ -14,6 +14,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -170,29 +171,24 @@ final class ParquetStore implements RecordStore {
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
         ParquetPart first = parts.getFirst();
-        Map<String, Object> parquet = new LinkedHashMap<>();
+        Map<String, @Nullable Object> parquet = new LinkedHashMap<>();
         parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
                 .map(RowGroup::rows).toList());
         parquet.put("created_by", first.metadata().createdBy());
         parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
         parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
                 .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
-        Map<String, Object> table = TableInspection.of(this, null,
+        Map<String, @Nullable Object> table = TableInspection.of(this, null,
                 first.columns().stream().map(ParquetColumn::storedType).toList(), depth.digests(), progress,
                 parts.stream().mapToLong(part -> part.file().byteSize()).sum());
         UnreadColumn.describe(first.schema().unread(), table);
-        Map<String, Object> details = new LinkedHashMap<>();
-        details.put("schema", first.schema().lines());
-        details.put("parquet", parquet);
-        details.put("converted", true);
-        details.put("table", table);
+        Map<String, @Nullable Object> details = Json.members("schema", first.schema().lines(), "parquet", parquet,
+                "converted", true, "table", table);
         return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(), details);
     }
 
-    private static Map<String, Object> describe(ColumnChunk chunk) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("path", chunk.name());
-        map.put("physical", chunk.physical().toString());
+    private static Map<String, @Nullable Object> describe(ColumnChunk chunk) {
+        Map<String, @Nullable Object> map = Json.members("path", chunk.name(), "physical", chunk.physical().toString());
         // As Arrow names it, which reads the framing of Hadoop under the same name.
         map.put("compression", chunk.compression() == Compression.LZ4_RAW ? "LZ4" : chunk.compression().toString());
         map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());

@@ -27,7 +27,6 @@ final class RunLengths implements Levels {
     /**
      * A reader of a run of bytes.
      *
-     * @param in the bytes
      * @param bits of a number, 0 to 32
      * @param called what the numbers are, for messages
      */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Parquet files: their footer, their pages, and their columns: numbers, lists of numbers, bytes, text, and what is
- * nested otherwise as JSON.
+ * Parquet files. Columns of numbers, lists of numbers, bytes and text are read as they are, other nested columns as
+ * JSON.
  */
 @NullMarked
 package io.penstock.format.parquet;

@@ -7,6 +7,7 @@ import io.penstock.format.safetensors.SafetensorsHeader.Entry;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.json.Json;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hugging Face's tensor files: one file, or several with an index. Tensors are views of the mappings.
@@ -104,12 +106,12 @@ public final class SafetensorsProvider implements StoreProvider {
 
     private static TensorStore openFile(Location path) throws IOException {
         Shard shard = openShard(path);
-        Map<String, Object> details = new LinkedHashMap<>();
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         if (shard.header.metadata() != null) {
             details.put("metadata", shard.header.metadata());
         }
         details.put("header_bytes", shard.header.headerBytes());
-        Map<String, Object> offsets = new LinkedHashMap<>();
+        Map<String, @Nullable Object> offsets = new LinkedHashMap<>();
         shard.header.entries().forEach(entry -> offsets.put(entry.name(), List.of(entry.begin(), entry.end())));
         details.put("data_offsets", offsets);
         return store(path, List.of(shard), shard.header.entries().stream().map(entry -> new Located(shard, entry)),
@@ -143,7 +145,7 @@ public final class SafetensorsProvider implements StoreProvider {
                     tensors.add(new Located(shard, entry));
                 }
             }
-            Map<String, Object> details = new LinkedHashMap<>();
+            Map<String, @Nullable Object> details = new LinkedHashMap<>();
             details.put("weight_map", index.weightMap());
             details.put("shards", index.shards());
             return store(path, shards, tensors.stream(), details, Stream.of(path));
@@ -154,10 +156,10 @@ public final class SafetensorsProvider implements StoreProvider {
     }
 
     private static TensorStore store(Location path, List<Shard> shards, Stream<Located> tensors,
-            Map<String, Object> details, Stream<Location> index) {
+            Map<String, @Nullable Object> details, Stream<Location> index) {
         List<TensorFiles.Entry> entries = new ArrayList<>();
         Map<String, String> unread = new LinkedHashMap<>();
-        List<Map<String, Object>> others = new ArrayList<>();
+        List<Map<String, @Nullable Object>> others = new ArrayList<>();
         tensors.sorted(BY_NAME).forEach(located -> {
             Entry entry = located.entry;
             if (entry.spec() == null) {
@@ -178,14 +180,9 @@ public final class SafetensorsProvider implements StoreProvider {
                 () -> { });
     }
 
-    private static Map<String, Object> describe(Entry other) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("name", other.name());
-        fields.put("stored_dtype", other.type().toString());
-        fields.put("shape", other.shape());
-        fields.put("nbytes", other.end() - other.begin());
-        fields.put("refused", unsupported(other));
-        return fields;
+    private static Map<String, @Nullable Object> describe(Entry other) {
+        return Json.members("name", other.name(), "stored_dtype", other.type().toString(), "shape", other.shape(),
+                "nbytes", other.end() - other.begin(), "refused", unsupported(other));
     }
 
     private static String unsupported(Entry other) {

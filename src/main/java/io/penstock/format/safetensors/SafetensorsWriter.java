@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes tensors as one safetensors file, byte for byte as the format's own library does: tensors by descending
@@ -108,14 +109,14 @@ public final class SafetensorsWriter {
     }
 
     private static byte[] header(List<Typed> tensors, Map<String, String> metadata) {
-        Map<String, Object> fields = new LinkedHashMap<>();
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         if (!metadata.isEmpty()) {
             fields.put(SafetensorsHeader.METADATA, metadata);
         }
         long begin = 0;
         for (Typed each : tensors) {
             long end = Math.addExact(begin, each.tensor.spec().byteSize());
-            Map<String, Object> entry = new LinkedHashMap<>();
+            Map<String, @Nullable Object> entry = new LinkedHashMap<>();
             entry.put("dtype", each.type.toString());
             entry.put("shape", LongStream.of(each.tensor.spec().shape()).boxed().toList());
             entry.put("data_offsets", List.of(begin, end));

@@ -11,9 +11,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The list of a dataset's shards, in the file {@code PATTERN.penstock-shards} beside them, for example
@@ -60,17 +60,12 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
     byte[] toBytes() {
         List<Object> list = new ArrayList<>();
         for (Entry shard : shards) {
-            Map<String, Object> fields = new LinkedHashMap<>();
-            fields.put("name", shard.name);
-            fields.put("bytes", shard.bytes);
-            fields.put("samples", shard.samples);
-            fields.put("content", shard.content);
+            Map<String, @Nullable Object> fields = Json.members("name", shard.name, "bytes", shard.bytes,
+                    "samples", shard.samples, "content", shard.content);
             list.add(fields);
         }
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put(VERSION_KEY, VERSION);
-        fields.put("pattern", names.pattern());
-        fields.put("shards", list);
+        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY, VERSION, "pattern", names.pattern(),
+                "shards", list);
         return (Json.write(fields) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 

@@ -3,9 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
 
@@ -51,20 +49,10 @@ public record StreamState(String shards, StreamOrder order, long epoch, long giv
 
     /** {@return the state in its text form, one line of JSON} */
     public String toJson() {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put(VERSION_KEY, FORMAT_VERSION);
-        fields.put("shards", shards);
-        fields.put("seed", order.seed());
-        fields.put("shuffle_shards", order.shuffleShards());
-        fields.put("buffer_samples", order.bufferSamples());
-        fields.put("initial_samples", order.initialSamples());
-        fields.put("epoch", epoch);
-        fields.put("given", given);
-        fields.put("random", random);
-        fields.put("shard", shard);
-        fields.put("offset", offset);
-        fields.put("buffered", buffered);
-        return Json.write(fields);
+        return Json.write(Json.members(VERSION_KEY, FORMAT_VERSION, "shards", shards,
+                "seed", order.seed(), "shuffle_shards", order.shuffleShards(), "buffer_samples", order.bufferSamples(),
+                "initial_samples", order.initialSamples(), "epoch", epoch, "given", given, "random", random,
+                "shard", shard, "offset", offset, "buffered", buffered));
     }
 
     /**

@@ -14,21 +14,17 @@ import java.nio.channels.SeekableByteChannel;
 /** The bytes of a tar, read sequentially by one thread. */
 abstract class TarSource implements AutoCloseable {
 
-    /** Returns the position of the next byte. */
-    abstract long position();
+    /** The position of the next byte. */
+    long position;
 
-    /**
-     * Reads bytes.
-     *
-     * @return their number; less than {@code length} only at the end
-     */
+    final long position() {
+        return position;
+    }
+
+    /** Reads bytes. Returns their number, which is less than {@code length} only at the end. */
     abstract int read(byte[] target, int offset, int length) throws IOException;
 
-    /**
-     * Skips bytes.
-     *
-     * @return whether there were that many
-     */
+    /** Skips bytes. Returns whether there were that many. */
     abstract boolean skip(long bytes) throws IOException;
 
     @Override
@@ -48,17 +44,11 @@ abstract class TarSource implements AutoCloseable {
         private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
         private long windowStart;
         private int windowBytes;
-        private long position;
 
         OfFile(Location file) throws IOException {
             this.file = file;
             channel = file.openChannel();
             byteSize = channel.size();
-        }
-
-        @Override
-        long position() {
-            return position;
         }
 
         @Override
@@ -123,16 +113,10 @@ abstract class TarSource implements AutoCloseable {
     static final class OfMapping extends TarSource {
 
         private final MappedFile file;
-        private long position;
 
         OfMapping(MappedFile file, long position) {
             this.file = file;
             this.position = position;
-        }
-
-        @Override
-        long position() {
-            return position;
         }
 
         @Override
@@ -162,15 +146,9 @@ abstract class TarSource implements AutoCloseable {
 
         private final InputStream in;
         private final byte[] skipped = new byte[1 << 16];
-        private long position;
 
         OfStream(InputStream in) {
             this.in = in;
-        }
-
-        @Override
-        long position() {
-            return position;
         }
 
         @Override

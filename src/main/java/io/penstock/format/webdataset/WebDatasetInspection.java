@@ -2,6 +2,7 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.io.file.Sha256;
+import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
@@ -27,7 +28,7 @@ final class WebDatasetInspection {
     private final MessageDigest whole = Sha256.digest();
     private final byte[] chunk = new byte[1 << 20];
     private final List<Object> samples = new ArrayList<>();
-    private Map<String, Object> members = new LinkedHashMap<>();
+    private Map<String, @Nullable Object> members = new LinkedHashMap<>();
     private boolean bad;
     private long doneBytes;
 
@@ -36,8 +37,8 @@ final class WebDatasetInspection {
         this.shards = shards;
     }
 
-    Map<String, Object> details(boolean digest, Progress progress) throws IOException {
-        Map<String, Object> details = new LinkedHashMap<>();
+    Map<String, @Nullable Object> details(boolean digest, Progress progress) throws IOException {
+        Map<String, @Nullable Object> details = new LinkedHashMap<>();
         long regular = Arrays.stream(shards).mapToLong(shard -> shard.index.regularMembers()).sum();
         details.put("columns", store.columns().stream().map(Column::name).toList());
         if (shards.length > 1) {
@@ -78,14 +79,12 @@ final class WebDatasetInspection {
 
     private void beginSample(String key) {
         members = new LinkedHashMap<>();
-        Map<String, Object> sample = new LinkedHashMap<>();
-        sample.put("key", key);
-        sample.put("members", members);
+        Map<String, @Nullable Object> sample = Json.members("key", key, "members", members);
         samples.add(sample);
     }
 
     private void member(String suffix, long bytes, @Nullable String sha256) {
-        Map<String, Object> member = new LinkedHashMap<>();
+        Map<String, @Nullable Object> member = new LinkedHashMap<>();
         member.put("bytes", bytes);
         if (sha256 != null) {
             member.put("sha256", sha256);

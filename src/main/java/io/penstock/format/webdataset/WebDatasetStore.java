@@ -6,7 +6,6 @@ import io.penstock.codec.DecodeLimitException;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
-import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.index.Generation;
@@ -288,11 +287,6 @@ public final class WebDatasetStore implements RecordStore {
         }
         return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
                 + Sha256.shortHex(sha256);
-    }
-
-    /** Returns a mapped shard, for tests. */
-    MappedFile tar(int shard) {
-        return shards[shard].tar();
     }
 
     @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Local files: opened only if they are regular, named within their folder, and found while a writer moves them. */
+/** Local files: opens regular files only, checks names, and finds a file while a writer moves it. */
 @NullMarked
 package io.penstock.io.file;
 

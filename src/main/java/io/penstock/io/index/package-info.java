@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What stores of several files share: their JSON files, and the version that all files must be of. */
+/** Stores of several files: reads their JSON indexes, and checks that all files are of one version. */
 @NullMarked
 package io.penstock.io.index;
 

@@ -49,7 +49,7 @@ public final class BatchHolder {
         this.tensorOffsets = new long[starts.length];
     }
 
-    /** Returns the same contents, lent by another. */
+    /** Returns the same contents, lent by another lender. */
     public BatchHolder lentBy(Lender other) {
         var holder = new BatchHolder(index, plan, slab, device, other, terms);
         holder.memory = memory;

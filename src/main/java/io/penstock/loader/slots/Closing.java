@@ -4,8 +4,8 @@ package io.penstock.loader.slots;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of an end, each of which runs whatever became of those before it: a device that has failed says so at every
- * call, and is still to be given back as a whole. Keeps the first error, with later ones added to it.
+ * The steps of a close, each of which runs even if earlier ones failed: a failed device reports an error at every call,
+ * and must still be released completely. Keeps the first error, with later ones added to it.
  */
 public final class Closing {
 

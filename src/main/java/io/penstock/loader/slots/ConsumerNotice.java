@@ -4,8 +4,8 @@ package io.penstock.loader.slots;
 import io.penstock.dlpack.DLPackCapsule;
 
 /**
- * Says, once a loader, that the trainer waits for DLPack consumers to delete tensors: backpressure if they do soon, and
- * what looks like a hang if they never do. Of the trainer's thread.
+ * Logs, once per loader, that the trainer waits for DLPack consumers to delete tensors: backpressure if they do so
+ * soon, and what looks like a hang if they never do. For the trainer's thread.
  */
 public final class ConsumerNotice {
 

@@ -6,7 +6,7 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy a batch, on a stream
+ * Lends device slots, to which a {@linkplain CopyThread thread} copies each host slot, one copy per batch, on a stream
  * that it owns, while earlier batches are computed on; the stages run there behind the copy. The trainer's side of the
  * transfer:
  *
@@ -77,7 +77,7 @@ public final class CopyDelivery implements Delivery {
         return next;
     }
 
-    /** The copy may be on its way still. */
+    /** Cannot be told: the copy may still be running. */
     @Override
     public boolean isReady(long sequence) {
         return false;

@@ -9,7 +9,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 

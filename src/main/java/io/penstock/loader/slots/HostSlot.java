@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HostSlot {
 
-    /** Where the turn is: in a cache line of its own. */
+    /** The turn, in a cache line of its own. */
     private static final int TURN = CacheLine.MIDDLE;
 
     /** From 0. */

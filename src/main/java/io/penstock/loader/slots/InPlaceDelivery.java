@@ -4,7 +4,7 @@ package io.penstock.loader.slots;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLDevice;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.Stream;

@@ -44,7 +44,7 @@ public final class Lease implements AutoCloseable {
     /** Opened with the first view that is handed out. */
     private @Nullable Arena views;
     private DeviceStream[] streams = NO_STREAMS;
-    /** Watches what the trainer holds, if leaks are looked for. */
+    /** Watches what the trainer holds, if leak detection is on. */
     private @Nullable Leak leak;
 
     /** A lease that has not begun. */
@@ -115,7 +115,7 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    /** Whether another view of a stream is there: to wait again does no harm, to be recorded twice is in vain. */
+    /** Whether the stream is known under another view: waiting twice does no harm, recording twice is useless. */
     private boolean isUsedOnStreamWith(long handle) {
         for (int i = 0; i < streamCount; i++) {
             if (streams[i].handle() == handle) {
@@ -125,7 +125,7 @@ public final class Lease implements AutoCloseable {
         return false;
     }
 
-    /** Adds a stream that waits for the bytes already. */
+    /** Adds a stream that already waits for the bytes. */
     void addStream(DeviceStream stream) {
         if (streams == NO_STREAMS) {
             streams = new DeviceStream[MAX_STREAMS];
@@ -187,7 +187,7 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    /** One hold less: whoever gives up the last one gives the slot back. */
+    /** Ends a hold; the end of the last one returns the slot. */
     public void letGo(boolean inDeleter) {
         if ((int) HOLDS.getAndAdd(this, -1) == 1) {
             holder.lender.giveBack(this, inDeleter);

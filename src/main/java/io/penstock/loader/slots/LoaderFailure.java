@@ -4,8 +4,7 @@ package io.penstock.loader.slots;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a loader is over: the error that ended it, set by whichever thread met it and thrown on the trainer's, or that it
- * was closed.
+ * Why a loader has ended: an error, which is set by the thread that met it and thrown on the trainer's, or its close.
  */
 public final class LoaderFailure {
 
@@ -22,7 +21,7 @@ public final class LoaderFailure {
         }
     }
 
-    /** Adds what went wrong later to the error that there is. */
+    /** Adds a later error to the first one. */
     synchronized void add(Throwable later) {
         RuntimeException first = error;
         if (first != null && first != later && first.getCause() != later) {
@@ -39,12 +38,12 @@ public final class LoaderFailure {
         return closed;
     }
 
-    /** Says that a call throws the error, or what led to it, by itself. */
+    /** Records that a caller gets the error, or what led to it. */
     void setTold() {
         thrown = true;
     }
 
-    /** Whether waiting is in vain: there is an error, or the loader is being closed. */
+    /** Whether waiting is pointless: there is an error, or the loader is being closed. */
     public boolean isOver() {
         return error != null || closed;
     }
@@ -53,19 +52,19 @@ public final class LoaderFailure {
         return error != null;
     }
 
-    /** Whether there is an error that nobody was told of. */
+    /** Whether there is an error that no caller got. */
     public boolean isUntold() {
         return error != null && !thrown;
     }
 
-    /** Says that the loader is closed, if it is. */
+    /** Throws if the loader is closed. */
     public void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the loader is closed");
         }
     }
 
-    /** Throws the error, if there is one, or says that the loader is closed, if it is. */
+    /** Throws the error, if there is one; otherwise throws if the loader is closed. */
     public void check() {
         RuntimeException cause = error;
         if (cause != null) {

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What was opened one after another, to be closed together in reverse: at the end, or when the opening of a later one
- * fails.
+ * Resources opened one after another and closed together in reverse order: at the end, or when a later one fails to
+ * open.
  */
 public final class Opened implements AutoCloseable {
 

@@ -4,12 +4,9 @@ package io.penstock.loader.slots;
 import io.penstock.device.Device;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.memory.SlabLayout;
-import io.penstock.telemetry.SlotLevels;
+import io.penstock.telemetry.recording.SlotLevels;
 
-/**
- * The ring of host slots, and who is to be told when a slot changes hands: the reader when one is published, the
- * workers when one is released.
- */
+/** The ring of host slots. It wakes the reader when a slot is published, and the workers when one is released. */
 public final class SlotRing implements SlotLevels, AutoCloseable {
 
     private final HostSlot[] slots;
@@ -32,7 +29,7 @@ public final class SlotRing implements SlotLevels, AutoCloseable {
         }
     }
 
-    /** Names those who wait. Called once, before any thread starts. */
+    /** Sets whom to wake. Called once, before any thread starts. */
     public void connect(SpinGate reader, SpinGate[] writers) {
         this.reader = reader;
         this.writers = writers;
@@ -47,7 +44,7 @@ public final class SlotRing implements SlotLevels, AutoCloseable {
         return slots[(int) (sequence % slots.length)];
     }
 
-    /** The slots in no order that matters. */
+    /** Returns the slots, in no particular order. */
     HostSlot[] slots() {
         return slots;
     }
@@ -75,26 +72,26 @@ public final class SlotRing implements SlotLevels, AutoCloseable {
         return slot(sequence).isMadeWith(sequence);
     }
 
-    /** The worker's last step: the batch is whole. */
+    /** Publishes a complete batch: the worker's last step. */
     public void publish(long sequence) {
         slot(sequence).setReadyWith(sequence);
         reader.wake();
     }
 
-    /** The reader's last step: nobody reads the slot any more. */
+    /** Releases a slot that nobody reads any more: the reader's last step. */
     void release(long sequence) {
         slot(sequence).setFreeFor(sequence + slots.length);
         wakeWriters();
     }
 
-    /** Lets the workers look again: a slot is free, or the loader has failed. */
+    /** Wakes the workers: a slot is free, or the loader has failed. */
     public void wakeWriters() {
         for (SpinGate writer : writers) {
             writer.wake();
         }
     }
 
-    /** Takes back what was published from a sequence on and not read. Only while no worker fills. */
+    /** Withdraws what was published from a sequence on and not read. Called only while no worker fills. */
     public void unpublishFrom(long sequence) {
         for (long s = sequence; s < sequence + slots.length; s++) {
             if (slot(s).isReadyWith(s)) {

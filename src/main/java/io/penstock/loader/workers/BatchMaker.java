@@ -2,39 +2,31 @@
 package io.penstock.loader.workers;
 
 import io.penstock.loader.slots.HostSlot;
-import io.penstock.telemetry.Filling;
+import io.penstock.telemetry.recording.Filling;
 
-/**
- * Makes batches, on one thread: whatever a loader's batches come from, a slot is filled by {@link #make}. Every thread
- * that fills has a maker of its own, and any batch may be made by any of them.
- */
+/** Builds batches, on one thread. Each filling thread has its own maker; any of them may build any batch. */
 public interface BatchMaker extends AutoCloseable {
 
     /**
-     * A batch is this maker's to make; its slot may not be free yet. May begin to bring in what the batch needs. Fails
-     * never: what is wrong with a batch is for {@link #make} to say.
-     *
-     * @param sequence the batch's number in the loader's life
-     * @param now what the clock says
+     * Announces that this maker will build a batch, whose slot may not be free yet. May prefetch what the batch needs.
+     * Never throws: {@link #make} reports errors.
      */
     void claimed(long sequence, long now);
 
     /**
-     * Makes a batch: writes the slot's plan and its slab. What is thrown is the trainer's to hear at the batch's turn.
+     * Builds a batch: writes the plan and slab of a free slot. What it throws, the trainer gets at the batch's turn.
      *
-     * @param sequence the batch's number in the loader's life
-     * @param slot a free slot, of the calling thread alone
-     * @param told what is told of the batch: epoch, first, plannedAt and the times of the stages are set here
+     * @param told receives epoch, first, plannedAt and the times of the stages
      */
     void make(long sequence, HostSlot slot, Filling told);
 
-    /** Ends {@link #make} with the sample that it is at, now and until {@link #goOn}. Called by any thread. */
+    /** Ends {@link #make} after its current sample, now and until {@link #goOn}. Called by any thread. */
     void stop();
 
-    /** Forgets that it was told to stop: another run begins. */
+    /** Withdraws {@link #stop}: another run begins. */
     void goOn();
 
-    /** Frees what making takes. Only when the thread makes nothing any more; calling it again does nothing. */
+    /** Frees the maker's memory. Call only when the thread builds nothing any more; repeating it has no effect. */
     @Override
     void close();
 }

@@ -6,18 +6,18 @@ import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
 import io.penstock.loader.slots.SpinGate;
-import io.penstock.telemetry.Filling;
-import io.penstock.telemetry.LoaderProbe;
+import io.penstock.telemetry.recording.Filling;
+import io.penstock.telemetry.recording.LoaderProbe;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Fills slots: waits until the slot of the next sequence is free, claims it, has the batch made, publishes. All that
- * one worker needs is its own, so that workers share nothing but the ring.
+ * Fills slots: claims the next sequence, waits until its slot is free, has the batch built, and publishes it. Workers
+ * share nothing but the ring.
  */
 public final class Worker implements AutoCloseable {
 
-    /** No time that the clock says. */
+    /** Returned in place of a time if nothing was filled. */
     private static final long NOT_FILLED = Long.MIN_VALUE;
     private static final long NOTHING = Filling.NOTHING;
 
@@ -26,20 +26,15 @@ public final class Worker implements AutoCloseable {
     private final LoaderFailure failure;
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
-    /** The sequence that it is at. */
+    /** The sequence being filled. */
     private final AtomicLong at = new AtomicLong(NOTHING);
     private final FreeSlot freeSlot = new FreeSlot();
-    /** What the probe is told of the batch at hand. */
+    /** Reports the current batch to the probe. */
     private final Filling told;
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
 
-    /**
-     * For one thread.
-     *
-     * @param number the thread's number
-     * @param maker makes its batches; closed with the worker
-     */
+    /** Creates a worker for one thread. It closes the maker. */
     public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
             LongSupplier nanoTime) {
         this.told = new Filling(number);
@@ -72,23 +67,23 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** What a released slot wakes. */
+    /** Returns the gate that a released slot wakes. */
     public SpinGate gate() {
         return freeSlot;
     }
 
-    /** Whether it is at a sequence now. May be called by any thread. */
+    /** Whether it is filling a sequence now. Called by any thread. */
     boolean fills(long sequence) {
         return at.getOpaque() == sequence;
     }
 
-    /** Ends what it is at with the sample that it is at, and lets it look again if it waits: its run is cancelled. */
+    /** Ends the current batch after its current sample, and wakes the worker if it waits: its run is canceled. */
     public void wake() {
         maker.stop();
         freeSlot.wake();
     }
 
-    /** Forgets that it was told to stop: another run begins. */
+    /** Withdraws the stop: another run begins. */
     void goOn() {
         maker.goOn();
     }
@@ -101,12 +96,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /**
-     * Fills the next batch of a run.
-     *
-     * @param begin what the clock says
-     * @return what the clock says at the end, or {@link #NOT_FILLED} if nothing is left, or will be
-     */
+    /** Fills the next batch of a run, from a time on. Returns the time at the end, or {@link #NOT_FILLED}. */
     public long fillNext(Run run, long begin) {
         waited = false;
         long sequence = claim(run, begin);
@@ -136,12 +126,12 @@ public final class Worker implements AutoCloseable {
     }
 
     /**
-     * Fills the slot of a sequence that is claimed. Reads the clock as seldom as it can: a narrow batch is made in a
-     * few microseconds.
+     * Fills the slot of a claimed sequence. Reads the clock as seldom as possible: a narrow batch takes a few
+     * microseconds.
      *
      * @param begin when the wait for the slot began
-     * @param free when it was free: what the clock says
-     * @return what the clock says at the end
+     * @param free when the slot was free
+     * @return the time at the end
      */
     private long fill(long sequence, long begin, long free) {
         HostSlot slot = ring.slot(sequence);

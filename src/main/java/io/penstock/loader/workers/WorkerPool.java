@@ -16,9 +16,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker threads of a loader: started once, kept through epochs and moves, each working on the run at hand.
+ * The worker threads of a loader: started once, kept through epochs and moves, each working on the current run.
  *
- * <p>Workers run code of users, which may take long or never return. A thread is interrupted only while it works on a
+ * <p>Workers run user code, which may take long or never return. A thread is interrupted only while it works on a
  * run that is over, and forgets the interrupt before the next one. A thread that does not end in spite of it is
  * <em>abandoned</em> when the pool is closed: it holds the loader's memory as a lease does, until it ends.
  *
@@ -51,7 +51,7 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /**
-     * Starts a thread a worker. They are daemons: a loader that was forgotten does not keep the JVM alive.
+     * Starts a thread for each worker, as daemons: a forgotten loader does not keep the JVM alive.
      *
      * @param patience how long to wait for a worker that does not end
      * @param leases counts workers that are abandoned
@@ -116,10 +116,10 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /**
-     * Cancels the run and waits until no worker works on it. Each ends with the sample that it is at. One that takes
+     * Cancels the run and waits until no worker works on it. Each stops after its current sample. One that takes
      * longer than the pool's patience is interrupted.
      *
-     * @throws IllegalStateException if a worker does not end in spite of it: the run cannot be left
+     * @throws IllegalStateException if a worker does not end even then
      */
     public synchronized void stop() {
         cancel();
@@ -175,13 +175,13 @@ public final class WorkerPool implements AutoCloseable {
         return working == 0;
     }
 
-    /** What the worker does that fills a sequence, for people. */
+    /** Describes what the worker that fills a sequence is doing. */
     public synchronized Optional<String> describe(long sequence) {
         return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe)
                 .findFirst();
     }
 
-    /** Interrupts the workers, ends the threads and waits for them, but for those that do not end: it abandons them. */
+    /** Interrupts the workers, ends the threads and waits for them; abandons those that do not end. */
     @Override
     public void close() {
         List<Member> ended = new ArrayList<>();

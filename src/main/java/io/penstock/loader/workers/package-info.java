@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The threads that fill slots. A {@link io.penstock.loader.workers.Worker} claims a batch, waits for its slot, has a
- * {@link io.penstock.loader.workers.BatchMaker} make it, and publishes it; what the maker makes it of is the maker's
- * own.
+ * The threads that fill slots. A {@link io.penstock.loader.workers.Worker} claims a batch, waits for its slot, lets a
+ * {@link io.penstock.loader.workers.BatchMaker} build the batch in it, and publishes it.
  */
 @NullMarked
 package io.penstock.loader.workers;

@@ -2,9 +2,10 @@
 package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
-import java.util.LinkedHashMap;
+import io.penstock.json.Json;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A checked file.
@@ -27,11 +28,7 @@ public record CheckedFile(Location file, long bytes, List<String> checks) {
     }
 
     /** {@return the file in JSON form, fields in order} */
-    public Map<String, Object> toMap() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("file", file.toString());
-        map.put("bytes", bytes);
-        map.put("checks", checks);
-        return map;
+    public Map<String, @Nullable Object> toMap() {
+        return Json.members("file", file.toString(), "bytes", bytes, "checks", checks);
     }
 }

@@ -2,8 +2,9 @@
 package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
-import java.util.LinkedHashMap;
+import io.penstock.json.Json;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fault in a file.
@@ -30,10 +31,8 @@ public record Fault(Location file, String check, long firstBlock, long firstByte
     }
 
     /** {@return the fault in JSON form: the known fields, in order} */
-    public Map<String, Object> toMap() {
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("file", file.toString());
-        map.put("check", check);
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = Json.members("file", file.toString(), "check", check);
         if (firstBlock >= 0) {
             map.put("first_block", firstBlock);
         }

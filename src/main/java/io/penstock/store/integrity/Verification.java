@@ -78,8 +78,8 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
     }
 
     /** {@return the result in JSON form, fields in order} */
-    public Map<String, Object> toMap() {
-        Map<String, Object> map = new LinkedHashMap<>();
+    public Map<String, @Nullable Object> toMap() {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
         map.put("path", path.toString());
         if (kind != null) {
             map.put("kind", kind);

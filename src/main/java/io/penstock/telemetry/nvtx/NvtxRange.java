@@ -39,11 +39,7 @@ public final class NvtxRange implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment attributes = arena.allocate(ATTRIBUTES);
 
-    /**
-     * Creates a kind of range; requires that {@linkplain #areHeard a tool listens}.
-     *
-     * @param name its name
-     */
+    /** Creates a kind of range; requires that {@linkplain #areHeard a tool listens}. */
     public NvtxRange(String name) {
         MemorySegment text = arena.allocateFrom(name);
         attributes.set(JAVA_SHORT, offset("version"), VERSION);
@@ -76,11 +72,7 @@ public final class NvtxRange implements AutoCloseable {
         return TOOL != null;
     }
 
-    /**
-     * Starts a range of this thread, nested in the one it pushed last.
-     *
-     * @param number the range's number
-     */
+    /** Starts a range of this thread, nested in the one it pushed last. */
     public void push(long number) {
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {
@@ -102,7 +94,6 @@ public final class NvtxRange implements AutoCloseable {
     /**
      * Starts a range of the process, which may overlap others.
      *
-     * @param number the range's number
      * @return the id to end it with
      */
     public long start(long number) {

@@ -167,7 +167,7 @@ class HostDeviceStressTest {
                 PinnedBuffer from = device.allocatePinned(8);
                 PinnedBuffer to = device.allocatePinned(8);
                 DeviceBuffer middle = device.allocate(8)) {
-            for (long value = 1; value <= 20_000; value++) {
+            for (long value = 1; value <= 4_000; value++) {
                 from.segment().set(ValueLayout.JAVA_LONG, 0, value);
                 there.waitFor(returned);
                 there.copyToDevice(middle, 0, from, 0, 8);
@@ -213,7 +213,7 @@ class HostDeviceStressTest {
                     .filter(t -> t == Thread.currentThread() || t.getName().contains("stream quiet-"))
                     .mapToLong(Thread::threadId).toArray();
             assertEquals(3, ids.length);
-            int batches = 5_000;
+            int batches = 2_000;
             Runnable round = () -> {
                 for (int i = 0; i < batches; i++) {
                     batch.run();

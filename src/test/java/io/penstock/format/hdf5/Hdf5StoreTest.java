@@ -119,7 +119,7 @@ class Hdf5StoreTest {
         try (TensorStore store = TensorStore.open(file)) {
             assertEquals(List.of("/read"), store.tensors().stream().map(TensorSpec::name).toList());
             assertEquals(0, store.tensor(indexOf(store, "/read")).getLong(0));
-            assertEquals("the filter scaleoffset is not read", store.unread().get("/scaled"));
+            assertEquals("the filter scaleoffset is not supported", store.unread().get("/scaled"));
             assertEquals("its elements are in external files", store.unread().get("/outside"));
         }
         try (TensorStore store = TensorStore.open(Hdf5FixturesTest.own("virtual.h5"))) {
@@ -132,7 +132,7 @@ class Hdf5StoreTest {
                 others);
         assertTrue(Verification.run(Location.of(file), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
         String message = assertThrows(MalformedStoreException.class, () -> names(file, "/scaled")).getMessage();
-        assertTrue(message.contains("/scaled: the filter scaleoffset is not read"), message);
+        assertTrue(message.contains("/scaled: the filter scaleoffset is not supported"), message);
     }
 
     /** Bytes of the chunks of the last rows are destroyed: the first rows are read all the same. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -162,11 +163,13 @@ class NpyHeaderTest {
 
     @Test
     void aToldDTypeMustAgreeWithTheFile() throws IOException {
-        TensorStore.open(file(1, PLAIN, 24), DType.I32).close();
-        assertThrows(MalformedStoreException.class, () -> TensorStore.open(file(1, PLAIN, 24), DType.F32));
+        TensorStore.open(file(1, PLAIN, 24), OpenOptions.DEFAULT.withDType(DType.I32)).close();
+        assertThrows(MalformedStoreException.class,
+                () -> TensorStore.open(file(1, PLAIN, 24), OpenOptions.DEFAULT.withDType(DType.F32)));
         Path bytes2 = file(1, PLAIN.replace("<i4", "|V2"), 24);
-        TensorStore.open(bytes2, DType.BF16).close();
-        assertThrows(MalformedStoreException.class, () -> TensorStore.open(bytes2, DType.F8E4M3));
+        TensorStore.open(bytes2, OpenOptions.DEFAULT.withDType(DType.BF16)).close();
+        assertThrows(MalformedStoreException.class,
+                () -> TensorStore.open(bytes2, OpenOptions.DEFAULT.withDType(DType.F8E4M3)));
     }
 
     @Test

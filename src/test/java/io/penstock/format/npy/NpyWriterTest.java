@@ -9,6 +9,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +62,7 @@ class NpyWriterTest {
             NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()),
                     IfExists.FAIL);
             assertThrows(IOException.class, () -> TensorStore.open(path));
-            try (TensorStore store = TensorStore.open(path, dtype)) {
+            try (TensorStore store = TensorStore.open(path, OpenOptions.DEFAULT.withDType(dtype))) {
                 assertEquals(dtype, store.tensors().getFirst().dtype());
                 assertArrayEquals(new long[] {2, 4 / dtype.byteSize()}, store.tensors().getFirst().shape());
             }

@@ -13,6 +13,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import java.io.ByteArrayOutputStream;
@@ -222,7 +223,7 @@ class NpzStoreTest {
         two.put("tokens.npy", npy("|u1", 3));
         Path path = file(zip(ZipEntry.DEFLATED, two));
         assertTrue(refusal(path).contains("uninterpreted bytes"));
-        try (TensorStore store = TensorStore.open(path, DType.F8E5M2)) {
+        try (TensorStore store = TensorStore.open(path, OpenOptions.DEFAULT.withDType(DType.F8E5M2))) {
             assertEquals(List.of(DType.F8E5M2, DType.U8), store.tensors().stream().map(spec -> spec.dtype()).toList());
             assertEquals(3, store.tensor(1).getLong(0));
         }

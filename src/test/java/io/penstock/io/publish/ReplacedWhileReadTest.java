@@ -18,10 +18,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A reader that opens a store while a writer replaces it finds one version of it, and never an error. */
+/**
+ * A reader that opens a store while a writer replaces it finds one version of it, and never an error. What is there at
+ * each step of a writer is {@link CommittedFolderTest}'s; here the two run beside each other, more often with
+ * {@code -Dpenstock.replacements=1000}.
+ */
 class ReplacedWhileReadTest {
 
-    private static final int REPLACEMENTS = 40;
+    private static final int REPLACEMENTS = Integer.getInteger("penstock.replacements", 12);
     private static final int VERSIONS = 4;
 
     @TempDir

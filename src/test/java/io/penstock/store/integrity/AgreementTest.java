@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AgreementTest {
 
     private static final long SEED = Long.getLong("penstock.agreement.seed", 20261122);
-    private static final int MUTATIONS = Integer.getInteger("penstock.agreement.mutations", 4);
+    private static final int MUTATIONS = Integer.getInteger("penstock.agreement.mutations", 2);
     private static final String ONLY = System.getProperty("penstock.agreement.only", "");
     private static final long MOST_BYTES = 400_000;
 

@@ -11,6 +11,7 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.dataset.Dataset;
 import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.training.dataset.Record;
+import ai.djl.training.loss.Loss;
 import ai.djl.util.Progress;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
@@ -40,15 +41,17 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
 /**
- * The input of a training with an empty step: {@link PenstockDataset} beside DJL's own dataset classes, by turns in one
- * run. A round gives each of them one turn; ratios are those of the same round, and medians over the rounds are
- * printed.
+ * The input of a training: {@link PenstockDataset} beside DJL's own dataset classes, by turns in one run. A round gives
+ * each of them one turn; ratios are those of the same round, and medians over the rounds are printed.
  *
- * <p>Arguments: rounds (default 7), seconds a turn (default 1).
+ * <p>Arguments: rounds (default 7), seconds a turn (default 1), and {@code train} if each batch is trained on (default:
+ * the step is empty).
  */
 public final class InputBenchmark {
 
@@ -62,24 +65,27 @@ public final class InputBenchmark {
 
     private final int rounds;
     private final double seconds;
+    private final boolean isTraining;
     private final Path folder;
 
-    private InputBenchmark(int rounds, double seconds, Path folder) {
+    private InputBenchmark(int rounds, double seconds, boolean isTraining, Path folder) {
         this.rounds = rounds;
         this.seconds = seconds;
+        this.isTraining = isTraining;
         this.folder = folder;
     }
 
     /**
      * Runs it.
      *
-     * @param args rounds, seconds a turn
+     * @param args rounds, seconds a turn, {@code train}
      */
     public static void main(String[] args) throws Exception {
         Path folder = Files.createTempDirectory("penstock-djl");
         try {
             var benchmark = new InputBenchmark(args.length > 0 ? Integer.parseInt(args[0]) : 7,
-                    args.length > 1 ? Double.parseDouble(args[1]) : 1, folder);
+                    args.length > 1 ? Double.parseDouble(args[1]) : 1,
+                    args.length > 2 && args[2].equals("train"), folder);
             benchmark.tokens();
             benchmark.images();
         } finally {
@@ -117,7 +123,8 @@ public final class InputBenchmark {
                 (shift == 0 ? ids : labels).set(all64);
             }
             theirs(all, manager, threads, ids, labels, prefetch -> new MappedTokens(mapped, prefetch));
-            print("i64 tokens: " + BATCH + " windows of " + WINDOW + " with labels", measure(all));
+            print("i64 tokens: " + BATCH + " windows of " + WINDOW + " with labels",
+                    measure(all, () -> new TrainingStep(WINDOW, 1 << 16, WINDOW, Loss.l2Loss())));
         }
     }
 
@@ -150,7 +157,7 @@ public final class InputBenchmark {
             ByteBuffer mapped = map(pixelFile).slice((int) Files.size(pixelFile) - pixels.length, pixels.length);
             theirs(all, manager, threads, images, labels, prefetch -> new MappedImages(mapped, prefetch));
             print("u8 images: " + BATCH + " of " + IMAGE[0] + " x " + IMAGE[1] + " x " + IMAGE[2] + " with labels",
-                    measure(all));
+                    measure(all, () -> new TrainingStep(bytes, 255, 10, Loss.softmaxCrossEntropyLoss())));
         }
     }
 
@@ -303,33 +310,44 @@ public final class InputBenchmark {
      * @param rate samples a second
      * @param cpu microseconds of the process a sample
      * @param heap bytes allocated a batch
+     * @param input the share of the time that the trainer took to get and to close batches
      */
-    private record Turn(double rate, double cpu, double heap) {
+    private record Turn(double rate, double cpu, double heap, double input) {
     }
 
-    private Map<Contender, List<Turn>> measure(List<Contender> all) throws Exception {
+    private Map<Contender, List<Turn>> measure(List<Contender> all, Supplier<TrainingStep> training) throws Exception {
+        if (!isTraining) {
+            return measure(all, _ -> { });
+        }
+        try (TrainingStep step = training.get()) {
+            return measure(all, step::take);
+        }
+    }
+
+    private Map<Contender, List<Turn>> measure(List<Contender> all, Consumer<Batch> step) throws Exception {
         Map<Contender, List<Turn>> turns = new LinkedHashMap<>();
         for (Contender contender : all) {
             turns.put(contender, new ArrayList<>());
-            turn(contender);        // warms up
+            turn(contender, step);        // warms up
         }
         List<Contender> order = new ArrayList<>(all);
         Random random = new Random(1);
         for (int round = 0; round < rounds; round++) {
             java.util.Collections.shuffle(order, random);
             for (Contender contender : order) {
-                turns.get(contender).add(turn(contender));
+                turns.get(contender).add(turn(contender, step));
             }
         }
         return turns;
     }
 
     /** Takes whole epochs, until the time is up. */
-    private Turn turn(Contender contender) throws Exception {
+    private Turn turn(Contender contender, Consumer<Batch> step) throws Exception {
         var process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long samples = 0;
         long batches = 0;
+        long computed = 0;
         long heap = threads.getTotalThreadAllocatedBytes();
         long cpu = process.getProcessCpuTime();
         long start = System.nanoTime();
@@ -338,13 +356,19 @@ public final class InputBenchmark {
             for (Batch batch : contender.source.epoch()) {
                 samples += batch.getSize();
                 batches++;
+                if (isTraining) {
+                    long before = System.nanoTime();
+                    step.accept(batch);
+                    computed += System.nanoTime() - before;
+                }
                 batch.close();
             }
         }
-        double elapsed = (System.nanoTime() - start) / 1e9;
+        long elapsed = System.nanoTime() - start;
         cpu = process.getProcessCpuTime() - cpu;
         heap = threads.getTotalThreadAllocatedBytes() - heap;
-        return new Turn(samples / elapsed, cpu / 1e3 / samples, (double) heap / batches);
+        return new Turn(samples / (elapsed / 1e9), cpu / 1e3 / samples, (double) heap / batches,
+                1 - (double) computed / elapsed);
     }
 
     // ---- printing
@@ -352,28 +376,29 @@ public final class InputBenchmark {
     private void print(String title, Map<Contender, List<Turn>> turns) {
         Contender first = turns.keySet().iterator().next();
         List<String[]> rows = new ArrayList<>();
-        rows.add(new String[] {"input", "samples/s", "CPU µs/sample", "heap B/batch", "our rate", "our CPU",
-            "our heap"});
+        rows.add(new String[] {"input", "samples/s", "CPU µs/sample", "heap B/batch", "input's share", "our rate",
+            "our CPU", "our heap"});
         turns.forEach((contender, list) -> {
             String[] row = {contender.name, "%,.0f".formatted(median(list, Turn::rate)),
-                "%.3f".formatted(median(list, Turn::cpu)), "%,.0f".formatted(median(list, Turn::heap)), "", "", ""};
+                "%.3f".formatted(median(list, Turn::cpu)), "%,.0f".formatted(median(list, Turn::heap)),
+                "%.2f %%".formatted(100 * median(list, Turn::input)), "", "", ""};
             if (!contender.isOurs) {
-                row[4] = "%.1f x".formatted(ratio(turns.get(first), list, Turn::rate));
-                row[5] = "%.3f".formatted(ratio(turns.get(first), list, Turn::cpu));
-                row[6] = "%.3f".formatted(ratio(turns.get(first), list, Turn::heap));
+                row[5] = "%.1f x".formatted(ratio(turns.get(first), list, Turn::rate));
+                row[6] = "%.3f".formatted(ratio(turns.get(first), list, Turn::cpu));
+                row[7] = "%.3f".formatted(ratio(turns.get(first), list, Turn::heap));
             }
             rows.add(row);
         });
         System.out.printf(Locale.ROOT, "%n%s; %d rounds of %.1f s; ratios of \"%s\"%n%n", title, rounds, seconds,
                 first.name);
         for (String[] row : rows) {
-            System.out.printf("%-46s %12s %14s %13s %9s %8s %9s%n", (Object[]) row);
+            System.out.printf("%-46s %12s %14s %13s %14s %9s %8s %9s%n", (Object[]) row);
         }
         System.out.println();
         for (int i = 0; i < rows.size(); i++) {
             System.out.println("| " + String.join(" | ", rows.get(i)) + " |");
             if (i == 0) {
-                System.out.println("|---|--:|--:|--:|--:|--:|--:|");
+                System.out.println("|---|--:|--:|--:|--:|--:|--:|--:|");
             }
         }
     }

@@ -6,9 +6,11 @@ import java.util.List;
 /** AdamW (Loshchilov and Hutter, 2019), with clipped gradients. Matrices decay, other weights do not. */
 final class AdamW {
 
-    private static final float BETA1 = 0.9f;
-    private static final float BETA2 = 0.95f;
-    private static final float EPSILON = 1e-8f;
+    static final float BETA1 = 0.9f;
+    static final float BETA2 = 0.95f;
+    static final float EPSILON = 1e-8f;
+    /** Keeps the norm of no gradient at all from being divided by. */
+    static final double NORM_EPSILON = 1e-6;
     private static final float DECAY = 0.1f;
     private static final double MAX_NORM = 1;
 
@@ -24,35 +26,32 @@ final class AdamW {
 
     private final Ops ops;
     private final List<Parameter> parameters;
+    private final Floats scale;
 
     AdamW(Ops ops, List<Parameter> parameters) {
         this.ops = ops;
         this.parameters = parameters;
+        this.scale = ops.allocate(1);
     }
 
     /**
      * Updates all weights by their gradients.
      *
      * @param step from 1
-     * @return the norm of all gradients
      */
-    double step(long step, double learningRate) {
-        double squares = 0;
-        for (Parameter each : parameters) {
-            squares += ops.sumOfSquares(each.gradient());
-        }
-        double norm = Math.sqrt(squares);
-        float scale = (float) Math.min(1, MAX_NORM / (norm + 1e-6));
+    void step(long step, double learningRate) {
+        ops.clip(parameters, MAX_NORM, scale);
         Rates rates = Rates.of(learningRate, step);
         for (Parameter each : parameters) {
-            ops.adamW(each.weight(), each.gradient(), each.mean(), each.square(), scale, rates,
-                    each.isMatrix() ? DECAY : 0);
+            ops.adamW(each, scale, rates, each.isMatrix() ? DECAY : 0);
         }
-        return norm;
     }
 
-    static void update(HostFloats weight, HostFloats gradient, HostFloats mean, HostFloats square, int first, int end,
-            float scale, Rates rates, float decay) {
+    static void update(Parameter parameter, int first, int end, float scale, Rates rates, float decay) {
+        HostFloats weight = HostFloats.of(parameter.weight());
+        HostFloats gradient = HostFloats.of(parameter.gradient());
+        HostFloats mean = HostFloats.of(parameter.mean());
+        HostFloats square = HostFloats.of(parameter.square());
         float[] w = weight.array();
         float[] g = gradient.array();
         float[] m = mean.array();

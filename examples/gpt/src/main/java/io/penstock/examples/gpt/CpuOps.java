@@ -3,7 +3,9 @@ package io.penstock.examples.gpt;
 
 import static io.penstock.examples.gpt.HostFloats.matrix;
 
+import io.penstock.device.Device;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntBinaryOperator;
 
 /**
@@ -16,6 +18,7 @@ final class CpuOps implements Ops {
     private static final int TASK_COLUMNS = 32;
     private static final int TASK_FLOATS = 1 << 14;
 
+    private final Device device = Device.host();
     private final Threads threads;
 
     CpuOps(int threads) {
@@ -33,8 +36,43 @@ final class CpuOps implements Ops {
     }
 
     @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
     public Floats allocate(int size) {
         return new HostFloats(new float[size], 0, size);
+    }
+
+    @Override
+    public TokenBatch tokens(int maxSequences, int context, Vocabulary vocabulary) {
+        return new HostTokens(maxSequences, context, vocabulary);
+    }
+
+    /** One sum, which costs nothing to read. */
+    private static final class Sums implements Losses {
+
+        private double loss;
+        private long labels;
+
+        @Override
+        public int slots() {
+            return 1;
+        }
+
+        @Override
+        public List<Sum> read(int count) {
+            Sum sum = new Sum(loss, labels);
+            loss = 0;
+            labels = 0;
+            return List.of(sum).subList(0, count);
+        }
+    }
+
+    @Override
+    public Losses losses() {
+        return new Sums();
     }
 
     @Override
@@ -55,7 +93,8 @@ final class CpuOps implements Ops {
     }
 
     @Override
-    public void embed(TokenBatch batch, Floats tokens, Floats positions, Floats x, int width) {
+    public void embed(TokenBatch tokenBatch, Floats tokens, Floats positions, Floats x, int width) {
+        HostTokens batch = HostTokens.of(tokenBatch);
         HostFloats token = HostFloats.of(tokens);
         HostFloats position = HostFloats.of(positions);
         HostFloats out = HostFloats.of(x);
@@ -73,7 +112,8 @@ final class CpuOps implements Ops {
 
     /** A task has some columns of all rows, and adds them in the order of rows. */
     @Override
-    public void embedBackward(TokenBatch batch, Floats dx, Floats dTokens, Floats dPositions, int width) {
+    public void embedBackward(TokenBatch tokenBatch, Floats dx, Floats dTokens, Floats dPositions, int width) {
+        HostTokens batch = HostTokens.of(tokenBatch);
         addRows(dx, batch.rows, width, dTokens, (row, column) -> batch.ids[row] * width + column);
         addRows(dx, batch.rows, width, dPositions, (row, column) -> batch.positions[row] * width + column);
     }
@@ -154,7 +194,8 @@ final class CpuOps implements Ops {
     }
 
     @Override
-    public void attention(TokenBatch batch, Floats qkv, Floats weights, Floats y, Shape shape) {
+    public void attention(TokenBatch tokenBatch, Floats qkv, Floats weights, Floats y, Shape shape) {
+        HostTokens batch = HostTokens.of(tokenBatch);
         Matrix out = matrix(y, batch.rows, shape.width());
         threads.forEach(batch.rows / shape.context() * shape.heads(), task -> {
             int row = task / shape.heads() * shape.context();
@@ -167,13 +208,13 @@ final class CpuOps implements Ops {
 
     @Override
     public void attentionBackward(TokenBatch batch, Floats qkv, Floats weights, Floats dy, Floats dQkv, Shape shape) {
-        Matrix gradient = matrix(dy, batch.rows, shape.width());
-        threads.forEach(batch.rows / shape.context() * shape.heads(), task -> {
+        Matrix gradient = matrix(dy, batch.rows(), shape.width());
+        threads.forEach(batch.rows() / shape.context() * shape.heads(), task -> {
             int row = task / shape.heads() * shape.context();
             int head = task % shape.heads();
-            Attention.backward(head(qkv, batch.rows, row, head, shape), weights(weights, task, shape),
+            Attention.backward(head(qkv, batch.rows(), row, head, shape), weights(weights, task, shape),
                     gradient.block(row, head * shape.headSize(), shape.context(), shape.headSize()),
-                    head(dQkv, batch.rows, row, head, shape));
+                    head(dQkv, batch.rows(), row, head, shape));
         });
     }
 
@@ -204,23 +245,35 @@ final class CpuOps implements Ops {
     }
 
     @Override
-    public double crossEntropy(TokenBatch batch, Floats logits, int vocabulary, float scale) {
+    public void crossEntropy(TokenBatch tokenBatch, Floats logits, int vocabulary, Losses losses, int slot) {
+        HostTokens batch = HostTokens.of(tokenBatch);
         Matrix rows = matrix(logits, batch.rows, vocabulary);
-        double[] losses = new double[batch.rows];
+        int labelled = batch.labelled();
+        float scale = 1f / labelled;
+        double[] ofRows = new double[batch.rows];
         inParts(batch.rows, TASK_ROWS, (first, end) -> {
             for (int row = first; row < end; row++) {
-                losses[row] = CrossEntropy.row(rows.array(), rows.at(row, 0), vocabulary, batch.labels[row], scale);
+                ofRows[row] = CrossEntropy.row(rows.array(), rows.at(row, 0), vocabulary, batch.labels[row], scale);
             }
         });
-        return sum(losses);
+        Sums sums = (Sums) losses;
+        sums.loss += sum(ofRows);
+        sums.labels += labelled;
     }
 
     @Override
-    public double sumOfSquares(Floats x) {
-        HostFloats host = HostFloats.of(x);
-        double[] sums = new double[Math.ceilDiv(host.size(), TASK_FLOATS)];
-        inParts(host.size(), TASK_FLOATS, (first, end) -> sums[first / TASK_FLOATS] =
-                Rows.dot(host.array(), host.offset() + first, host.array(), host.offset() + first, end - first));
+    public void clip(List<Parameter> parameters, double maxNorm, Floats scale) {
+        double squares = 0;
+        for (Parameter each : parameters) {
+            squares += sumOfSquares(HostFloats.of(each.gradient()));
+        }
+        fill(scale, (float) Math.min(1, maxNorm / (Math.sqrt(squares) + AdamW.NORM_EPSILON)));
+    }
+
+    private double sumOfSquares(HostFloats x) {
+        double[] sums = new double[Math.ceilDiv(x.size(), TASK_FLOATS)];
+        inParts(x.size(), TASK_FLOATS, (first, end) -> sums[first / TASK_FLOATS] =
+                Rows.dot(x.array(), x.offset() + first, x.array(), x.offset() + first, end - first));
         return sum(sums);
     }
 
@@ -233,14 +286,15 @@ final class CpuOps implements Ops {
     }
 
     @Override
-    public void adamW(Floats weight, Floats gradient, Floats mean, Floats square, float scale, AdamW.Rates rates,
-            float decay) {
-        inParts(weight.size(), TASK_FLOATS, (first, end) -> AdamW.update(HostFloats.of(weight),
-                HostFloats.of(gradient), HostFloats.of(mean), HostFloats.of(square), first, end, scale, rates, decay));
+    public void adamW(Parameter parameter, Floats scale, AdamW.Rates rates, float decay) {
+        HostFloats by = HostFloats.of(scale);
+        inParts(parameter.weight().size(), TASK_FLOATS, (first, end) -> AdamW.update(parameter, first, end,
+                by.array()[by.offset()], rates, decay));
     }
 
     @Override
     public void close() {
         threads.close();
+        device.close();
     }
 }

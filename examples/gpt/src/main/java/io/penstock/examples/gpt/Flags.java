@@ -3,7 +3,10 @@ package io.penstock.examples.gpt;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Options of a command line, {@code --name value}; one whose default is {@code false} takes no value. */
 final class Flags {
@@ -59,6 +62,16 @@ final class Flags {
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException(name + ": found " + text(name) + ", expected a number", e);
         }
+    }
+
+    /** The constant that is named, in lower case. */
+    <E extends Enum<E>> E oneOf(String name, Class<E> type) {
+        List<String> names = Stream.of(type.getEnumConstants()).map(each -> each.name().toLowerCase(Locale.ROOT))
+                .toList();
+        if (!names.contains(text(name))) {
+            throw new IllegalArgumentException(name + ": found " + text(name) + ", expected one of " + names);
+        }
+        return type.getEnumConstants()[names.indexOf(text(name))];
     }
 
     Path path(String name) {

@@ -191,7 +191,7 @@ final class Model {
 
     /** Computes the logits of a batch. */
     void forward(TokenBatch batch) {
-        rows = batch.rows;
+        rows = batch.rows();
         ops.embed(batch, embedding.weight(), positions.weight(), blocks.getFirst().input, shape.width());
         for (int b = 0; b < blocks.size(); b++) {
             blocks.get(b).forward(batch, b + 1 < blocks.size() ? blocks.get(b + 1).input : last);
@@ -200,9 +200,9 @@ final class Model {
         ops.logits(lastNormal, embedding.weight(), logits, rows, shape);
     }
 
-    /** Returns the sum of the losses of the batch's labels, and replaces the logits by its gradient. */
-    double loss(TokenBatch batch, float scale) {
-        return ops.crossEntropy(batch, logits, shape.vocabulary(), scale);
+    /** Adds the losses of the batch's labels to a slot, and replaces the logits by the gradient of their mean. */
+    void loss(TokenBatch batch, Losses losses, int slot) {
+        ops.crossEntropy(batch, logits, shape.vocabulary(), losses, slot);
     }
 
     /** Computes the gradients of all weights from what the forward pass and the loss have left. */

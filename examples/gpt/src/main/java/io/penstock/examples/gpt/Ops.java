@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
+import io.penstock.device.Device;
+import java.util.List;
+
 /**
- * The kernels that a {@link Model} is made of. {@link CpuOps} has them in Java; a GPU would have them in CUDA, with
- * {@link Floats} in its memory.
+ * The kernels that a {@link Model} is made of, in Java ({@link CpuOps}) or in CUDA ({@link CudaOps}), and the memory
+ * that they work on.
  *
  * <p>Matrices are row-major. A parameter named {@code d…} is a gradient; gradients of weights and biases are added to,
  * others are replaced unless it says otherwise.
  */
 interface Ops extends AutoCloseable {
 
+    /** Where loaders send their batches. */
+    Device device();
+
     /** Zeros. */
     Floats allocate(int size);
+
+    /** Room for a batch. */
+    TokenBatch tokens(int maxSequences, int context, Vocabulary vocabulary);
+
+    Losses losses();
 
     void fill(Floats x, float value);
 
@@ -56,14 +67,17 @@ interface Ops extends AutoCloseable {
     void logitsBackward(Floats x, Floats embedding, Floats dLogits, Floats dx, Floats dEmbedding, int rows,
             Shape shape);
 
-    /** Returns the sum of the losses of all labels, and replaces the logits by its gradient times {@code scale}. */
-    double crossEntropy(TokenBatch batch, Floats logits, int vocabulary, float scale);
+    /**
+     * Adds the losses of a batch's labels to a slot of {@code losses}, and replaces the logits by the gradient of their
+     * mean.
+     */
+    void crossEntropy(TokenBatch batch, Floats logits, int vocabulary, Losses losses, int slot);
 
-    double sumOfSquares(Floats x);
+    /** scale[0] = what shortens the gradients of all parameters to a norm of {@code maxNorm}, at most 1. */
+    void clip(List<Parameter> parameters, double maxNorm, Floats scale);
 
-    /** One step of AdamW; {@code scale} multiplies the gradient. */
-    void adamW(Floats weight, Floats gradient, Floats mean, Floats square, float scale, AdamW.Rates rates,
-            float decay);
+    /** One step of AdamW; {@code scale[0]} multiplies the gradient. */
+    void adamW(Parameter parameter, Floats scale, AdamW.Rates rates, float decay);
 
     @Override
     void close();

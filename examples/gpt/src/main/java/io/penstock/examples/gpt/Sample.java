@@ -16,13 +16,13 @@ public final class Sample {
     private final Model model;
     private final Vocabulary vocabulary;
     private final Random random;
-    private final TokenBatch batch;
+    private final HostTokens batch;
 
     private Sample(Model model, Vocabulary vocabulary, long seed) {
         this.model = model;
         this.vocabulary = vocabulary;
         this.random = new Random(seed);
-        this.batch = new TokenBatch(model.shape().context());
+        this.batch = new HostTokens(1, model.shape().context(), vocabulary);
     }
 
     /** Samples with options, see the README. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
+import io.penstock.device.Device;
+import io.penstock.device.DeviceUnavailableException;
 import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.Phase;
 import io.penstock.diagnose.Summary;
@@ -13,14 +15,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Trains a {@link Model} on two token stores. A run that is killed goes on from its newest checkpoint. */
 public final class Train {
 
     /** What decides the losses: a run goes on only with the same. Threads are not among them. */
-    private static final List<String> FIXED = List.of("--weights", "--steps", "--batch", "--context", "--layers",
-            "--heads", "--width", "--rate", "--warmup", "--validate-every", "--seed");
+    private static final List<String> FIXED = List.of("--device", "--input", "--weights", "--steps", "--batch",
+            "--context", "--layers", "--heads", "--width", "--rate", "--warmup", "--validate-every", "--seed");
+
+    private static final String CPU = "cpu";
 
     private final Flags flags;
     private final Path out;
@@ -34,10 +39,10 @@ public final class Train {
 
     static Flags flags(String... args) {
         return Flags.of(args, "--first", "", "--second", "", "--weights", "0.7,0.3", "--out", "run", "--resume",
-                "false", "--steps", "300", "--batch", "16", "--context", "128", "--layers", "4", "--heads", "4",
-                "--width", "128", "--rate", "0.002", "--warmup", "40", "--seed", "42", "--threads",
-                String.valueOf(Runtime.getRuntime().availableProcessors()), "--print-every", "20", "--validate-every",
-                "50", "--save-every", "50", "--metrics-port", "0");
+                "false", "--device", CPU, "--input", "packed", "--steps", "300", "--batch", "16", "--context", "128",
+                "--layers", "4", "--heads", "4", "--width", "128", "--rate", "0.002", "--warmup", "40", "--seed", "42",
+                "--threads", String.valueOf(Runtime.getRuntime().availableProcessors()), "--print-every", "20",
+                "--validate-every", "50", "--save-every", "50", "--metrics-port", "0");
     }
 
     /** Trains with options, see the README. */
@@ -47,6 +52,9 @@ public final class Train {
         } catch (IllegalArgumentException e) {
             System.err.println("train: " + e.getMessage());
             System.exit(2);
+        } catch (DeviceUnavailableException e) {
+            System.err.println("train: " + e.getMessage());
+            System.exit(1);
         }
     }
 
@@ -57,8 +65,9 @@ public final class Train {
         if (saved.isPresent()) {
             checkResumable(saved.get());
         }
-        try (Input input = Input.open(flags.path("--first"), flags.path("--second"), flags.whole("--context"));
-                Ops ops = new CpuOps(flags.whole("--threads"))) {
+        try (Ops ops = openOps();
+                Input input = Input.open(flags.path("--first"), flags.path("--second"), flags.whole("--context"),
+                        flags.oneOf("--input", Input.Form.class))) {
             Vocabulary vocabulary = saved.isPresent() ? saved.get().vocabulary() : input.vocabulary();
             Shape shape = new Shape(vocabulary.paddedSize(), flags.whole("--context"), flags.whole("--layers"),
                     flags.whole("--heads"), flags.whole("--width"));
@@ -75,8 +84,25 @@ public final class Train {
             }
             System.out.printf("text     %s%nmodel    %,d weights, vocabulary of %,d tokens%n", input,
                     model.parameters().stream().mapToLong(each -> each.weight().size()).sum(), vocabulary.size());
-            return train(input, vocabulary, model, new AdamW(ops, model.parameters()), state, step);
+            return train(input, vocabulary, ops, model, state, step);
         }
+    }
+
+    private Ops openOps() {
+        String device = flags.text("--device");
+        if (device.equals(CPU)) {
+            return new CpuOps(flags.whole("--threads"));
+        }
+        if (!device.matches("cuda(:[0-9]+)?")) {
+            throw new IllegalArgumentException("--device: found " + device + ", expected cpu, cuda or cuda:N");
+        }
+        return CudaOps.open(Device.open(device));
+    }
+
+    private Map<String, String> fixed() {
+        Map<String, String> fixed = flags.only(FIXED);
+        fixed.computeIfPresent("--device", (_, device) -> device.split(":")[0]);       // any GPU
+        return fixed;
     }
 
     private void checkResumable(Checkpoints.Saved saved) {
@@ -84,7 +110,7 @@ public final class Train {
             throw new IllegalArgumentException(saved.folder() + ": found a checkpoint: pass --resume to go on, or"
                     + " another --out");
         }
-        flags.only(FIXED).forEach((name, value) -> {
+        fixed().forEach((name, value) -> {
             if (!value.equals(saved.options().get(name))) {
                 throw new IllegalArgumentException(name + ": found " + value + ", expected "
                         + saved.options().get(name) + " as in " + saved.folder());
@@ -92,49 +118,61 @@ public final class Train {
         });
     }
 
-    private double train(Input input, Vocabulary vocabulary, Model model, AdamW optimizer, LoaderState state,
-            long firstStep) throws IOException {
+    private double train(Input input, Vocabulary vocabulary, Ops ops, Model model, LoaderState state, long firstStep)
+            throws IOException {
         long steps = flags.whole("--steps");
         int batchSize = flags.whole("--batch");
-        TokenBatch tokens = new TokenBatch(batchSize * model.shape().context());
+        AdamW optimizer = new AdamW(ops, model.parameters());
+        TokenBatch tokens = ops.tokens(batchSize, model.shape().context(), vocabulary);
+        Losses losses = ops.losses();
         double validationLoss = Double.NaN;
-        try (DataLoader loader = input.training(batchSize, flags.numbers("--weights"), flags.whole("--seed"), state);
-                DataLoader validation = input.validation(batchSize);
+        try (DataLoader loader = input.training(batchSize, flags.numbers("--weights"), flags.whole("--seed"), state,
+                ops.device());
+                DataLoader validation = input.validation(batchSize, ops.device());
                 Diagnosis diagnosis = Diagnosis.of(loader);
                 PrometheusEndpoint _ = publish(Metrics.of(Input.TRAINING, loader));
                 LossLog log = LossLog.open(out.resolve("losses.csv"), firstStep)) {
             Meter meter = new Meter(loader);
+            int unread = 0;
             for (long step = firstStep + 1; step <= steps; step++) {
                 double rate = rate(step);
-                double loss;
-                try (Batch batch = loader.next()) {
+                try (Batch batch = tokens.next(loader)) {
                     diagnosis.begin(Phase.FORWARD);
-                    input.read(batch, vocabulary, tokens);
-                    int labelled = tokens.labelled();
+                    tokens.read(batch);
                     model.forward(tokens);
-                    loss = model.loss(tokens, 1f / labelled) / labelled;
+                    model.loss(tokens, losses, unread++);
                     diagnosis.begin(Phase.BACKWARD);
                     model.backward(tokens);
                     diagnosis.begin(Phase.OPTIMIZER);
                     optimizer.step(step, rate);
                     diagnosis.end();
-                    meter.count(labelled);
                 }
-                boolean isLast = step == steps;
-                if (isLast || step % flags.whole("--print-every") == 0) {
-                    print(step, loss, rate, meter.read());
+                boolean prints = isDue("--print-every", step);
+                boolean validates = isDue("--validate-every", step);
+                boolean saves = isDue("--save-every", step);
+                if (unread < losses.slots() && !prints && !validates && !saves) {
+                    continue;
                 }
-                if (isLast || step % flags.whole("--validate-every") == 0) {
-                    validationLoss = evaluate(model, input, vocabulary, validation, tokens);
+                List<Losses.Sum> sums = losses.read(unread);
+                sums.forEach(sum -> meter.count(sum.labels()));
+                if (prints) {
+                    print(step, sums.getLast().mean(), rate, meter.read());
+                }
+                for (int i = 0; i < unread - 1; i++) {
+                    log.add(step - unread + 1 + i, sums.get(i).mean());
+                }
+                unread = 0;
+                if (validates) {
+                    validationLoss = evaluate(model, validation, tokens, losses);
                     System.out.printf("         validation loss %.4f%n", validationLoss);
-                    log.add(step, loss, validationLoss);
+                    log.add(step, sums.getLast().mean(), validationLoss);
                     meter.restart();
                 } else {
-                    log.add(step, loss);
+                    log.add(step, sums.getLast().mean());
                 }
-                if (isLast || step % flags.whole("--save-every") == 0) {
+                if (saves) {
                     log.force();
-                    checkpoints.save(step, loader.state(), flags.only(FIXED), vocabulary, model);
+                    checkpoints.save(step, loader.state(), fixed(), vocabulary, model);
                     meter.restart();
                 }
             }
@@ -145,6 +183,11 @@ public final class Train {
             }
         }
         return validationLoss;
+    }
+
+    /** Whether something is done after a step: every so many steps, and after the last. */
+    private boolean isDue(String every, long step) {
+        return step % flags.whole(every) == 0 || step == flags.whole("--steps");
     }
 
     /** Linear warm-up, then a cosine down to a tenth. */
@@ -165,18 +208,15 @@ public final class Train {
     }
 
     /** The mean loss of all labels of the held-out sequences, each of which counts once. */
-    static double evaluate(Model model, Input input, Vocabulary vocabulary, DataLoader validation, TokenBatch tokens) {
-        double sum = 0;
-        long labels = 0;
+    static double evaluate(Model model, DataLoader validation, TokenBatch tokens, Losses losses) {
         for (Batch batch : validation.epoch(0)) {
             try (batch) {
-                input.read(batch, vocabulary, tokens);
+                tokens.read(batch);
                 model.forward(tokens);
-                sum += model.loss(tokens, 0);
-                labels += tokens.labelled();
+                model.loss(tokens, losses, 0);
             }
         }
-        return sum / labels;
+        return losses.read(1).getFirst().mean();
     }
 
     /** Metrics for Prometheus while the run lasts, if a port is given. */

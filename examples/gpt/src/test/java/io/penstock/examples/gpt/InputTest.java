@@ -4,6 +4,7 @@ package io.penstock.examples.gpt;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import java.io.IOException;
@@ -15,6 +16,8 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class InputTest {
 
@@ -29,15 +32,17 @@ class InputTest {
         corpus = Corpus.tokenize(folder);
     }
 
-    private static Input open() throws IOException {
-        return Input.open(corpus.letters(), corpus.books(), CONTEXT);
+    private static Input open(Input.Form form) throws IOException {
+        return Input.open(corpus.letters(), corpus.books(), CONTEXT, form);
     }
 
-    @Test
-    void validationHasEveryHeldOutSequenceOnceAndTrainingHasTheOthers() throws IOException {
-        try (Input input = open();
-                DataLoader training = input.training(7, new double[]{0.5, 0.5}, 3, null);
-                DataLoader validation = input.validation(7)) {
+    @ParameterizedTest
+    @EnumSource
+    void validationHasEveryHeldOutSequenceOnceAndTrainingHasTheOthers(Input.Form form) throws IOException {
+        try (Device host = Device.host();
+                Input input = open(form);
+                DataLoader training = input.training(7, new double[]{0.5, 0.5}, 3, null, host);
+                DataLoader validation = input.validation(7, host)) {
             Map<Long, Integer> evaluated = new HashMap<>();
             Set<Long> trained = new HashSet<>();
             for (Batch batch : validation.epoch(0)) {
@@ -70,9 +75,10 @@ class InputTest {
     /** Letters begin with a place and a date and have less text than books, so their sequences come first. */
     @Test
     void sequencesAreDrawnFromBothStoresInTheGivenProportion() throws IOException {
-        try (Input input = open();
-                DataLoader all = input.training(1, new double[]{1, 0}, 3, null);
-                DataLoader mixed = input.training(10, new double[]{0.7, 0.3}, 3, null)) {
+        try (Device host = Device.host();
+                Input input = open(Input.Form.PACKED);
+                DataLoader all = input.training(1, new double[]{1, 0}, 3, null, host);
+                DataLoader mixed = input.training(10, new double[]{0.7, 0.3}, 3, null, host)) {
             Set<Long> letters = new HashSet<>();
             for (Batch batch : all.epoch(0)) {
                 try (batch) {
@@ -91,17 +97,20 @@ class InputTest {
         }
     }
 
-    @Test
-    void tokensAreNumberedDenselyAndPositionsRestartWithDocuments() throws IOException {
-        try (Input input = open(); DataLoader training = input.training(16, new double[]{0.7, 0.3}, 3, null)) {
+    @ParameterizedTest
+    @EnumSource
+    void tokensAreNumberedDenselyAndPositionsRestartWithDocuments(Input.Form form) throws IOException {
+        try (Device host = Device.host();
+                Input input = open(form);
+                DataLoader training = input.training(16, new double[]{0.7, 0.3}, 3, null, host)) {
             Vocabulary vocabulary = input.vocabulary();
             assertTrue(vocabulary.size() > 500 && vocabulary.size() < 5000, "" + vocabulary.size());
             int endOfText = vocabulary.number(50_256);
-            TokenBatch tokens = new TokenBatch(16 * CONTEXT);
+            HostTokens tokens = new HostTokens(16, CONTEXT, vocabulary);
             int restarts = 0;
             for (int step = 0; step < 20; step++) {
                 try (Batch batch = training.next()) {
-                    input.read(batch, vocabulary, tokens);
+                    tokens.read(batch);
                 }
                 assertEquals(16 * CONTEXT, tokens.rows);
                 for (int row = 0; row < tokens.rows; row++) {

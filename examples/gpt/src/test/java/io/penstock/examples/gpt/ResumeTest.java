@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -26,25 +26,34 @@ class ResumeTest {
     @TempDir
     private Path folder;
 
-    /** Kills a child JVM when its log has come to a random step, and again after it has resumed. */
     @Test
     void aRunThatIsKilledAtRandomStepsHasTheLossesAndWeightsOfOneThatIsNot() throws IOException, InterruptedException {
+        killAndResume(KILLS, "cpu", Map.of());
+    }
+
+    @Test
+    void soHasOneOnAGpuThatIsSimulated() throws IOException, InterruptedException {
+        killAndResume(2, "cuda", SimulatedGpu.build(folder.resolve("gpu")).environment());
+    }
+
+    /** Kills a child JVM when its log has come to a random step, and again after it has resumed. */
+    private void killAndResume(int kills, String device, Map<String, String> environment)
+            throws IOException, InterruptedException {
         Corpus corpus = Corpus.tokenize(folder);
         Path whole = folder.resolve("whole");
-        new Train(Train.flags(options(corpus, whole, "3"))).run();
+        SimulatedGpu.run(0, program(environment, corpus, whole, device, 3));
         assertEquals(STEPS, Files.readAllLines(whole.resolve("losses.csv")).size());
 
         long seed = System.nanoTime();
         Random random = new Random(seed);
         Path killed = folder.resolve("killed");
         int died = 0;
-        for (int kill = 0; kill < KILLS; kill++) {
-            int step = 1 + random.nextInt(STEPS * (kill + 1) / KILLS);
-            String threads = String.valueOf(1 + random.nextInt(3));
-            died += killAt(step, killed, options(corpus, killed, threads)) ? 1 : 0;
+        for (int kill = 0; kill < kills; kill++) {
+            int step = 1 + random.nextInt(STEPS * (kill + 1) / kills);
+            int threads = 1 + random.nextInt(3);
+            died += killAt(step, killed, program(environment, corpus, killed, device, threads)) ? 1 : 0;
         }
-        Process last = start(options(corpus, killed, "2"));
-        assertEquals(0, last.waitFor(), () -> output(last));
+        SimulatedGpu.run(0, program(environment, corpus, killed, device, 2));
 
         String where = "seed " + seed + ", " + died + " kills";
         assertTrue(died > 0, where);
@@ -56,31 +65,24 @@ class ResumeTest {
         }
     }
 
-    private static String[] options(Corpus corpus, Path out, String threads) {
-        return new String[]{"--first", corpus.letters().toString(), "--second", corpus.books().toString(), "--out",
-                out.toString(), "--resume", "--steps", String.valueOf(STEPS), "--batch", "4", "--context", "32",
-                "--layers", "1", "--heads", "1", "--width", "32", "--warmup", "5", "--validate-every", "8",
-                "--save-every", "3", "--print-every", "10", "--threads", threads};
-    }
-
-    private static Process start(String[] options) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(List.of(java, "--add-modules", "jdk.incubator.vector",
-                "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", System.getProperty("java.class.path"),
-                Train.class.getName()));
-        command.addAll(List.of(options));
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    private static ProcessBuilder program(Map<String, String> environment, Corpus corpus, Path out, String device,
+            int threads) {
+        return SimulatedGpu.program(Train.class, environment, "--first", corpus.letters().toString(), "--second",
+                corpus.books().toString(), "--out", out.toString(), "--resume", "--device", device, "--steps",
+                String.valueOf(STEPS), "--batch", "4", "--context", "32", "--layers", "1", "--heads", "1", "--width",
+                "32", "--warmup", "5", "--validate-every", "8", "--save-every", "3", "--print-every", "10",
+                "--threads", String.valueOf(threads));
     }
 
     /** Returns false if the run had ended before. */
-    private static boolean killAt(int step, Path out, String[] options) throws IOException, InterruptedException {
+    private static boolean killAt(int step, Path out, ProcessBuilder program) throws IOException, InterruptedException {
         Path log = out.resolve("losses.csv");
         Files.createDirectories(out);
         if (!Files.exists(log)) {
             Files.createFile(log);
         }
         FileTime before = Files.getLastModifiedTime(log);
-        Process run = start(options);
+        Process run = program.start();
         long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
         // Resuming drops the lines after the checkpoint.
         while (run.isAlive() && (Files.getLastModifiedTime(log).equals(before) || lines(log) < step)) {

@@ -28,13 +28,13 @@ final class SlowModel {
     }
 
     /** The mean loss of the labels of a batch. */
-    double loss(TokenBatch batch) {
+    double loss(HostTokens batch) {
         double sum = 0;
         for (int first = 0; first < batch.rows; first += shape.context()) {
             double[][] logits = logits(batch, first);
             for (int t = 0; t < shape.context(); t++) {
                 int label = batch.labels[first + t];
-                if (label != TokenBatch.IGNORED) {
+                if (label != HostTokens.IGNORED) {
                     double exps = 0;
                     for (double logit : logits[t]) {
                         exps += Math.exp(logit);
@@ -47,7 +47,7 @@ final class SlowModel {
     }
 
     /** The logits of a sequence. */
-    double[][] logits(TokenBatch batch, int first) {
+    double[][] logits(HostTokens batch, int first) {
         int width = shape.width();
         double[][] x = new double[shape.context()][width];
         for (int t = 0; t < x.length; t++) {
@@ -81,7 +81,7 @@ final class SlowModel {
         return logits;
     }
 
-    private double[][] attention(double[][] qkv, TokenBatch batch, int first) {
+    private double[][] attention(double[][] qkv, HostTokens batch, int first) {
         int width = shape.width();
         double[][] out = new double[qkv.length][width];
         for (int head = 0; head < shape.heads(); head++) {

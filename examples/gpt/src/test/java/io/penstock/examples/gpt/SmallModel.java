@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.gpt;
 
+import java.util.stream.IntStream;
+
 /** A model and a batch that follow formulas, as in {@code reference.py}. */
 final class SmallModel {
 
     static final Shape SHAPE = new Shape(96, 32, 2, 2, 64);
     static final int SEQUENCES = 2;
+    /** Every token is its own number. */
+    static final Vocabulary VOCABULARY = new Vocabulary(IntStream.range(0, SHAPE.vocabulary()).toArray());
 
     private SmallModel() {
     }
@@ -24,8 +28,8 @@ final class SmallModel {
         return model;
     }
 
-    static TokenBatch batch() {
-        TokenBatch batch = new TokenBatch(SEQUENCES * SHAPE.context());
+    static HostTokens batch() {
+        HostTokens batch = new HostTokens(SEQUENCES, SHAPE.context(), VOCABULARY);
         batch.rows = SEQUENCES * SHAPE.context();
         for (int i = 0; i < batch.rows; i++) {
             int place = i % SHAPE.context();
@@ -38,11 +42,11 @@ final class SmallModel {
     }
 
     /** One step forward and back; returns the mean loss. */
-    static double gradients(Model model, TokenBatch batch) {
-        int labelled = batch.labelled();
+    static double gradients(Model model, Ops ops, TokenBatch batch) {
+        Losses losses = ops.losses();
         model.forward(batch);
-        double loss = model.loss(batch, 1f / labelled) / labelled;
+        model.loss(batch, losses, 0);
         model.backward(batch);
-        return loss;
+        return losses.read(1).getFirst().mean();
     }
 }

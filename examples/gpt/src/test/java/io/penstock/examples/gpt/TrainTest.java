@@ -51,15 +51,25 @@ class TrainTest {
 
     @Test
     void mistakesOnTheCommandLineAreNamed() {
-        assertEquals("option --stepz, expected one of [--first, --second, --weights, --out, --resume, --steps, --batch,"
-                + " --context, --layers, --heads, --width, --rate, --warmup, --seed, --threads, --print-every,"
-                + " --validate-every, --save-every, --metrics-port]", message("--stepz", "3"));
+        assertEquals("option --stepz, expected one of [--first, --second, --weights, --out, --resume, --device,"
+                + " --input, --steps, --batch, --context, --layers, --heads, --width, --rate, --warmup, --seed,"
+                + " --threads, --print-every, --validate-every, --save-every, --metrics-port]",
+                message("--stepz", "3"));
         assertEquals("--steps needs a value", message("--steps"));
         assertEquals("--steps: found many, expected a number",
                 assertThrows(IllegalArgumentException.class, () -> Train.flags("--steps", "many").whole("--steps"))
                         .getMessage());
         assertEquals("--context: found 40, expected a multiple of 32",
                 assertThrows(IllegalArgumentException.class, () -> new Shape(64, 40, 1, 1, 32)).getMessage());
+    }
+
+    @Test
+    void aDeviceOrInputThatThereIsNotIsNamed() {
+        assertEquals("--device: found gpu, expected cpu, cuda or cuda:N", assertThrows(IllegalArgumentException.class,
+                () -> new Train(Train.flags("--out", folder.toString(), "--device", "gpu")).run()).getMessage());
+        assertEquals("--input: found files, expected one of [packed, windows]",
+                assertThrows(IllegalArgumentException.class, () -> new Train(Train.flags("--out", folder.toString(),
+                        "--input", "files")).run()).getMessage());
     }
 
     private static String message(String... args) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples.images;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
@@ -12,7 +10,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 import ai.djl.nn.Block;
 import ai.djl.nn.Blocks;
-import ai.djl.nn.LambdaBlock;
 import ai.djl.nn.SequentialBlock;
 import ai.djl.nn.convolutional.Conv2d;
 import ai.djl.nn.core.Linear;
@@ -25,6 +22,8 @@ import ai.djl.training.dataset.Batch;
 import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
+import io.penstock.augment.Augment;
+import io.penstock.augment.Padding;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.decode.DecimalText;
@@ -35,14 +34,12 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
-import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.Checkpoint;
 import io.penstock.store.RecordStore;
+import io.penstock.transform.ImageTransform.Layout;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Optional;
-import java.util.random.RandomGenerator;
 
 /** Trains a convolutional net on pictures from tars, and resumes where an earlier run stopped. */
 public final class TrainImages {
@@ -94,7 +91,7 @@ public final class TrainImages {
                     DataLoader validation = validation(validationStore);
                     Trainer trainer = model.newTrainer(new DefaultTrainingConfig(Loss.softmaxCrossEntropyLoss())
                             .optOptimizer(Optimizer.adam().optLearningRateTracker(Tracker.fixed(0.002f)).build()))) {
-                trainer.initialize(new Shape(BATCH, Drawings.SIDE, Drawings.SIDE, CHANNELS));
+                trainer.initialize(new Shape(BATCH, CHANNELS, Drawings.SIDE, Drawings.SIDE));
                 PenstockDataset pictures = named(loader);
                 PenstockDataset unseen = named(validation).validRows();
                 for (long epoch = loader.currentEpoch(); epoch < epochs; epoch++) {
@@ -110,14 +107,20 @@ public final class TrainImages {
     // ---- input
 
     private static DataLoaderBuilder training(RecordStore store) {
-        Dataset augmented = decoded(store).map("png",
-                new TensorSpec("png", DType.U8, Drawings.SIDE, Drawings.SIDE, CHANNELS), "flip and shift",
-                TrainImages::flipAndShift);
-        return DataLoader.builder(augmented).batchSize(BATCH).shuffle(SEED).leases(LeaseMode.REUSED);
+        Augment flipAndShift = Augment.images().horizontalFlip(0.5)
+                .randomCrop(Drawings.SIDE, Drawings.SIDE, Padding.of(MAX_SHIFT, Padding.Mode.EDGE));
+        return DataLoader.builder(forNet(flipAndShift, store)).batchSize(BATCH).shuffle(SEED).leases(LeaseMode.REUSED);
     }
 
     private static DataLoader validation(RecordStore store) {
-        return DataLoader.builder(decoded(store)).batchSize(BATCH).leases(LeaseMode.REUSED).name("validation").open();
+        return DataLoader.builder(forNet(Augment.images(), store)).batchSize(BATCH).leases(LeaseMode.REUSED)
+                .name("validation").open();
+    }
+
+    /** Pixels as the net takes them: f16 from -0.5 to 0.5, half of the bytes of f32. */
+    private static Dataset forNet(Augment augment, RecordStore store) {
+        return augment.normalize(new float[] {0.5f, 0.5f, 0.5f}, new float[] {1, 1, 1}).to(DType.F16, Layout.NCHW)
+                .mapped(decoded(store), "png");
     }
 
     private static Dataset decoded(RecordStore store) {
@@ -129,30 +132,10 @@ public final class TrainImages {
         return PenstockDataset.of(loader).data("png").labels("cls").as("png", DataType.FLOAT32);
     }
 
-    /** Mirrors half of the pictures, and moves each by some pixels; what moves in at an edge repeats the edge. */
-    private static void flipAndShift(Tensor in, RandomGenerator random, Tensor out) {
-        boolean isFlipped = random.nextBoolean();
-        int down = random.nextInt(-MAX_SHIFT, MAX_SHIFT + 1);
-        int right = random.nextInt(-MAX_SHIFT, MAX_SHIFT + 1);
-        int last = Drawings.SIDE - 1;
-        for (int y = 0; y <= last; y++) {
-            int fromY = Math.clamp(y - down, 0, last);
-            for (int x = 0; x <= last; x++) {
-                int moved = Math.clamp(x - right, 0, last);
-                int fromX = isFlipped ? last - moved : moved;
-                for (int c = 0; c < CHANNELS; c++) {
-                    byte pixel = in.segment().get(JAVA_BYTE, ((long) fromY * Drawings.SIDE + fromX) * CHANNELS + c);
-                    out.segment().set(JAVA_BYTE, ((long) y * Drawings.SIDE + x) * CHANNELS + c, pixel);
-                }
-            }
-        }
-    }
-
     // ---- model
 
     private static Block net() {
         return new SequentialBlock()
-                .add(LambdaBlock.singleton(pixels -> pixels.transpose(0, 3, 1, 2).div(255f).sub(0.5f)))
                 .add(convolution(16)).add(BatchNorm.builder().build()).add(Activation.reluBlock()).add(halved())
                 .add(convolution(32)).add(BatchNorm.builder().build()).add(Activation.reluBlock()).add(halved())
                 .add(Blocks.batchFlattenBlock())

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.jdbc;
+
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a partition of a table, page by page. */
+final class TableReader implements PartitionReader {
+
+    private final JdbcSource.Builder settings;
+    private final KeyColumns key;
+    private final String name;
+    private final List<String> conditions;
+    private final Connection connection;
+    private final RowJson json;
+    /** The key of the last row; none before the first. */
+    private List<String> last;
+    private final int keyColumns;
+    private @Nullable PreparedStatement statement;
+    private @Nullable ResultSet page;
+    private int rowsOfPage;
+    private boolean isOver;
+
+    TableReader(JdbcSource.Builder settings, KeyColumns key, String name, List<String> conditions, String cursor)
+            throws IOException {
+        this.settings = settings;
+        this.key = key;
+        this.name = name;
+        this.conditions = List.copyOf(conditions);
+        this.last = CursorText.parse(name, cursor);
+        this.keyColumns = settings.key.size();
+        this.json = new RowJson(settings.columns, keyColumns);
+        if (!last.isEmpty() && last.size() != keyColumns) {
+            throw new IOException(name + ": found cursor '" + cursor + "' of " + last.size() + " columns, expected "
+                    + keyColumns);
+        }
+        try {
+            connection = settings.database.getConnection();
+            connection.setReadOnly(true);
+        } catch (SQLException e) {
+            throw new IOException(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public Found poll(RecordBuffer into) throws IOException {
+        try {
+            while (!isOver) {
+                ResultSet rows = page == null ? nextPage() : page;
+                if (rows.next()) {
+                    rowsOfPage++;
+                    give(rows, into);
+                    return Found.RECORD;
+                }
+                boolean wasLast = rowsOfPage < settings.pageRows;
+                closePage();
+                if (wasLast) {
+                    isOver = !settings.grows;
+                    return isOver ? Found.END : Found.NOTHING_YET;
+                }
+            }
+            return Found.END;
+        } catch (SQLException e) {
+            throw new IOException(name + ", behind key " + last + ": " + e.getMessage(), e);
+        }
+    }
+
+    private ResultSet nextPage() throws SQLException {
+        boolean isNext = !last.isEmpty();
+        PreparedStatement asked = connection.prepareStatement(settings.query(conditions, isNext));
+        statement = asked;
+        for (int i = 0; i < last.size(); i++) {
+            asked.setObject(i + 1, last.get(i), key.types().get(i));
+        }
+        rowsOfPage = 0;
+        ResultSet rows = asked.executeQuery();
+        page = rows;
+        return rows;
+    }
+
+    private void give(ResultSet row, RecordBuffer into) throws SQLException, IOException {
+        List<String> found = new ArrayList<>(keyColumns);
+        for (int i = 1; i <= keyColumns; i++) {
+            found.add(row.getString(i));
+        }
+        byte[] record = settings.columns.size() == 1 ? bytes(row, found) : json.of(row);
+        into.add(record, 0, record.length);
+        last = found;
+    }
+
+    private byte[] bytes(ResultSet row, List<String> at) throws SQLException, IOException {
+        int column = keyColumns + 1;
+        Object value = row.getObject(column);
+        if (value instanceof byte[] binary) {
+            return binary;
+        }
+        String text = row.getString(column);
+        if (text == null) {
+            throw new IOException(name + ", key " + at + ": found no value in column "
+                    + settings.columns.getFirst() + ", expected one; leave such rows out by where(…)");
+        }
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void closePage() throws SQLException {
+        if (page != null) {
+            page.close();
+            page = null;
+        }
+        if (statement != null) {
+            statement.close();
+            statement = null;
+        }
+    }
+
+    @Override
+    public String cursor() {
+        return CursorText.of(last);
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (connection) {
+            closePage();
+        } catch (SQLException e) {
+            throw new IOException(name + ": " + e.getMessage(), e);
+        }
+    }
+}

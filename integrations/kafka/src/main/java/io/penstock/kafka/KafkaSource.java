@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.kafka;
+
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
+import io.penstock.stream.StreamSource;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/**
+ * The values of a Kafka topic's records. A partition of the topic is a partition of the stream, and a cursor is an
+ * offset.
+ *
+ * {@snippet :
+ * StreamSource clicks = KafkaSource.builder("broker:9092", "clicks").open();
+ * try (StreamDataset records = StreamDataset.builder(clicks).field("click", decoder, 1).shuffle(42, 8192).open();
+ *         DataLoader loader = DataLoader.builder(records).batchSize(256).open()) {
+ *     train(loader);
+ * }
+ * }
+ *
+ * <p>The offsets are part of the loader's state, and nowhere else: partitions are assigned by hand, nothing is committed
+ * to the broker, and there is no consumer group. Records of transactions that were aborted are left out, and so are
+ * records without a value. Where retention has removed the offset that a state needs, opening fails and names it.
+ *
+ * <p>Each partition has a consumer of its own, used by the stream's thread. While a broker is away, the consumer waits
+ * for it.
+ */
+public final class KafkaSource implements StreamSource {
+
+    /** How long a call may take when nothing is there. */
+    private static final Duration MOMENT = Duration.ofMillis(1);
+    private static final int FETCH_BYTES = 4 << 20;
+
+    private final String topic;
+    private final List<Integer> partitions;
+    private final boolean endsNow;
+    private final Map<String, Object> settings;
+
+    private KafkaSource(Builder builder, List<Integer> partitions) {
+        this.topic = builder.topic;
+        this.endsNow = builder.endsNow;
+        this.settings = Map.copyOf(builder.settings);
+        this.partitions = List.copyOf(partitions);
+    }
+
+    /**
+     * Returns the settings of a source.
+     *
+     * @param servers brokers to begin with, {@code host:port}, separated by commas
+     * @param topic the topic's name
+     * @return the settings
+     */
+    public static Builder builder(String servers, String topic) {
+        return new Builder(servers, topic);
+    }
+
+    @Override
+    public String fingerprint() {
+        return "kafka:" + topic;
+    }
+
+    @Override
+    public List<String> partitions() {
+        return partitions.stream().map(partition -> topic + "-" + partition).toList();
+    }
+
+    @Override
+    public PartitionReader open(int partition, String cursor) throws IOException {
+        var at = new TopicPartition(topic, partitions.get(partition));
+        KafkaConsumer<byte[], byte[]> consumer = null;
+        try {
+            consumer = new KafkaConsumer<>(settings);
+            consumer.assign(List.of(at));
+            long first = consumer.beginningOffsets(List.of(at)).get(at);
+            long end = endsNow ? consumer.endOffsets(List.of(at)).get(at) : Long.MAX_VALUE;
+            long from = cursor.isEmpty() ? first : offset(at, cursor);
+            if (from < first) {
+                throw new IOException(at + ": found records from offset " + first + " on, expected offset " + from
+                        + ", where the saved state goes on: retention has removed the records between");
+            }
+            consumer.seek(at, from);
+            return new Reader(at, consumer, from, end);
+        } catch (KafkaException | IOException e) {
+            if (consumer != null) {
+                consumer.close();
+            }
+            throw e instanceof IOException known ? known : new IOException(at + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static long offset(TopicPartition at, String cursor) throws IOException {
+        try {
+            return Long.parseLong(cursor);
+        } catch (NumberFormatException e) {
+            throw new IOException(at + ": found cursor '" + cursor + "', expected an offset", e);
+        }
+    }
+
+    /** Reads one partition. */
+    private static final class Reader implements PartitionReader {
+
+        private final TopicPartition at;
+        private final KafkaConsumer<byte[], byte[]> consumer;
+        private final long end;
+        private Iterator<ConsumerRecord<byte[], byte[]>> fetched = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
+        /** The offset behind the last record. */
+        private long next;
+
+        Reader(TopicPartition at, KafkaConsumer<byte[], byte[]> consumer, long from, long end) {
+            this.at = at;
+            this.consumer = consumer;
+            this.next = from;
+            this.end = end;
+        }
+
+        @Override
+        public Found poll(RecordBuffer into) throws IOException {
+            try {
+                while (true) {
+                    while (fetched.hasNext()) {
+                        ConsumerRecord<byte[], byte[]> record = fetched.next();
+                        if (record.offset() >= end) {
+                            return Found.END;
+                        }
+                        next = record.offset() + 1;
+                        byte[] value = record.value();
+                        if (value != null) {
+                            into.add(value, 0, value.length);
+                            return Found.RECORD;
+                        }
+                    }
+                    // Behind the last record may be markers of transactions, which have offsets and are not given.
+                    if (consumer.position(at) >= end) {
+                        return Found.END;
+                    }
+                    fetched = consumer.poll(MOMENT).iterator();
+                    if (!fetched.hasNext()) {
+                        return consumer.position(at) >= end ? Found.END : Found.NOTHING_YET;
+                    }
+                }
+            } catch (OffsetOutOfRangeException e) {
+                long first = consumer.beginningOffsets(List.of(at)).get(at);
+                throw new IOException(at + ": found records from offset " + first + " on, expected offset " + next
+                        + ": retention has removed the records between before they were read", e);
+            } catch (KafkaException e) {
+                throw new IOException(at + ", offset " + next + ": " + e.getMessage(), e);
+            }
+        }
+
+        @Override
+        public String cursor() {
+            return Long.toString(next);
+        }
+
+        @Override
+        public void close() {
+            consumer.close();
+        }
+    }
+
+    /** The settings of a {@link KafkaSource}. */
+    public static final class Builder {
+
+        private final String topic;
+        private final Map<String, Object> settings = new HashMap<>();
+        private boolean endsNow;
+
+        private Builder(String servers, String topic) {
+            this.topic = Objects.requireNonNull(topic, "topic");
+            settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, Objects.requireNonNull(servers, "servers"));
+            settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+            settings.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES);
+            settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 4096);
+        }
+
+        /**
+         * Sets what Kafka's consumer takes, such as {@code security.protocol}. What the source depends on cannot be
+         * changed: the deserializers, the reset policy and commits.
+         *
+         * @param name the setting's name
+         * @param value its value
+         * @return this
+         */
+        public Builder setting(String name, Object value) {
+            settings.put(name, Objects.requireNonNull(value, "value"));
+            return this;
+        }
+
+        /**
+         * Ends each partition where it ends when it is opened. Default: the source waits for more.
+         *
+         * @return this
+         */
+        public Builder untilNow() {
+            this.endsNow = true;
+            return this;
+        }
+
+        /**
+         * Asks the broker for the topic's partitions.
+         *
+         * @return the source
+         * @throws IOException if the broker cannot be reached, or has no such topic
+         */
+        public KafkaSource open() throws IOException {
+            settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+            settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+            settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+            settings.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+            settings.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+            try (var consumer = new KafkaConsumer<byte[], byte[]>(settings)) {
+                List<PartitionInfo> found = consumer.partitionsFor(topic);
+                if (found == null || found.isEmpty()) {
+                    throw new IOException("topic '" + topic + "': found no such topic, expected one that exists");
+                }
+                return new KafkaSource(this, found.stream().map(PartitionInfo::partition).sorted().toList());
+            } catch (KafkaException e) {
+                throw new IOException("topic '" + topic + "' at "
+                        + settings.get(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG) + ": " + e.getMessage(), e);
+            }
+        }
+    }
+}

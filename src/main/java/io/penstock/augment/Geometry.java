@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The steps of a pipeline that move pixels, over images of one size.
+ *
+ * @param stages these steps, in order
+ * @param result the size of the augmented images
+ */
+record Geometry(List<Stage> stages, Size result) {
+
+    /**
+     * A step.
+     *
+     * @param named the step
+     * @param height of its input
+     * @param width of its input
+     */
+    record Stage(AugmentMap.Named named, int height, int width) {
+    }
+
+    /**
+     * Returns the geometry of a pipeline.
+     *
+     * @throws IllegalArgumentException if a step moves pixels in more than one way
+     */
+    static Geometry of(AugmentMap map) {
+        List<Stage> stages = new ArrayList<>();
+        Size size = new Size(map.height(), map.width());
+        for (AugmentMap.Named named : map.steps()) {
+            if (named.step() instanceof AugMix) {
+                throw new IllegalArgumentException(named.name()
+                        + " mixes images that are moved differently, expected no mask, boxes or keypoints beside it");
+            }
+            if (named.step().isGeometric()) {
+                stages.add(new Stage(named, size.height(), size.width()));
+            }
+            size = named.step().check(size, map.channels());
+        }
+        return new Geometry(List.copyOf(stages), size);
+    }
+}

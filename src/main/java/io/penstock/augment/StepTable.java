@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment;
+
+import io.penstock.memory.DType;
+import io.penstock.transform.ImageTransform.Layout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Every step as a text has it: one entry a method of {@link Augment}'s builder, in the order of the help. */
+final class StepTable {
+
+    static final List<Float> IMAGENET_MEAN = List.of(0.485f, 0.456f, 0.406f);
+    static final List<Float> IMAGENET_DEVIATION = List.of(0.229f, 0.224f, 0.225f);
+
+    private static final ValueForm<Interpolation> INTERPOLATION =
+            ValueForm.word(List.of(Interpolation.values()));
+    private static final ValueForm<Padding.Mode> PADDING = ValueForm.word(List.of(Padding.Mode.values()));
+    private static final Range NONE = Range.of(0, 0);
+    private static final Range UNCHANGED = Range.of(1, 1);
+    private static final double SOMETIMES = 0.5;
+
+    /** Adds a step to a pipeline. */
+    @FunctionalInterface
+    interface Maker {
+        Augment add(Augment pipeline, Values values);
+    }
+
+    /**
+     * A parameter.
+     *
+     * @param name its name
+     * @param form how it is written
+     * @param standard what it is if it is not given; null if it must be given
+     */
+    record Parameter<T>(String name, ValueForm<T> form, @Nullable T standard) {
+
+        /** Writes a value of this parameter. */
+        @SuppressWarnings("unchecked")
+        String text(Object value) {
+            return form.writer().apply((T) value);
+        }
+    }
+
+    /**
+     * A step.
+     *
+     * @param name the builder's method, and the step's {@link Step#operation}
+     * @param shortName what a text has
+     * @param maker adds the step
+     * @param reader returns the values of a step, in the order of the parameters
+     */
+    record Entry(String name, String shortName, List<Parameter<?>> parameters, Maker maker,
+            Function<Step, List<?>> reader) {
+
+        <T> Entry with(String parameter, ValueForm<T> form, @Nullable T standard) {
+            List<Parameter<?>> more = new ArrayList<>(parameters);
+            more.add(new Parameter<>(parameter, form, standard));
+            return new Entry(name, shortName, List.copyOf(more), maker, reader);
+        }
+
+        StepForm form() {
+            return new StepForm(name, shortName, parameters.stream().map(parameter -> new StepForm.Parameter(
+                    parameter.name, parameter.form.what(),
+                    parameter.standard == null ? "" : parameter.text(parameter.standard))).toList());
+        }
+    }
+
+    /** The values of a step's parameters, in their order; each has the type of its parameter's form. */
+    record Values(List<Object> all) {
+
+        double number(int i) {
+            return (Double) all.get(i);
+        }
+
+        int whole(int i) {
+            return (Integer) all.get(i);
+        }
+
+        Range range(int i) {
+            return (Range) all.get(i);
+        }
+
+        Size size(int i) {
+            return (Size) all.get(i);
+        }
+
+        @SuppressWarnings("unchecked")
+        <T> List<T> list(int i) {
+            return (List<T>) all.get(i);
+        }
+
+        float[] floats(int i) {
+            List<Float> floats = list(i);
+            float[] array = new float[floats.size()];
+            for (int k = 0; k < array.length; k++) {
+                array[k] = floats.get(k);
+            }
+            return array;
+        }
+
+        <E extends Enum<E>> E constant(int i, Class<E> type) {
+            return type.cast(all.get(i));
+        }
+    }
+
+    /** The entry that ends a pipeline with a normalization; it has no step. */
+    static final Entry NORMALIZE = new Entry("normalize", "normalize", List.of(), (pipeline, v) -> {
+        boolean isShort = v.list(1).isEmpty();
+        if (isShort && !v.list(0).equals(IMAGENET_MEAN)) {
+            throw new IllegalArgumentException("deviation: found nothing, expected a number per channel");
+        }
+        return pipeline.normalize(v.floats(0), isShort ? floats(IMAGENET_DEVIATION) : v.floats(1));
+    }, _ -> List.of())
+            .with("mean", ValueForm.channels(IMAGENET_MEAN), null)
+            .with("deviation", ValueForm.channels(IMAGENET_DEVIATION), List.of());
+
+    /** The entry that ends a pipeline with a dtype; it has no step. */
+    static final Entry TO = new Entry("to", "to", List.of(),
+            (pipeline, v) -> pipeline.to(v.constant(0, DType.class), v.constant(1, Layout.class)), _ -> List.of())
+                    .with("dtype", ValueForm.word(List.of(DType.F32, DType.F16, DType.BF16)), null)
+                    .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
+
+    static final List<Entry> ENTRIES = List.of(
+            entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
+                    step -> List.of(step.size(), step.scale(), step.ratio()),
+                    (pipeline, v) -> pipeline.randomResizedCrop(v.size(0).height(), v.size(0).width(), v.range(1),
+                            v.range(2)))
+                    .with("size", ValueForm.SIZE, null).with("scale", ValueForm.RANGE, RandomResizedCrop.SCALE)
+                    .with("ratio", ValueForm.RANGE, RandomResizedCrop.RATIO),
+            entry("resize", "resize", Resize.class,
+                    step -> List.of(step.height() == 0 ? List.of(step.width()) : List.of(step.height(), step.width()),
+                            step.filter()),
+                    (pipeline, v) -> {
+                        List<Integer> sides = v.list(0);
+                        ResizeFilter filter = v.constant(1, ResizeFilter.class);
+                        return sides.size() == 1 ? pipeline.resize(sides.getFirst(), filter)
+                                : pipeline.resize(sides.getFirst(), sides.getLast(), filter);
+                    })
+                    .with("size", ValueForm.SIDES, null)
+                    .with("filter", ValueForm.word(List.of(ResizeFilter.values())), ResizeFilter.BILINEAR),
+            entry("pad", "pad", Pad.class,
+                    step -> List.of(step.padding().pixels(), step.padding().mode(), step.padding().fill()),
+                    (pipeline, v) -> pipeline.pad(
+                            new Padding(v.whole(0), v.constant(1, Padding.Mode.class), v.whole(2))))
+                    .with("padding", ValueForm.WHOLE, null).with("mode", PADDING, Padding.Mode.CONSTANT)
+                    .with("fill", ValueForm.WHOLE, 0),
+            entry("centerCrop", "center", Crop.class, step -> List.of(step.size()),
+                    (pipeline, v) -> pipeline.centerCrop(v.size(0).height(), v.size(0).width()))
+                    .with("size", ValueForm.SIZE, null),
+            entry("randomCrop", "crop", Crop.class,
+                    step -> List.of(step.size(), step.padding().pixels(), step.padding().mode(), step.padding().fill()),
+                    (pipeline, v) -> pipeline.randomCrop(v.size(0).height(), v.size(0).width(),
+                            new Padding(v.whole(1), v.constant(2, Padding.Mode.class), v.whole(3))))
+                    .with("size", ValueForm.SIZE, null).with("padding", ValueForm.WHOLE, 0)
+                    .with("mode", PADDING, Padding.Mode.CONSTANT)
+                    .with("fill", ValueForm.WHOLE, 0),
+            sometimes("horizontalFlip", "flip", (pipeline, v) -> pipeline.horizontalFlip(v.number(0)), SOMETIMES),
+            sometimes("verticalFlip", "vflip", (pipeline, v) -> pipeline.verticalFlip(v.number(0)), SOMETIMES),
+            entry("rotate", "rotate", Affine.class,
+                    step -> List.of(step.ranges().angle().high(), step.interpolation(), step.fill()),
+                    (pipeline, v) -> pipeline.rotate(v.number(0), v.constant(1, Interpolation.class), v.whole(2)))
+                    .with("degrees", ValueForm.NUMBER, null)
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
+            entry("affine", "affine", Affine.class, StepTable::affine,
+                    (pipeline, v) -> pipeline.affine(new AffineRanges(v.range(0), v.number(1), v.number(2), v.range(3),
+                            v.range(4), v.range(5)), v.constant(6, Interpolation.class), v.whole(7)))
+                    .with("degrees", ValueForm.SPREAD, null).with("translateX", ValueForm.NUMBER, 0.0)
+                    .with("translateY", ValueForm.NUMBER, 0.0).with("scale", ValueForm.RANGE, UNCHANGED)
+                    .with("shearX", ValueForm.SPREAD, NONE).with("shearY", ValueForm.SPREAD, NONE)
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
+            entry("perspective", "perspective", Perspective.class,
+                    step -> List.of(step.distortion(), step.probability(), step.interpolation(), step.fill()),
+                    (pipeline, v) -> pipeline.perspective(v.number(0), v.number(1),
+                            v.constant(2, Interpolation.class), v.whole(3)))
+                    .with("distortion", ValueForm.NUMBER, Perspective.DISTORTION)
+                    .with("p", ValueForm.PROBABILITY, SOMETIMES)
+                    .with("interpolation", INTERPOLATION, Interpolation.BILINEAR).with("fill", ValueForm.WHOLE, 0),
+            entry("colorJitter", "jitter", ColorJitter.class,
+                    step -> List.of(step.brightness(), step.contrast(), step.saturation(), step.hue()),
+                    (pipeline, v) -> pipeline.colorJitter(v.range(0), v.range(1), v.range(2), v.range(3)))
+                    .with("brightness", ValueForm.FACTOR, UNCHANGED).with("contrast", ValueForm.FACTOR, UNCHANGED)
+                    .with("saturation", ValueForm.FACTOR, UNCHANGED)
+                    .with("hue", ValueForm.SPREAD, Range.of(-0.0, 0)),
+            sometimes("grayscale", "gray", (pipeline, v) -> pipeline.grayscale(v.number(0)), 0.1),
+            sometimes("invert", "invert", (pipeline, v) -> pipeline.invert(v.number(0)), SOMETIMES),
+            entry("posterize", "posterize", Sometimes.class,
+                    step -> List.of((int) step.setting(), step.probability()),
+                    (pipeline, v) -> pipeline.posterize(v.whole(0), v.number(1)))
+                    .with("bits", ValueForm.WHOLE, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("solarize", "solarize", Sometimes.class, step -> List.of(step.setting(), step.probability()),
+                    (pipeline, v) -> pipeline.solarize(v.number(0), v.number(1)))
+                    .with("threshold", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            sometimes("autocontrast", "autocontrast", (pipeline, v) -> pipeline.autocontrast(v.number(0)), SOMETIMES),
+            sometimes("equalize", "equalize", (pipeline, v) -> pipeline.equalize(v.number(0)), SOMETIMES),
+            entry("sharpness", "sharpness", Sometimes.class, step -> List.of(step.setting(), step.probability()),
+                    (pipeline, v) -> pipeline.sharpness(v.number(0), v.number(1)))
+                    .with("factor", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("gamma", "gamma", ToneCurve.class, step -> List.of(step.first(), step.probability()),
+                    (pipeline, v) -> pipeline.gamma(v.range(0), v.number(1)))
+                    .with("gamma", ValueForm.RANGE, Range.of(0.8, 1.2)).with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("brightnessContrast", "bc", ToneCurve.class,
+                    step -> List.of(step.second().high(), ValueForm.distance(step.first()), step.probability()),
+                    (pipeline, v) -> pipeline.brightnessContrast(v.number(0), v.number(1), v.number(2)))
+                    .with("brightness", ValueForm.NUMBER, 0.2).with("contrast", ValueForm.NUMBER, 0.2)
+                    .with("p", ValueForm.PROBABILITY, SOMETIMES),
+            entry("gaussianBlur", "blur", GaussianBlur.class, step -> List.of(step.size(), step.sigma()),
+                    (pipeline, v) -> pipeline.gaussianBlur(v.whole(0), v.range(1)))
+                    .with("size", ValueForm.WHOLE, null).with("sigma", ValueForm.AMOUNT, GaussianBlur.SIGMA),
+            entry("gaussianNoise", "noise", GaussianNoise.class, step -> List.of(step.sigma()),
+                    (pipeline, v) -> pipeline.gaussianNoise(v.range(0)))
+                    .with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
+            entry("randomErasing", "erase", Erasing.class,
+                    step -> List.of(step.probability(), step.scale(), step.ratio(), step.value()),
+                    (pipeline, v) -> pipeline.randomErasing(v.number(0), v.range(1), v.range(2), v.whole(3)))
+                    .with("p", ValueForm.PROBABILITY, SOMETIMES).with("scale", ValueForm.RANGE, Erasing.SCALE)
+                    .with("ratio", ValueForm.RANGE, Erasing.RATIO).with("value", ValueForm.WHOLE, 0),
+            entry("randAugment", "ra", Policy.class,
+                    step -> List.of(step.operations(), step.magnitude(), step.interpolation()),
+                    (pipeline, v) -> pipeline.randAugment(v.whole(0), v.whole(1), v.constant(2, Interpolation.class)))
+                    .with("operations", ValueForm.WHOLE, 2).with("magnitude", ValueForm.WHOLE, 9)
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
+            entry("trivialAugmentWide", "ta", Policy.class, step -> List.of(step.interpolation()),
+                    (pipeline, v) -> pipeline.trivialAugmentWide(v.constant(0, Interpolation.class)))
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
+            entry("autoAugment", "aa", AutoAugment.class, step -> List.of(step.policy(), step.interpolation()),
+                    (pipeline, v) -> pipeline.autoAugment(v.constant(0, AutoAugmentPolicy.class),
+                            v.constant(1, Interpolation.class)))
+                    .with("policy", ValueForm.word(List.of(AutoAugmentPolicy.values())), AutoAugmentPolicy.IMAGENET)
+                    .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
+            entry("augMix", "augmix", AugMix.class,
+                    step -> List.of(step.severity(), step.chains(), step.depth(), step.alpha(), step.interpolation()),
+                    (pipeline, v) -> pipeline.augMix(v.whole(0), v.whole(1), v.whole(2), v.number(3),
+                            v.constant(4, Interpolation.class)))
+                    .with("severity", ValueForm.WHOLE, 3).with("chains", ValueForm.WHOLE, 3)
+                    .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
+                    .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),
+            NORMALIZE, TO);
+
+    private StepTable() {
+    }
+
+    /** Adds the texts of a normalization, and of a dtype or layout that is not the usual one behind it. */
+    static void end(Ending ending, List<String> parts) {
+        float @Nullable [] mean = ending.mean();
+        float @Nullable [] deviation = ending.deviation();
+        DType dtype = ending.dtype();
+        if (dtype == null) {
+            return;
+        }
+        if (mean != null && deviation != null) {
+            List<Float> means = list(mean);
+            List<Float> deviations = list(deviation);
+            boolean isShort = means.equals(IMAGENET_MEAN) && deviations.equals(IMAGENET_DEVIATION);
+            parts.add(AugmentText.text(NORMALIZE, List.of(means, isShort ? List.of() : deviations)));
+        }
+        if (mean == null || dtype != DType.F32 || ending.layout() != Layout.NCHW) {
+            parts.add(AugmentText.text(TO, List.of(dtype, ending.layout())));
+        }
+    }
+
+    private static List<Float> list(float[] values) {
+        List<Float> list = new ArrayList<>();
+        for (float value : values) {
+            list.add(value);
+        }
+        return list;
+    }
+
+    private static <S extends Step> Entry entry(String name, String shortName, Class<S> type,
+            Function<S, List<?>> reader, Maker maker) {
+        return new Entry(name, shortName, List.of(), maker, step -> reader.apply(type.cast(step)));
+    }
+
+    /** A step that has a probability only. */
+    private static Entry sometimes(String name, String shortName, Maker maker, double standard) {
+        return entry(name, shortName, Sometimes.class, step -> List.of(step.probability()), maker)
+                .with("p", ValueForm.PROBABILITY, standard);
+    }
+
+    private static List<?> affine(Affine step) {
+        AffineRanges ranges = step.ranges();
+        return List.of(ranges.angle(), ranges.translateX(), ranges.translateY(), ranges.scale(), ranges.shearX(),
+                ranges.shearY(), step.interpolation(), step.fill());
+    }
+
+    private static float[] floats(List<Float> values) {
+        return new Values(List.of(values)).floats(0);
+    }
+}

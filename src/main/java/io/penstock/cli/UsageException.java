@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.cli;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options that conflict with each other or with the data. {@link Penstock} prints the message, and where the command's
+ * help is.
+ */
+final class UsageException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    UsageException(String message) {
+        super(message);
+    }
+
+    UsageException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** What options describe; what refuses them as arguments makes them wrong usage. */
+    static <T> T valid(Supplier<T> described) {
+        return valid("", described);
+    }
+
+    /** The same with words before the message, for example the option's name. */
+    static <T> T valid(String prefix, Supplier<T> described) {
+        try {
+            return described.get();
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new UsageException(prefix + e.getMessage(), e);
+        }
+    }
+
+    static void requireAtLeast(long least, String option, long found) {
+        if (found < least) {
+            throw new UsageException(option + ": found " + found + ", expected at least " + least);
+        }
+    }
+
+    /** Fails before the work starts if the folder of an output file is missing. */
+    static void requireFolder(String option, @Nullable Path file) {
+        Path folder = file == null ? null : file.toAbsolutePath().getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            throw new UsageException(option + ": there is no folder " + folder);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.diagnose;
+
+import io.penstock.telemetry.LoaderReport.PartTime;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the time of decoding and of sample maps goes.
+ *
+ * @param parts in the order of the work; those of maps follow decoding
+ */
+record PartShares(List<PartTime> parts) {
+
+    private static final String DECODE = "decode";
+
+    private static double nanos(List<PartTime> parts) {
+        return parts.stream().mapToLong(PartTime::nanos).sum();
+    }
+
+    /** The step of a map that takes the most time; empty if no map tells its steps. */
+    Optional<PartTime> dearest() {
+        return parts.stream().filter(part -> part.nanos() > 0 && !part.name().startsWith(DECODE))
+                .max(Comparator.comparingLong(PartTime::nanos));
+    }
+
+    /** A part's share of the time of all. */
+    double share(PartTime part) {
+        return part.nanos() / nanos(parts);
+    }
+
+    /** The share from the dearest step on: what runs on the device if that one does. */
+    double fromDearest() {
+        return dearest().map(part -> nanos(parts.subList(parts.indexOf(part), parts.size())) / nanos(parts))
+                .orElse(0.0);
+    }
+
+    /** The rows of a report. */
+    List<Summary.PartRow> rows() {
+        return parts.stream().filter(part -> part.nanos() > 0)
+                .map(part -> new Summary.PartRow(part.name(), part.nanos() / 1e6, share(part))).toList();
+    }
+}

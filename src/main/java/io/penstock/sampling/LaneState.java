@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.sampling;
+
+import java.util.List;
+
+/**
+ * Where a run over a stream reads on, in one of its lanes: the start of the shuffle's window that the run is in. A lane
+ * is a part of a stream's partitions that is read by itself.
+ *
+ * @param lane the lane's number, from 0
+ * @param from how many records of the lane precede the window
+ * @param turn the partition of the lane whose record is the window's first, from 0
+ * @param cursors where each partition of the lane continues, in the source's own words; empty before a run has read
+ *     anything
+ */
+public record LaneState(int lane, long from, int turn, List<String> cursors) {
+
+    /**
+     * Checks the numbers.
+     *
+     * @throws IllegalArgumentException if one is negative, or there is no such partition
+     */
+    public LaneState {
+        cursors = List.copyOf(cursors);
+        if (lane < 0 || from < 0 || from > Positions.MAX_SIZE || turn < 0 || turn >= cursors.size()) {
+            throw new IllegalArgumentException("lane " + lane + " from record " + from + ", turn " + turn + " of "
+                    + cursors.size() + " partitions");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Gzip;
+import io.penstock.codec.decoder.Zstd;
+import io.penstock.io.file.RegularFile;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The lines of text files: JSON lines, or any text. A file is a partition, and a cursor is the offset of a line in the
+ * unpacked file. Files named {@code .gz} and {@code .zst} are unpacked; to continue in one takes unpacking it up to the
+ * place.
+ *
+ * <p>A line is the bytes up to a line feed, without it and without a carriage return before it. Empty lines are left
+ * out.
+ */
+public final class LineSource implements StreamSource {
+
+    /** The longest line. */
+    private static final int MAX_LINE_BYTES = 256 << 20;
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    /** What the end of a file means. */
+    private enum End { OF_PARTITION, FOR_NOW }
+
+    private final List<Path> files;
+    private final End end;
+
+    private LineSource(List<Path> files, End end) {
+        this.files = List.copyOf(files);
+        this.end = end;
+        if (files.isEmpty()) {
+            throw new IllegalArgumentException("no file was named, expected at least one");
+        }
+    }
+
+    /**
+     * The lines of files that are complete.
+     *
+     * @param files at least one, of different names
+     * @return the source
+     */
+    public static LineSource of(Path... files) {
+        return new LineSource(List.of(files), End.OF_PARTITION);
+    }
+
+    /**
+     * The lines of files that other programs append to: the source never ends. A line is read when its line feed is
+     * there.
+     *
+     * @param files at least one, of different names, not compressed
+     * @return the source
+     * @throws IllegalArgumentException if a file is compressed
+     */
+    public static LineSource growing(Path... files) {
+        for (Path file : files) {
+            if (Packing.of(file) != Packing.NONE) {
+                throw new IllegalArgumentException(file + ": found a compressed file, expected one that can grow");
+            }
+        }
+        return new LineSource(List.of(files), End.FOR_NOW);
+    }
+
+    /** {@return the names of the files, without their folders, so that a run may continue where they are mounted} */
+    @Override
+    public String fingerprint() {
+        return "lines";
+    }
+
+    @Override
+    public List<String> partitions() {
+        return files.stream().map(file -> String.valueOf(file.getFileName())).toList();
+    }
+
+    @Override
+    public PartitionReader open(int partition, String cursor) throws IOException {
+        Path file = files.get(partition);
+        long offset = offset(file, cursor);
+        Packing packing = Packing.of(file);
+        InputStream in = packing.open(file);
+        try {
+            if (packing == Packing.NONE && Files.size(file) < offset) {
+                throw new EOFException();
+            }
+            in.skipNBytes(offset);
+            return new Lines(file.toString(), in, offset, end);
+        } catch (EOFException e) {
+            in.close();
+            throw new IOException(file + ": found fewer bytes, expected at least the " + offset
+                    + " that the saved state has read", e);
+        } catch (Throwable t) {
+            in.close();
+            throw t;
+        }
+    }
+
+    private static long offset(Path file, String cursor) throws IOException {
+        if (cursor.isEmpty()) {
+            return 0;
+        }
+        try {
+            long offset = Long.parseLong(cursor);
+            if (offset >= 0) {
+                return offset;
+            }
+        } catch (NumberFormatException _) {
+            // Said below.
+        }
+        throw new IOException(file + ": found cursor '" + cursor + "', expected the offset of a line");
+    }
+
+    /** How a file is compressed, by its name. */
+    private enum Packing {
+        NONE, GZIP, ZSTD;
+
+        static Packing of(Path file) {
+            String name = file.toString().toLowerCase(Locale.ROOT);
+            return name.endsWith(".gz") ? GZIP : name.endsWith(".zst") ? ZSTD : NONE;
+        }
+
+        InputStream open(Path file) throws IOException {
+            InputStream in = RegularFile.newInputStream(file);
+            if (this == NONE) {
+                return in;
+            }
+            try {
+                return DecodeLimit.TEXT.budget(file, Files.size(file)).count(this == GZIP ? Gzip.open(in)
+                        : Zstd.open(in));
+            } catch (Throwable t) {
+                in.close();
+                throw t;
+            }
+        }
+    }
+
+    /** Cuts bytes into lines. */
+    static final class Lines implements PartitionReader {
+
+        private final String name;
+        private final InputStream in;
+        private final End end;
+        /** Bytes that were read and not given yet: from {@code from} to {@code to}. */
+        private byte[] bytes = new byte[BUFFER_BYTES];
+        private int from;
+        private int to;
+        /** Up to where there is no line feed. */
+        private int searched;
+        /** Of the byte at {@code from}. */
+        private long offset;
+
+        Lines(String name, InputStream in, long offset, End end) {
+            this.name = name;
+            this.in = in;
+            this.offset = offset;
+            this.end = end;
+        }
+
+        @Override
+        public Found poll(RecordBuffer into) throws IOException {
+            while (true) {
+                for (int at = searched; at < to; at++) {
+                    if (bytes[at] == '\n' && give(at, at + 1, into)) {
+                        return Found.RECORD;
+                    }
+                }
+                searched = to;
+                if (!fill()) {
+                    if (end == End.FOR_NOW) {
+                        return Found.NOTHING_YET;
+                    }
+                    return from < to && give(to, to, into) ? Found.RECORD : Found.END;
+                }
+            }
+        }
+
+        /** Adds a line, unless it is empty. */
+        private boolean give(int lineEnd, int next, RecordBuffer into) {
+            int length = lineEnd - from;
+            if (length > 0 && bytes[lineEnd - 1] == '\r') {
+                length--;
+            }
+            if (length > 0) {
+                into.add(bytes, from, length);
+            }
+            offset += next - from;
+            from = next;
+            searched = next;
+            return length > 0;
+        }
+
+        /** Reads more; false at the end of the file. */
+        private boolean fill() throws IOException {
+            if (from > 0) {
+                System.arraycopy(bytes, from, bytes, 0, to - from);
+                to -= from;
+                searched -= from;
+                from = 0;
+            } else if (to == bytes.length) {
+                if (to >= MAX_LINE_BYTES) {
+                    throw new IOException(name + ", byte " + offset + ": found a line longer than " + MAX_LINE_BYTES
+                            + " bytes, expected lines of text");
+                }
+                bytes = Arrays.copyOf(bytes, Math.min(MAX_LINE_BYTES, 2 * to));
+            }
+            int read;
+            try {
+                read = in.read(bytes, to, bytes.length - to);
+            } catch (IOException e) {
+                throw new IOException(name + ", behind byte " + (offset + to) + ": " + e.getMessage(), e);
+            }
+            to += Math.max(0, read);
+            return read > 0;
+        }
+
+        @Override
+        public String cursor() {
+            return Long.toString(offset);
+        }
+
+        @Override
+        public void close() throws IOException {
+            in.close();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import java.io.IOException;
+
+/** Reads one partition of a {@link StreamSource}, record by record. For one thread at a time. */
+public interface PartitionReader extends AutoCloseable {
+
+    /** What a call of {@link #poll} found. */
+    enum Found {
+        /** A record, which was added to the buffer. */
+        RECORD,
+        /** Nothing yet: more may come. */
+        NOTHING_YET,
+        /** The partition's end: nothing will come. */
+        END
+    }
+
+    /**
+     * Reads the next record, if there is one. It may wait for a moment, not longer.
+     *
+     * @param into receives the record
+     * @return what was found
+     * @throws IOException if reading fails; names the partition and the place
+     */
+    Found poll(RecordBuffer into) throws IOException;
+
+    /**
+     * Returns where the partition continues behind the last record that {@link #poll} gave. Called once a window, not
+     * once a record.
+     *
+     * @return a short text that only this source reads
+     */
+    String cursor();
+
+    /** Closes what was opened. Calling it again does nothing. */
+    @Override
+    void close() throws IOException;
+}

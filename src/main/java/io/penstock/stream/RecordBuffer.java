@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Native memory that takes records one behind the other. It grows, and is used again, so that the steady state
+ * allocates nothing. For one thread at a time.
+ */
+public final class RecordBuffer implements AutoCloseable {
+
+    private static final long LEAST_BYTES = 1 << 16;
+
+    private Arena arena = Arena.ofShared();
+    private MemorySegment bytes = MemorySegment.NULL;
+    /** Where each record ends. */
+    private long[] ends = new long[256];
+    private int count;
+
+    /** Creates an empty buffer. */
+    public RecordBuffer() {
+    }
+
+    /**
+     * Adds a record.
+     *
+     * @param source where its bytes are
+     * @param offset the first of them
+     * @param length how many there are
+     * @throws IndexOutOfBoundsException if they are outside of the source
+     */
+    public void add(MemorySegment source, long offset, long length) {
+        long at = end();
+        reserve(at, length);
+        MemorySegment.copy(source, offset, bytes, at, length);
+        end(at + length);
+    }
+
+    /**
+     * Adds a record.
+     *
+     * @param source where its bytes are
+     * @param offset the first of them
+     * @param length how many there are
+     * @throws IndexOutOfBoundsException if they are outside of the source
+     */
+    public void add(byte[] source, int offset, int length) {
+        long at = end();
+        reserve(at, length);
+        MemorySegment.copy(source, offset, bytes, JAVA_BYTE, at, length);
+        end(at + length);
+    }
+
+    /** {@return the number of records} */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Returns a record's bytes.
+     *
+     * @param record its number, from 0
+     * @return the memory, valid until the buffer is cleared or closed, or grows
+     * @throws IndexOutOfBoundsException if there is no such record
+     */
+    public MemorySegment record(int record) {
+        return bytes.asSlice(begin(record), ends[record] - begin(record));
+    }
+
+    /** Removes all records, and keeps the memory. */
+    public void clear() {
+        count = 0;
+    }
+
+    /** Frees the memory. Calling it again does nothing. */
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+
+    MemorySegment bytes() {
+        return bytes;
+    }
+
+    long begin(int record) {
+        return record == 0 ? 0 : ends[record - 1];
+    }
+
+    long end(int record) {
+        return ends[record];
+    }
+
+    /** The bytes of all records. */
+    long end() {
+        return begin(count);
+    }
+
+    private void end(long at) {
+        if (count == ends.length) {
+            ends = Arrays.copyOf(ends, 2 * count);
+        }
+        ends[count++] = at;
+    }
+
+    private void reserve(long used, long more) {
+        if (used + more <= bytes.byteSize()) {
+            return;
+        }
+        Arena larger = Arena.ofShared();
+        MemorySegment grown = larger.allocate(Math.max(LEAST_BYTES, Math.max(used + more, 2 * bytes.byteSize())), 64);
+        MemorySegment.copy(bytes, 0, grown, 0, used);
+        arena.close();
+        arena = larger;
+        bytes = grown;
+    }
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import io.penstock.dataset.source.Arrivals;
+import io.penstock.io.Span;
+import io.penstock.os.ThreadStart;
+import io.penstock.os.Uninterrupted;
+import io.penstock.sampling.LaneState;
+import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The records of a stream that are in memory: a thread fills windows of each lane ahead of the readers, and frees those
+ * that are released. All waiting is behind one lock.
+ */
+final class StreamBuffer implements Arrivals, AutoCloseable {
+
+    /** Records that are taken from one lane before the next one has its turn. */
+    private static final int AT_ONCE = 256;
+    /** How often an idle source is asked, at first and after a while. */
+    private static final long LEAST_IDLE_MILLIS = 1;
+    private static final long MOST_IDLE_MILLIS = 16;
+    /** How often a waiting reader looks whether it is over. */
+    private static final long LOOK_MILLIS = 5;
+
+    /** How long a source may take to return from a call that is interrupted. */
+    private static final long PATIENCE_MILLIS = 10_000;
+    private static final System.Logger LOG = System.getLogger(StreamBuffer.class.getName());
+
+    private final StreamSource source;
+    private final String name;
+    private final int windowSize;
+    private final int lanes;
+    private final long maxBytes;
+    private final StreamOrder order;
+    private final Object lock = new Object();
+    /** By number; null for those that other ranks read. */
+    private volatile @Nullable Lane[] byNumber = {};
+    private List<Lane> own = List.of();
+    private int world = 1;
+    private @Nullable Thread filler;
+    private @Nullable Throwable failure;
+    private boolean isClosed;
+
+    StreamBuffer(StreamSource source, String name, int windowSize, int lanes, long epochRecords, @Nullable Long seed,
+            long maxBytes) {
+        this.source = source;
+        this.name = name;
+        this.windowSize = windowSize;
+        this.lanes = lanes;
+        this.maxBytes = maxBytes;
+        this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
+                this::lane);
+    }
+
+    @Override
+    public Sampler order() {
+        return order;
+    }
+
+    private Lane lane(int number) {
+        @Nullable Lane[] known = byNumber;
+        Lane lane = number < known.length ? known[number] : null;
+        if (lane == null) {
+            throw new IllegalStateException(name + ": lane " + number + " is not read here");
+        }
+        return lane;
+    }
+
+    /** Locates a record that is in memory. */
+    void locate(long index, Span into) {
+        long place = index / lanes;
+        Window window = lane((int) (index % lanes)).windowOf(place);
+        int record = (int) (place - window.from());
+        long begin = window.records.begin(record);
+        into.set(window.records.bytes(), begin, window.records.end(record) - begin);
+    }
+
+    // ---- beginning
+
+    @Override
+    public void check(LoaderState from) {
+        if (from.lanes().isEmpty() && order.place(from.epoch(), from.position()) != 0) {
+            throw new IllegalArgumentException(name + ": found epoch " + from.epoch() + ", position " + from.position()
+                    + ", expected the start or a saved state: a stream has no index");
+        }
+    }
+
+    @Override
+    public void begin(LoaderState from, Shard shard, long span) {
+        check(from);
+        long place = order.place(from.epoch(), from.position());
+        List<Integer> numbers = numbers(place, shard);
+        stop();
+        synchronized (lock) {
+            if (isClosed) {
+                throw new IllegalStateException(name + " is closed");
+            }
+            world = shard.worldSize();
+            failure = null;
+            List<Lane> opened = new ArrayList<>();
+            Lane[] all = new Lane[lanes];
+            try {
+                for (int number : numbers) {
+                    LaneState at = stateOf(from, number, placeInLane(place, number));
+                    long ahead = 2L * windowSize + 2 * (span / lanes + 1);
+                    Lane lane = new Lane(source, partitions(number), at, order, ahead);
+                    opened.add(lane);
+                    all[number] = lane;
+                }
+            } catch (IOException e) {
+                opened.forEach(Lane::close);
+                throw new UncheckedIOException(e);
+            }
+            own = opened;
+            byNumber = all;
+            Thread thread = new Thread(this::fill, name + " stream");
+            thread.setDaemon(true);
+            filler = thread;
+            ThreadStart.start(thread, "the stream's reader");
+        }
+    }
+
+    /** The lanes of the positions that a rank takes. */
+    private List<Integer> numbers(long place, Shard shard) {
+        int ranks = shard.worldSize();
+        if (lanes == 1 || ranks == 1) {
+            return IntStream.range(0, lanes).boxed().toList();
+        }
+        if (lanes % ranks != 0 || order.records() != StreamOrder.ENDLESS && place % ranks != 0) {
+            throw new IllegalArgumentException(name + ": found " + ranks + " ranks from record " + place
+                    + " on, expected a number that divides the " + lanes + " lanes and the record");
+        }
+        int first = (int) ((place + shard.rank()) % ranks);
+        return IntStream.iterate(first, number -> number < lanes, number -> number + ranks).boxed().toList();
+    }
+
+    /** The partitions of a lane. */
+    private List<Integer> partitions(int lane) {
+        return IntStream.iterate(lane, partition -> partition < source.partitions().size(),
+                partition -> partition + lanes).boxed().toList();
+    }
+
+    private LaneState stateOf(LoaderState from, int number, long place) {
+        if (from.lanes().isEmpty()) {
+            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""));
+        }
+        LaneState state = from.lanes().stream().filter(lane -> lane.lane() == number).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(name + ": the state has no lane " + number
+                        + "; join the states of all ranks"));
+        if (place < state.from() || place > state.from() + windowSize
+                || state.cursors().size() != partitions(number).size()) {
+            throw new IllegalArgumentException(name + ": found " + state + " for record " + place + " of the lane, "
+                    + "expected a window of " + windowSize + " records of " + partitions(number).size()
+                    + " partitions that has it");
+        }
+        return state;
+    }
+
+    /** How many records of a lane precede a place of the whole stream. */
+    private long placeInLane(long place, int number) {
+        return (place - number + lanes - 1) / lanes;
+    }
+
+    // ---- filling, on a thread of its own
+
+    private void fill() {
+        long idle = LEAST_IDLE_MILLIS;
+        try {
+            while (isCurrent()) {
+                boolean isIdle = true;
+                for (Lane lane : own) {
+                    isIdle &= !fill(lane);
+                }
+                idle = isIdle ? Math.min(2 * idle, MOST_IDLE_MILLIS) : LEAST_IDLE_MILLIS;
+                if (isIdle) {
+                    pause(idle);
+                }
+            }
+        } catch (InterruptedException _) {
+            // Told to stop.
+        } catch (Throwable t) {
+            synchronized (lock) {
+                if (filler == Thread.currentThread()) {
+                    failure = t;
+                    lock.notifyAll();
+                }
+            }
+        }
+    }
+
+    private boolean isCurrent() {
+        synchronized (lock) {
+            return filler == Thread.currentThread();
+        }
+    }
+
+    /** Waits until something is released, or for a while. */
+    @SuppressWarnings("WaitNotInLoop") // the caller looks again, whatever the reason
+    private void pause(long millis) throws InterruptedException {
+        synchronized (lock) {
+            if (filler == Thread.currentThread()) {
+                lock.wait(millis);
+            }
+        }
+    }
+
+    /** Whether records came. */
+    private boolean fill(Lane lane) throws IOException {
+        if (!lane.mayFill()) {
+            return false;
+        }
+        int before = lane.filled();
+        boolean isComplete = lane.fill(AT_ONCE);
+        int after = lane.filled();
+        checkBytes();
+        if (isComplete) {
+            synchronized (lock) {
+                lane.publish();
+                lock.notifyAll();
+            }
+        }
+        return isComplete || after > before;
+    }
+
+    private void checkBytes() throws IOException {
+        long bytes = 0;
+        for (Lane lane : own) {
+            bytes += lane.bytes();
+        }
+        if (bytes > maxBytes) {
+            throw new IOException(name + ": found " + bytes + " bytes of records in memory, expected at most "
+                    + maxBytes + ": use a smaller window, or set maxBytes");
+        }
+    }
+
+    // ---- reading
+
+    @Override
+    public long await(long epoch, long position, long count, BooleanSupplier isOver) throws InterruptedException {
+        long place = order.place(epoch, position);
+        synchronized (lock) {
+            while (true) {
+                check();
+                long there = available(place, count);
+                if (there >= 0) {
+                    return there;
+                }
+                if (isOver.getAsBoolean()) {
+                    return 0;
+                }
+                lock.wait(LOOK_MILLIS);
+            }
+        }
+    }
+
+    private void check() {
+        if (isClosed) {
+            throw new IllegalStateException(name + " is closed");
+        }
+        switch (failure) {
+            case null -> { }
+            case IOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
+            case Throwable t -> throw new IllegalStateException(name + ": the source failed: " + t, t);
+        }
+    }
+
+    /** How many records from a place on exist; -1 if that is not known yet. */
+    private long available(long place, long count) {
+        long end = place + count;
+        for (Lane lane : own) {
+            long last = end - 1 - Math.floorMod(end - 1 - lane.number(), lanes);
+            if (last < place || last / lanes < lane.end()) {
+                continue;
+            }
+            if (!lane.isOver()) {
+                return -1;
+            }
+            end = Math.min(end, lane.end() * lanes + lane.number());
+        }
+        if (end < place + count && world > 1 && lanes > 1) {
+            throw new IllegalStateException(name + ": a lane has ended at record " + end + ", which other ranks cannot "
+                    + "know: set epochRecords and the loader's endEpoch to what all lanes have");
+        }
+        return Math.max(0, end - place);
+    }
+
+    @Override
+    public void release(long epoch, long position) {
+        long place = order.place(epoch, position);
+        if (place <= 0) {
+            return;
+        }
+        synchronized (lock) {
+            boolean isFreed = false;
+            for (Lane lane : own) {
+                isFreed |= lane.release(placeInLane(place, lane.number()));
+            }
+            if (isFreed) {
+                lock.notifyAll();
+            }
+        }
+    }
+
+    @Override
+    public LoaderState complete(LoaderState state) {
+        synchronized (lock) {
+            long place = order.place(state.epoch(), state.position());
+            long end = Long.MAX_VALUE;
+            for (Lane lane : own) {
+                if (lane.isOver()) {
+                    end = Math.min(end, lane.end() * lanes + lane.number());
+                }
+            }
+            if (place > end) {                          // the last batch was smaller
+                place -= Math.ceilDiv(place - end, world) * (long) world;
+            }
+            List<LaneState> at = new ArrayList<>();
+            for (Lane lane : own) {
+                at.add(lane.state(placeInLane(place, lane.number())));
+            }
+            return new LoaderState(place / order.records(), place % order.records(), state.seed(), state.sampler(),
+                    state.dataset(), at);
+        }
+    }
+
+    // ---- the end
+
+    /** Ends the thread, and closes what it read. */
+    private void stop() {
+        Thread thread;
+        List<Lane> lanesOfRun;
+        synchronized (lock) {
+            thread = filler;
+            filler = null;
+            lanesOfRun = own;
+            own = List.of();
+            byNumber = new Lane[0];
+            lock.notifyAll();
+        }
+        if (thread == null || Uninterrupted.end(thread, PATIENCE_MILLIS)) {
+            lanesOfRun.forEach(Lane::close);
+        } else {
+            LOG.log(System.Logger.Level.WARNING, "{0}: the source has not returned {1} ms after it was interrupted; its"
+                    + " thread and its memory are kept", name, PATIENCE_MILLIS);
+        }
+    }
+
+    /** Ends the thread, and frees the memory. */
+    @Override
+    public void close() {
+        synchronized (lock) {
+            isClosed = true;
+        }
+        stop();
+    }
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.Arrivals;
+import io.penstock.dataset.source.FieldSource;
+import io.penstock.decode.Decoder;
+import io.penstock.internal.Leak;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.store.Column;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream as a dataset: its records are samples, in the order in which they come or shuffled within windows. A
+ * {@link io.penstock.loader.DataLoader} over it has the same workers, collators, devices and diagnosis as over a store.
+ *
+ * {@snippet :
+ * StreamSource documents = LineSource.of(Path.of("feed.jsonl.gz"));
+ * try (StreamDataset windows = StreamDataset.builder(
+ *                 TokenWindowSource.of(documents, RecordText.jsonField("text"), Tokenizer.of("gpt2"), 1025))
+ *         .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
+ *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
+ *     train(loader);
+ * }
+ * }
+ *
+ * <p><b>Order.</b> The partitions are read by turns, one record each; one that has none yet is waited for, one that has
+ * ended is left out. So the order depends on the records alone. A window is shuffled by a permutation that the seed and
+ * the window's place decide. {@code docs/spec/streams.md} specifies both.
+ *
+ * <p><b>State.</b> {@link io.penstock.loader.DataLoader#state} has, beside the position, a cursor for each partition,
+ * and
+ * a run that resumes from it reads at most one window again. Workers, batch size and ranks may differ. Save it with the
+ * weights; nothing is committed anywhere else.
+ *
+ * <p><b>Epochs.</b> A stream has one epoch without end, or epochs of {@link Builder#epochRecords}. If the source ends,
+ * so
+ * does the loader: {@link io.penstock.loader.DataLoader#hasNext} waits until that is known. The last batch may be
+ * smaller.
+ *
+ * <p><b>Threads and memory.</b> One thread reads ahead of the workers, from when the loader is opened: about two
+ * windows
+ * and the batches in flight. One loader at a time uses the dataset. Close the loader first.
+ */
+public final class StreamDataset implements Dataset, AutoCloseable {
+
+    private record Field(TensorSpec spec, @Nullable Decoder decoder, long maxLength) { }
+
+    private final List<Field> fields;
+    private final List<TensorSpec> specs;
+    private final StreamBuffer buffer;
+    private final String fingerprint;
+    private final Leak leak;
+
+    private StreamDataset(Builder settings) {
+        fields = List.copyOf(settings.fields);
+        specs = fields.stream().map(Field::spec).toList();
+        fingerprint = "stream:" + settings.source.fingerprint() + " partitions=" + settings.source.partitions()
+                + fields.stream().map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
+                        .collect(Collectors.joining());
+        buffer = new StreamBuffer(settings.source, settings.name, settings.window, settings.lanes,
+                settings.epochRecords, settings.seed, settings.maxBytes);
+        leak = Leak.watch(this, "stream", settings.name);
+    }
+
+    /**
+     * Returns the settings of a dataset over a source.
+     *
+     * @param source the source; must stay open
+     * @return the settings, which need at least one field
+     */
+    public static Builder builder(StreamSource source) {
+        return new Builder(source);
+    }
+
+    /** {@return 2^62: nobody knows how many samples will come} */
+    @Override
+    public long size() {
+        return StreamOrder.ENDLESS;
+    }
+
+    @Override
+    public List<TensorSpec> fields() {
+        return specs;
+    }
+
+    @Override
+    public FieldSource source(int field) {
+        Decoder decoder = fields.get(field).decoder;
+        return decoder == null ? FieldSource.stored(buffer::locate) : new FieldSource.Decoded(buffer::locate, decoder);
+    }
+
+    @Override
+    public Optional<Arrivals> arrivals() {
+        return Optional.of(buffer);
+    }
+
+    /** {@return the fixed length of a field, or the one that its settings name as the greatest} */
+    @Override
+    public long maxLength(int field) {
+        return fields.get(field).maxLength;
+    }
+
+    @Override
+    public String name(long sample) {
+        return "record " + sample + " of the stream";
+    }
+
+    @Override
+    public String fingerprint() {
+        return fingerprint;
+    }
+
+    /** Ends the reader's thread and frees the windows. Calling it again does nothing. */
+    @Override
+    public void close() {
+        leak.closed();
+        buffer.close();
+    }
+
+    @Override
+    public String toString() {
+        return "a stream of " + specs;
+    }
+
+    /** The settings of a {@link StreamDataset}. */
+    public static final class Builder {
+
+        private final StreamSource source;
+        private final List<Field> fields = new ArrayList<>();
+        private String name = "penstock";
+        private int window = 8192;
+        private @Nullable Long seed;
+        private int lanes = 1;
+        private long epochRecords = StreamOrder.ENDLESS;
+        private long maxBytes = 1L << 30;
+
+        private Builder(StreamSource source) {
+            this.source = Objects.requireNonNull(source, "source");
+        }
+
+        /**
+         * Adds a field of the records' bytes, {@code u8[*]}, of at most 1 MiB.
+         *
+         * @param field the field's name
+         * @return this
+         */
+        public Builder field(String field) {
+            return field(new Field(new TensorSpec(field, DType.U8, TensorSpec.VARIABLE), null, 1 << 20));
+        }
+
+        /**
+         * Adds a field of records that are tensors of one shape: packed, row-major, little-endian.
+         *
+         * @param field the field's name
+         * @param dtype the element type
+         * @param shape the shape, without {@link TensorSpec#VARIABLE}
+         * @return this
+         * @throws IllegalArgumentException if the shape varies
+         */
+        public Builder field(String field, DType dtype, long... shape) {
+            var spec = new TensorSpec(field, dtype, shape);
+            if (spec.isVariable()) {
+                throw new IllegalArgumentException(spec + ": found a length that varies, expected a shape");
+            }
+            return field(new Field(spec, null, spec.rank() == 0 ? 1 : spec.dim(0)));
+        }
+
+        /**
+         * Adds a field that a decoder makes of the records.
+         *
+         * @param field the field's name
+         * @param decoder the decoder
+         * @param maxLength the greatest length of a value along its first dimension, if that varies
+         * @return this
+         * @throws IllegalArgumentException if the decoder does not take bytes
+         */
+        public Builder field(String field, Decoder decoder, long maxLength) {
+            TensorSpec spec = decoder.field(Column.bytes(field, ""));
+            return field(new Field(spec, decoder, spec.isVariable() ? maxLength : spec.rank() == 0 ? 1 : spec.dim(0)));
+        }
+
+        private Builder field(Field field) {
+            if (fields.stream().anyMatch(other -> other.spec.name().equals(field.spec.name()))) {
+                throw new IllegalArgumentException("two fields are named '" + field.spec.name() + "'");
+            }
+            fields.add(field);
+            return this;
+        }
+
+        /**
+         * Shuffles windows of records. A record moves at most within its window, and the first batch waits until the
+         * first window is full. Default: the order in which records come.
+         *
+         * @param seed any number
+         * @param window records in a window of each lane, at least 1; more shuffle better and take more memory
+         * @return this
+         */
+        public Builder shuffle(long seed, int window) {
+            if (window < 1) {
+                throw new IllegalArgumentException("window of " + window + " records, expected 1 or more");
+            }
+            this.seed = seed;
+            this.window = window;
+            return this;
+        }
+
+        /**
+         * Divides the partitions among ranks. Partition {@code p} belongs to lane {@code p} modulo the number of lanes,
+         * and a rank reads only the lanes that its positions are in, so that nothing is read twice. Default 1: each
+         * rank reads everything, and takes its part.
+         *
+         * <p>A run may resume with any number of ranks that divides the lanes, from the
+         * {@linkplain io.penstock.sampling.LoaderState#join joined} states of all ranks.
+         *
+         * @param lanes at most the number of partitions
+         * @return this
+         */
+        public Builder lanes(int lanes) {
+            int partitions = source.partitions().size();
+            if (lanes < 1 || lanes > partitions) {
+                throw new IllegalArgumentException("lanes: " + lanes + ", expected 1 to " + partitions
+                        + ", the number of partitions");
+            }
+            this.lanes = lanes;
+            return this;
+        }
+
+        /**
+         * Divides the stream into epochs, after which a loop over an epoch ends. Default: one epoch without end.
+         *
+         * @param records records in an epoch, of all lanes: a multiple of their number
+         * @return this
+         */
+        public Builder epochRecords(long records) {
+            if (records < 1 || records > StreamOrder.ENDLESS) {
+                throw new IllegalArgumentException("an epoch of " + records + " records, expected 1 to 2^62");
+            }
+            this.epochRecords = records;
+            return this;
+        }
+
+        /**
+         * Limits the records in memory. A stream that has more is an error, so that a window of huge records does not
+         * take all memory. Default 1 GiB.
+         *
+         * @param bytes at least 1
+         * @return this
+         */
+        public Builder maxBytes(long bytes) {
+            if (bytes < 1) {
+                throw new IllegalArgumentException("at most " + bytes + " bytes, expected 1 or more");
+            }
+            this.maxBytes = bytes;
+            return this;
+        }
+
+        /**
+         * Names the stream in messages and threads. Default {@code penstock}.
+         *
+         * @param name any text
+         * @return this
+         */
+        public Builder name(String name) {
+            this.name = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Creates the dataset. Reading begins with the loader.
+         *
+         * @return the dataset, to be closed by the caller after the loader
+         * @throws IllegalArgumentException if there is no field, or lanes do not divide an epoch
+         */
+        public StreamDataset open() {
+            if (fields.isEmpty()) {
+                throw new IllegalArgumentException("no field was named, expected at least one");
+            }
+            if (epochRecords != StreamOrder.ENDLESS && epochRecords % lanes != 0) {
+                throw new IllegalArgumentException("an epoch of " + epochRecords + " records, expected a multiple of"
+                        + " the " + lanes + " lanes");
+            }
+            return new StreamDataset(this);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import io.penstock.sampling.Order;
+import io.penstock.sampling.Sampler;
+import java.util.function.IntFunction;
+
+/**
+ * The order of a stream: by turns one record of each lane; in a lane, window by window, each shuffled or not. Record
+ * {@code n} of lane {@code l} of {@code L} has the index {@code n·L + l}.
+ *
+ * @param window records of a window
+ * @param lanes the number of lanes
+ * @param records in an epoch
+ * @param isShuffled whether windows are shuffled
+ * @param lane the lane of a number, for as long as a run reads it
+ */
+record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, IntFunction<Lane> lane)
+        implements Sampler {
+
+    /** The records of a stream, as far as anybody counts. */
+    static final long ENDLESS = 1L << 62;
+    /** The index at a place behind the stream's end. */
+    private static final long NONE = -1;
+
+    @Override
+    public long size() {
+        return records;
+    }
+
+    @Override
+    public long datasetSize() {
+        return ENDLESS;
+    }
+
+    @Override
+    public long epochs() {
+        return ENDLESS / records;
+    }
+
+    /** The place of a position in the whole stream. */
+    long place(long epoch, long position) {
+        return epoch * records + position;
+    }
+
+    @Override
+    public Order epoch(long epoch) {
+        return new Order() {
+            @Override
+            public long size() {
+                return records;
+            }
+
+            @Override
+            public long at(long position) {
+                long place = place(epoch, position);
+                int number = (int) (place % lanes);
+                long inLane = place / lanes;
+                Lane from = lane.apply(number);
+                return inLane >= from.end() && from.isOver() ? NONE
+                        : from.windowOf(inLane).recordAt(inLane) * lanes + number;
+            }
+        };
+    }
+
+    @Override
+    public String fingerprint() {
+        return "stream" + (isShuffled ? " window=" + window + " seed=" + seed : "") + " lanes=" + lanes
+                + (records == ENDLESS ? "" : " epoch=" + records);
+    }
+}

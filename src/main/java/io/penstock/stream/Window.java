@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import io.penstock.sampling.LaneState;
+import io.penstock.sampling.Permutation;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consecutive records of a lane, which are shuffled among themselves. Filled by one thread; read by any once it is
+ * complete.
+ */
+final class Window implements AutoCloseable {
+
+    final RecordBuffer records = new RecordBuffer();
+    private LaneState start = new LaneState(0, 0, 0, List.of(""));
+    private @Nullable Permutation order;
+
+    void begin(LaneState at) {
+        start = at;
+        order = null;
+        records.clear();
+    }
+
+    /** Shuffles it. */
+    void shuffle(long seed, long key) {
+        order = new Permutation(records.count(), seed, key);
+    }
+
+    LaneState start() {
+        return start;
+    }
+
+    /** The number, in the lane, of its first record, and of the first behind it. */
+    long from() {
+        return start.from();
+    }
+
+    long to() {
+        return start.from() + records.count();
+    }
+
+    /** The record at a place of the lane's order. */
+    long recordAt(long place) {
+        return order == null ? place : from() + order.at(place - from());
+    }
+
+    @Override
+    public void close() {
+        records.close();
+    }
+}

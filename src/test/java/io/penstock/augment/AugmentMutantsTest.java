@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.testing.NativeLibrary;
+import io.penstock.transform.Experiment;
+import io.penstock.transform.NativeLab;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The experiments see a kernel that is wrong in one place. */
+@Tag("slow")
+class AugmentMutantsTest {
+
+    private static final Path SOURCES = Path.of("src/main/native");
+
+    /** By what is wrong: what stands in the source, and what a mutant has there. */
+    private static final Map<String, List<String>> MUTANTS = new LinkedHashMap<>();
+
+    static {
+        MUTANTS.put("warped values are truncated", List.of("(int) rintf(values[c]", "(int) (values[c]"));
+        MUTANTS.put("a rotation has the other sign", List.of("affine(to, op, -real(", "affine(to, op, real("));
+        MUTANTS.put("a flip is about the source's middle",
+                List.of("op.width - 1 - p.x_offset", "a.ops[0].width - 1 - p.x_offset"));
+        MUTANTS.put("a flip beside a border is about the source's middle",
+                List.of("op.width - 1 - x : x", "a.ops[0].width - 1 - x : x"));
+        MUTANTS.put("a crop is moved the wrong way when it is flipped",
+                List.of("p.x_offset += left_of(a, row, k)", "p.x_offset += p.x_factor * left_of(a, row, k)"));
+        MUTANTS.put("the contrast does not wait for brightness",
+                List.of("if (op.kind == JITTER) {\n                return;", "if (op.kind == JITTER) {\n"
+                        + "                continue;"));
+        MUTANTS.put("a product and a sum are rounded apart",
+                List.of("fused(rest, luminance, (float) p.v[c] * factor)",
+                        "rest * luminance + (float) p.v[c] * factor"));
+        MUTANTS.put("a resize is half a pixel off", List.of("(i + 0.5) * scale", "i * scale"));
+        MUTANTS.put("a resize does not round",
+                List.of("return WEIGHT_HALF; });\n    ROLLED", "return 0; });\n    ROLLED"));
+        MUTANTS.put("all images have the parameters of the first",
+                List.of("at<const uint8_t>(a.table) + image * a.row_bytes", "at<const uint8_t>(a.table) + image * 0"));
+        MUTANTS.put("all images have the tables of the first",
+                List.of("+ image.number * (TABLES * TABLE_VALUES)", "+ 0"));
+        MUTANTS.put("an erased rectangle is a row longer", List.of("y < r.top + r.height", "y <= r.top + r.height"));
+        MUTANTS.put("the border counts as black", List.of("(1 - covered) * (float) op.fill", "0.0f"));
+        MUTANTS.put("the outermost pixels are sharpened", List.of("sharpens && y > 0", "sharpens && y > 1"));
+    }
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everyMutantIsSeen() throws Exception {
+        String source = Files.readString(SOURCES.resolve("augment.cu"));
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, folder.resolve(file.getFileName()));
+            }
+        }
+        Path kernels = Files.writeString(folder.resolve("mutants.cu"),
+                "#include \"images.cu\"\n#include \"augment.cu\"\n");
+        int number = 0;
+        for (Map.Entry<String, List<String>> mutant : MUTANTS.entrySet()) {
+            String right = mutant.getValue().getFirst();
+            assertEquals(2, source.split(Pattern.quote(right), -1).length, mutant.getKey());
+            Files.writeString(folder.resolve("augment.cu"), source.replace(right, mutant.getValue().getLast()));
+            Path library = NativeLibrary.compileCpp(folder.resolve(++number + ".so").toAbsolutePath(),
+                    kernels, "-O0", "-Wno-error");
+            assertTrue(isSeen(library), mutant.getKey());
+        }
+    }
+
+    private static boolean isSeen(Path library) {
+        for (Experiment experiment : new AugmentExperiments(1).all()) {
+            try (var lab = new NativeLab(library, 1)) {
+                experiment.verify(lab);
+            } catch (AssertionError e) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.stream;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.stream.PartitionReader.Found;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files read line by line. */
+class LineSourceTest {
+
+    private static final String LONG = "x".repeat(200_000);
+    private static final List<String> LINES = List.of("first", "{\"text\": \"zwölf\"}", LONG, "last but one", "last");
+    private static final String TEXT = "first\r\n\n" + LINES.get(1) + "\n\r\n" + LONG + "\nlast but one\nlast";
+
+    @TempDir
+    private Path folder;
+
+    private static String poll(PartitionReader reader, RecordBuffer into) throws IOException {
+        into.clear();
+        Found found = reader.poll(into);
+        return found == Found.RECORD ? new String(into.record(0).toArray(JAVA_BYTE), StandardCharsets.UTF_8)
+                : found.toString();
+    }
+
+    private static List<String> read(LineSource source, String cursor) throws IOException {
+        List<String> lines = new ArrayList<>();
+        try (PartitionReader reader = source.open(0, cursor); RecordBuffer into = new RecordBuffer()) {
+            for (String line = poll(reader, into); !line.equals("END"); line = poll(reader, into)) {
+                lines.add(line);
+            }
+        }
+        return lines;
+    }
+
+    private Path gzipped() throws IOException {
+        Path file = folder.resolve("text.jsonl.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(TEXT.getBytes(StandardCharsets.UTF_8));
+        }
+        return file;
+    }
+
+    @Test
+    void linesAreReadFromAnyCursorToTheEndOfAPlainAndACompressedFile() throws IOException {
+        for (Path file : List.of(Files.writeString(folder.resolve("text.jsonl"), TEXT), gzipped())) {
+            LineSource source = LineSource.of(file);
+            assertEquals(LINES, read(source, ""));
+            try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+                for (int i = 0; i <= LINES.size(); i++) {
+                    assertEquals(LINES.subList(i, LINES.size()), read(source, reader.cursor()));
+                    poll(reader, into);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aLineOfAGrowingFileIsReadWhenItIsComplete() throws IOException {
+        Path file = Files.writeString(folder.resolve("feed.jsonl"), "one\ntw");
+        try (PartitionReader reader = LineSource.growing(file).open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            assertEquals("one", poll(reader, into));
+            assertEquals("NOTHING_YET", poll(reader, into));
+            assertEquals("4", reader.cursor());
+            Files.writeString(file, "o\nthree\n", StandardOpenOption.APPEND);
+            assertEquals("two", poll(reader, into));
+            assertEquals("three", poll(reader, into));
+            assertEquals("NOTHING_YET", poll(reader, into));
+        }
+    }
+
+    @Test
+    void aFileThatIsShorterThanTheStateSaysIsNamed() throws IOException {
+        for (Path file : List.of(Files.writeString(folder.resolve("text.jsonl"), TEXT), gzipped())) {
+            var refused = assertThrows(IOException.class, () -> LineSource.of(file).open(0, "300000"));
+            assertTrue(refused.getMessage().startsWith(file + ": found fewer bytes, expected at least the 300000"),
+                    refused.getMessage());
+            for (String cursor : List.of("x", "-1")) {
+                var wrong = assertThrows(IOException.class, () -> LineSource.of(file).open(0, cursor));
+                assertTrue(wrong.getMessage().contains("found cursor '" + cursor + "'"), wrong.getMessage());
+            }
+        }
+    }
+
+    @Test
+    void aCompressedFileThatIsCutOffIsAnErrorAndNotAnEnd() throws IOException {
+        Path file = gzipped();
+        byte[] whole = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(whole, whole.length - 30));
+        var failed = assertThrows(IOException.class, () -> read(LineSource.of(file), ""));
+        assertTrue(failed.getMessage().startsWith(file.toString()), failed.getMessage());
+        assertThrows(IllegalArgumentException.class, () -> LineSource.growing(file));
+    }
+}

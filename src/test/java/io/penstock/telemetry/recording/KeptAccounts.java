@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.telemetry.recording;
+
+import io.penstock.telemetry.BatchAccount;
+import java.util.List;
+
+/** Accounts of batches that were only played, kept by the tables that a loader keeps its own in. */
+public final class KeptAccounts {
+
+    private KeptAccounts() {
+    }
+
+    /**
+     * Writes accounts as the loader's threads would, and reads them as a diagnosis does.
+     *
+     * @param played in order
+     * @param copies whether batches are copied
+     * @return what is read; what only a device could tell is not measured
+     */
+    public static List<BatchAccount> of(List<BatchAccount> played, boolean copies) {
+        var accounts = new AccountBook(copies);
+        for (BatchAccount account : played) {
+            long sequence = account.sequence();
+            accounts.made(filling(account));
+            if (copies) {
+                accounts.submitted(sequence, account.copying().submitAt(), account.copying().submittedAt());
+                accounts.arrived(sequence, account.copying().arrivedAt());
+            }
+            BatchAccount.Taking taking = account.taking();
+            accounts.taken(sequence, taking.requestedAt(), taking.takenAt(), taking.readyBatches(),
+                    taking.freeSlots());
+            if (accounts.keeps(sequence)) {
+                accounts.closed(sequence, taking.closedAt());
+            }
+        }
+        return accounts.since(0);
+    }
+
+    private static Filling filling(BatchAccount account) {
+        BatchAccount.Making made = account.making();
+        var filling = new Filling(made.worker());
+        filling.sequence = account.sequence();
+        filling.claimedAt = made.claimedAt();
+        filling.slotAt = made.slotAt();
+        filling.plannedAt = made.plannedAt();
+        filling.madeAt = made.madeAt();
+        filling.epoch = account.epoch();
+        filling.first = account.first();
+        filling.samples = account.samples();
+        filling.bytes = account.bytes();
+        filling.readNanos = made.readNanos();
+        filling.decodeNanos = made.decodeNanos();
+        filling.transformNanos = made.transformNanos();
+        BatchAccount.Usage usage = made.usage();
+        if (usage != null) {
+            filling.cpuNanos = usage.cpuNanos();
+            filling.diskBytes = usage.diskBytes();
+            filling.majorFaults = usage.majorFaults();
+            filling.voluntarySwitches = usage.voluntarySwitches();
+            filling.involuntarySwitches = usage.involuntarySwitches();
+            filling.queuedNanos = usage.queuedNanos();
+        }
+        return filling;
+    }
+}
