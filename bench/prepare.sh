@@ -9,6 +9,7 @@ mkdir -p "$out"
 flags="-O3 -march=native -std=gnu11 -Wall -Wextra -Werror"
 ${CC:-gcc} $flags -shared -fPIC -o "$out/libgather.so" bench/native/gather.c
 ${CC:-gcc} $flags -pthread -o "$out/limits" bench/native/limits.c bench/native/stores.c bench/native/gather.c -lm
+${CC:-gcc} $flags -o "$out/pictures" bench/native/pictures.c -lm -ldl
 ${CC:-gcc} -O2 -shared -fPIC -pthread -o "$out/libcudart-simulated.so" src/test/native/sim/*.c
 [ -f "$out/tokens.bin" ] || "$out/limits" tokens "$out/tokens.bin"
 [ -f "$out/images-64.npy" ] || "$out/limits" images "$out/images-64.npy" 20000 64

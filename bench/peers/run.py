@@ -21,6 +21,7 @@ import shlex
 import sys
 import time
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 from sidebyside import cold, measuring, picture, preparing, report, workloads
@@ -34,6 +35,8 @@ THROUGHPUT = {
     "images-224-u8": lambda setup: workloads.images(setup, 224, "u8"),
     "images-64-f32": lambda setup: workloads.images(setup, 64, "f32"),
     "images-224-f32": lambda setup: workloads.images(setup, 224, "f32"),
+    **{f"pictures-{mode}": partial(workloads.pictures, mode=mode)
+       for mode in ("rrc", "eval", "rrc-jitter", "rrc-rotate", "rrc-randaugment")},
     "documents": workloads.documents,
     "webdataset": workloads.webdataset,
     "empty": workloads.empty,
@@ -58,6 +61,7 @@ def parse():
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
     parser.add_argument("--java", help="a JDK's java; without it JAVA_HOME, the path, the usual places")
     parser.add_argument("--heap", default="-Xmx512m", help="the JVM's heap option")
+    parser.add_argument("--turbojpeg", default="", help="libturbojpeg of version 3, beside the system's")
     parser.add_argument("--class-path", help="the engine and the benchmarks, built elsewhere")
     parser.add_argument("--render", type=Path, metavar="JSON", help="measures nothing: reports what such a file holds")
     parser.add_argument("--json", type=Path, help="everything that was measured (target/bench/side-by-side.json)")
@@ -83,7 +87,7 @@ def set_up(options):
     setup = workloads.Setup(
         java=options.java or preparing.find_java(), jvm_flags=preparing.jvm_flags(), heap=options.heap,
         class_path=options.class_path or classes, python=options.python, installed=frozenset(found),
-        folder=preparing.FOLDER, cpus=os.cpu_count())
+        folder=preparing.FOLDER, cpus=os.cpu_count(), turbojpeg=options.turbojpeg)
     preparing.make_data(setup, say)
     return setup, found
 
@@ -142,7 +146,8 @@ def measure(options):
 
 def command():
     """As it would be typed: what names places of this machine is left out."""
-    words, private = [], {"--python", "--java", "--class-path", "--json", "--markdown", "--svg", "--page"}
+    words = []
+    private = {"--python", "--java", "--class-path", "--turbojpeg", "--json", "--markdown", "--svg", "--page"}
     arguments = iter(sys.argv[1:])
     for word in arguments:
         if word in private:

@@ -101,6 +101,27 @@ def pictures(size, mode, limit):
     ]
 
 
+def files(mode, what, whole, parts, tensors=None, pil=None, opencv=None):
+    """Of JPEG files, decoded by one thread: as a whole, or with libjpeg-turbo 3 only the part that is needed."""
+    name = f"pictures-{mode}"
+    one, some = Pick(name, "Penstock w0"), Pick(name, "Penstock w0, parts")
+    what = f"JPEG files, {what}, f32"
+    return [
+        Aim(f"{what}, decoded whole", "C, decoded whole", one, Pick(name, "C whole, 1 thread"), whole),
+        Aim(f"{what}, decoded whole", "torchvision on tensors", one, Pick(name, "torchvision tensors"), tensors),
+        Aim(f"{what}, decoded whole", "torchvision on Pillow images", one, Pick(name, "torchvision PIL"), pil),
+        Aim(f"{what}, decoded in parts", "C, decoded in parts", some, Pick(name, "C parts, 1 thread"), parts),
+        Aim(f"{what}, decoded in parts", "OpenCV, which does not antialias", some, Pick(name, "OpenCV.*"), opencv),
+    ]
+
+
+def with_step(mode, what):
+    """With one step more."""
+    name = f"pictures-{mode}"
+    return Aim(f"JPEG files, RandomResizedCrop 224 and {what}", "torchvision on tensors", Pick(name, "Penstock w0"),
+               Pick(name, "torchvision tensors"))
+
+
 def cold(order, what, over, theirs, limit):
     name, metric = f"cold-{order}", "megabytes_per_second"
     return Aim(what, over, Pick(name, "Penstock auto.*", metric, "cold"), Pick(name, theirs, metric, "cold"), limit)
@@ -137,6 +158,10 @@ def all_aims():
         *beside_peer("token windows, i64, 2 workers", ITEMS, "tokens-i64", two, PYTORCH_ITEM, 12),
         *beside_peer("token windows, i64, 2 workers", BATCHES, "tokens-i64", two, PYTORCH_BATCH, None),
         *pictures(64, "u8", 0.9), *pictures(224, "u8", 0.9), *pictures(64, "f32", None), *pictures(224, "f32", None),
+        *files("rrc", "RandomResizedCrop 224 and flip", 0.85, 0.8, 1.2, 1.5, 1.0),
+        *files("eval", "shorter side 256, middle 224", 0.8, None),
+        with_step("rrc-jitter", "ColorJitter"), with_step("rrc-rotate", "rotation"),
+        with_step("rrc-randaugment", "RandAugment"),
         *beside_peer("documents padded, 2 workers", "PyTorch pad_sequence, its best", "documents", two,
                      "PyTorch pad_sequence .*", 15),
         Aim("documents padded, one worker", "C gather, pad and mask, 1 thread", Pick("documents", "Penstock w1"),

@@ -16,7 +16,14 @@ JAVA_RELEASE = 25
 MAIN_CLASS_FILE = "io/penstock/bench/LoaderThroughput.class"
 SHARDS_CLASS = "io.penstock.bench.WebDatasetShards"
 LOADERS = {"torch": "PyTorch's DataLoader", "torchdata": "torchdata's StatefulDataLoader",
-           "webdataset": "the webdataset library", "numpy": "the NumPy loops"}
+           "webdataset": "the webdataset library", "numpy": "the NumPy loops", "torchvision": "torchvision",
+           "PIL": "Pillow, which also makes the pictures", "cv2": "OpenCV"}
+
+
+# Without importing it: torchvision cannot be where its operators are not compiled for the build of torch.
+VERSION = """import sys, importlib.metadata as metadata, importlib.util as util
+if not util.find_spec(sys.argv[1]): sys.exit(1)
+print(metadata.version(metadata.packages_distributions()[sys.argv[1]][0]))"""
 
 
 class Unusable(Exception):
@@ -83,6 +90,9 @@ def make_data(setup, say):
     if not list(shards.glob("*.tar")):
         say("writing the WebDataset shards")
         run(setup.java, "--enable-native-access=ALL-UNNAMED", "-cp", setup.class_path, SHARDS_CLASS, shards)
+    if "PIL" in setup.installed and not (setup.folder / "jpegs/pictures.tar").exists():
+        say("drawing the pictures")
+        run(setup.python, "bench/peers/make_pictures.py", setup.folder / "jpegs")
     for path in [*setup.folder.glob("*.npy"), *setup.folder.glob("documents.*"), setup.folder / "tokens.bin",
                  *shards.glob("*.tar")]:
         warm_up(path)
@@ -99,7 +109,7 @@ def installed(python):
     """Which of the peers the interpreter has, with their versions."""
     found = {}
     for module in LOADERS:
-        done = subprocess.run([python, "-W", "ignore", "-c", f"import {module}; print({module}.__version__)"],
+        done = subprocess.run([python, "-W", "ignore", "-c", VERSION, module],
                               capture_output=True, text=True)
         if done.returncode == 0:
             found[module] = done.stdout.strip()

@@ -23,6 +23,7 @@ class Setup:
     installed: frozenset
     folder: Path
     cpus: int
+    turbojpeg: str = ""
 
     def file(self, name):
         return str(self.folder / name)
@@ -117,6 +118,30 @@ def images(setup, size, mode):
     made.torch(setup, "rows w0", store, "images", *options, "--fetch", "rows", quick=False)
     made.torch(setup, "rows w0, 1 thread", store, "images", *options, "--fetch", "rows", "--threads", 1,
                quick=mode == "u8")
+    return made
+
+
+def pictures(setup, mode):
+    """JPEG files, decoded, cropped, resized and normalized by one thread. The other modes add a step to `rrc`."""
+    titles = {"rrc": "RandomResizedCrop 224, flip", "eval": "shorter side 256, middle 224",
+              "rrc-jitter": "RandomResizedCrop 224, flip, ColorJitter of four",
+              "rrc-rotate": "RandomResizedCrop 224, flip, rotation, bilinear",
+              "rrc-randaugment": "RandomResizedCrop 224, flip, RandAugment"}
+    made = Workload(f"pictures-{mode}", f"JPEG files of about 500×375, {titles[mode]}, normalized to f32", "images")
+    folder, base = setup.file("jpegs"), mode in ("rrc", "eval")
+    libraries = [("w0", "", ()), *([("w0, parts", setup.turbojpeg, ("--part",))] if setup.turbojpeg else [])]
+    for config, library, part in libraries:
+        made.penstock(setup, config, f"{folder}/pictures.tar", "pictures", "--mode", mode, "--workers", 0,
+                      flags=[f"-Dpenstock.turbojpeg={library}"] * bool(library))
+        if base:
+            made.add(setup, "c", f"C {'parts' if part else 'whole'}, 1 thread",
+                     [setup.folder / "pictures", "--store", folder, "--mode", mode, *part,
+                      *(["--library", library] if library else [])], ring_of=f"Penstock {config}")
+    for via, name, needs in (("tensors", "torchvision tensors", "torchvision"),
+                             ("pil", "torchvision PIL", "torchvision"), ("opencv", "OpenCV, no antialiasing", "cv2")):
+        if base or via != "opencv":
+            made.add(setup, "torch", name, [setup.python, HERE / "torch_pictures.py", "--store", folder, "--mode", mode,
+                                            "--via", via], needs=("torch", "PIL", needs))
     return made
 
 

@@ -6,6 +6,8 @@
  * the tokenizer and other edges, and may be absent.
  */
 module io.penstock {
+    requires java.net.http;
+    requires java.xml;
     requires jdk.management;
     requires static jdk.jfr;
     requires static java.desktop;
@@ -44,6 +46,7 @@ module io.penstock {
     exports io.penstock.format.webdataset;
     exports io.penstock.image;
     exports io.penstock.io;
+    exports io.penstock.io.remote;
     exports io.penstock.loader;
     exports io.penstock.memory;
     exports io.penstock.sampling;
@@ -57,6 +60,11 @@ module io.penstock {
 
     uses io.penstock.device.DeviceProvider;
     uses io.penstock.io.FileSource.Provider;
+    uses io.penstock.io.remote.S3CredentialsProvider;
+    provides io.penstock.io.FileSource.Provider with
+            io.penstock.io.remote.RemoteProvider.Http,
+            io.penstock.io.remote.RemoteProvider.Https,
+            io.penstock.io.remote.RemoteProvider.S3;
 
     provides io.penstock.device.DeviceProvider with
             io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;

@@ -129,6 +129,34 @@ def ycck(image, path):
     path.write_bytes(ctypes.string_at(target, size.value))
 
 
+def noisy(name, size, **options):
+    """Colours that change with every pixel: neighbours that are left out of a part show."""
+    rng = random.Random(20261122)
+    image = Image.frombytes("RGB", size, rng.randbytes(3 * size[0] * size[1]))
+    small = image.resize((size[0] // 5, size[1] // 5), Image.Resampling.BICUBIC)
+    Image.blend(image, small.resize(size, Image.Resampling.BICUBIC), 0.6).save(HERE / name, quality=90, **options)
+
+
+def framed():
+    """Parts of images, resized and perhaps mirrored, as Pillow does it."""
+    found = []
+    for name in ("noise_420.jpg", "noise_422_progressive.jpg", "orientation_6.jpg", "type2_8bit.png"):
+        for upright in (False, True):
+            image = Image.open(HERE / name)
+            image = (ImageOps.exif_transpose(image) if upright else image).convert("RGB")
+            width, height = image.size
+            for part in ((0, 0, 1, 1), (.3, .2, .4, .5), (.51, .07, .12, .9), (.9, .8, .1, .2)):
+                left, top = int(part[0] * width), int(part[1] * height)
+                columns, rows = max(1, int(part[2] * width)), max(1, int(part[3] * height))
+                cut = image.crop((left, top, left + columns, top + rows))
+                for (w, h), kind in (((19, 23), "BILINEAR"), ((60, 5), "BICUBIC"), ((7, 40), "BOX")):
+                    resized = cut.resize((w, h), getattr(Image.Resampling, kind))
+                    found.append({"image": name, "upright": upright, "part": [top, left, rows, columns],
+                                  "to": [h, w], "filter": kind, "sha256": sha(resized),
+                                  "mirrored_sha256": sha(ImageOps.mirror(resized))})
+    return found
+
+
 def main():
     rng = random.Random(20261121)
     truths = {}
@@ -167,6 +195,11 @@ def main():
         upright = ImageOps.exif_transpose(Image.open(HERE / name))
         truths[name]["upright"] = {"width": upright.width, "height": upright.height, "pixels_sha256": sha(upright)}
 
+    for name, options in (("noise_420.jpg", {"subsampling": 2}),
+                          ("noise_422_progressive.jpg", {"subsampling": 1, "progressive": True})):
+        noisy(name, (150, 109), **options)
+        truths[name] = oracle(HERE / name)
+
     resized = []
     for mode in ("RGB", "L"):
         bands = len(mode) if mode == "RGB" else 1
@@ -175,7 +208,8 @@ def main():
                                  ((8, 8), (8, 8)), ((300, 5), (7, 9))]:
             pixels = bytes((i * i * 31 + i * 7 + (i >> 5)) % 256 for i in range(w * h * bands))
             image = Image.frombytes(mode, (w, h), pixels)
-            for name, filter in (("BILINEAR", Image.Resampling.BILINEAR), ("BOX", Image.Resampling.BOX)):
+            for name, filter in (("BILINEAR", Image.Resampling.BILINEAR), ("BOX", Image.Resampling.BOX),
+                                 ("BICUBIC", Image.Resampling.BICUBIC)):
                 resized.append({"channels": bands, "from": [w, h], "to": [tw, th], "filter": name,
                                 "sha256": sha(image.resize((tw, th), filter))})
     fitted = []
@@ -195,7 +229,8 @@ def main():
                 cut = image.resize((w, h), Image.Resampling.BILINEAR).crop((left, top, left + width, top + height))
                 fitted.append({"image": name, "upright": upright, "shorter_side": side, "height": height,
                                "width": width, "sha256": sha(cut)})
-    (HERE / "oracle.json").write_text(json.dumps({"images": truths, "resized": resized, "fitted": fitted}, indent=1) + "\n")
+    found = {"images": truths, "resized": resized, "fitted": fitted, "framed": framed()}
+    (HERE / "oracle.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
+import io.penstock.augment.Augment;
+import io.penstock.augment.Interpolation;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
@@ -37,6 +39,10 @@ record Workload(Store store, DataLoaderBuilder settings) {
     private static final int WINDOW_BATCH = 32;
     private static final int CHANNELS = 3;
     private static final int IMAGE_BATCH = 64;
+    private static final int SIDE = 224;
+    private static final int SHORTER_SIDE = 256;
+    private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
+    private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
     private static final int DOCUMENT_BATCH = 32;
     /** Within a shard at a time: what a shuffle buffer of so many samples gives the library. */
     private static final int SHARD_WINDOW_SAMPLES = 1000;
@@ -50,6 +56,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
         return switch (name) {
             case "tokens" -> tokens(path, mode);
             case "images" -> images(path, mode);
+            case "pictures" -> pictures(path, mode);
             case "documents" -> documents(path, mode);
             case "webdataset" -> shards(path, mode);
             case "empty" -> empty(path);
@@ -75,10 +82,26 @@ record Workload(Store store, DataLoaderBuilder settings) {
         Dataset images = TensorRows.of("image", store);
         if (mode.equals("f32")) {
             images = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, size, size)
-                    .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
+                    .normalize(MEAN, DEVIATION)
                     .mapped(images, "image");
         }
         return new Workload(store, DataLoader.builder(images).batchSize(IMAGE_BATCH).shuffle(SEED));
+    }
+
+    /** JPEG files of a tar, cropped as {@code mode} says and normalized while they are decoded. */
+    private static Workload pictures(Path path, String mode) throws IOException {
+        WebDatasetStore store = WebDatasetStore.open(Location.of(path));
+        Augment crop = mode.equals("eval") ? Augment.images().resize(SHORTER_SIDE).centerCrop(SIDE, SIDE)
+                : Augment.images().randomResizedCrop(SIDE, SIDE).horizontalFlip(0.5);
+        Augment augment = switch (mode) {
+            case "rrc", "eval" -> crop;
+            case "rrc-jitter" -> crop.colorJitter(0.4, 0.4, 0.4, 0.1);
+            case "rrc-rotate" -> crop.rotate(30, Interpolation.BILINEAR, 0);
+            case "rrc-randaugment" -> crop.randAugment();
+            default -> throw new IllegalArgumentException("--mode " + mode);
+        };
+        Dataset pictures = augment.normalize(MEAN, DEVIATION).mapped(RecordFields.of(store).and("jpg"), "jpg");
+        return new Workload(store, DataLoader.builder(pictures).batchSize(IMAGE_BATCH).shuffle(SEED));
     }
 
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */

@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.device.DeviceStage;
+import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -12,10 +13,11 @@ import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A pipeline of augmentation steps over {@code u8} images {@code [H, W, C]}. A loader's workers run it while they fill
- * a batch ({@link #mapped}), or its device does behind the copy of the batch ({@link #stage}), with the same result.
+ * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
+ * run it ({@link #mapped}), or, over decoded images, its device ({@link #stage}), with the same result.
  *
  * {@snippet :
  * Dataset train = Augment.images()
@@ -35,8 +37,7 @@ import java.util.stream.Collectors;
  * change what other operations draw. Two pipelines of one name draw the same for a sample, as is useful for an image
  * and its mask.
  *
- * <p>Immutable and thread-safe: each method returns a new pipeline. Augmenting allocates nothing on the heap once a
- * worker's arrays are large enough.
+ * <p>Immutable and thread-safe. Augmenting allocates nothing on the heap once a worker's arrays are large enough.
  */
 public final class Augment extends PixelSteps {
 
@@ -46,11 +47,13 @@ public final class Augment extends PixelSteps {
     private final String name;
     private final List<AugmentMap.Named> steps;
     private final Ending ending;
+    private final @Nullable ImageDecoding decoding;
 
-    private Augment(String name, List<AugmentMap.Named> steps, Ending ending) {
+    private Augment(String name, List<AugmentMap.Named> steps, Ending ending, @Nullable ImageDecoding decoding) {
         this.name = name;
         this.steps = steps;
         this.ending = ending;
+        this.decoding = decoding;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -67,7 +70,7 @@ public final class Augment extends PixelSteps {
      */
     public static Augment images(String name) {
         KeyedRandom.step(name);
-        return new Augment(name, List.of(), Ending.NONE);
+        return new Augment(name, List.of(), Ending.NONE, null);
     }
 
     @Override
@@ -80,7 +83,7 @@ public final class Augment extends PixelSteps {
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
         List<AugmentMap.Named> more = new ArrayList<>(steps);
         more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), Ending.NONE);
+        return new Augment(name, List.copyOf(more), Ending.NONE, decoding);
     }
 
     /**
@@ -297,7 +300,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, ending.normalize(mean, deviation));
+        return new Augment(name, steps, ending.normalize(mean, deviation), decoding);
     }
 
     /**
@@ -308,25 +311,32 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, ending.to(dtype, layout));
+        return new Augment(name, steps, ending.to(dtype, layout), decoding);
     }
 
     /**
-     * Augments a field of a dataset, in the workers, each time a sample is read.
+     * Decodes files in another way than to RGB as stored.
      *
-     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4; must stay open
+     * @param how the channels, the orientation, the library
+     * @return a new pipeline, for image files only
+     */
+    public Augment decoding(ImageDecoding how) {
+        return new Augment(name, steps, ending, how);
+    }
+
+    /**
+     * Augments a field of a dataset, in the workers, each time a sample is read. Of image files, a step must make one
+     * size, and only what the first steps crop is decoded, as far as {@link io.penstock.image.FrameDecoder} can. A file
+     * that cannot be decoded, or is too small for a crop, is a bad sample.
+     *
+     * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files; must stay open
      * @param field the field's name
      * @return the samples with the augmented images in its place
-     * @throws IllegalArgumentException if the field is missing, is not of such images, or a step cannot take them; or
-     *     if a normalization has not one number per channel or another dtype than floats
+     * @throws IllegalArgumentException if the field is missing or unfit, a step cannot take the images, none makes one
+     *     size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
-        TensorSpec in = images.fields().get(images.indexOf(field));
-        AugmentMap map = over(in);
-        TensorSpec augmented = map.result(field);
-        Dataset mapped = steps.isEmpty() ? images : images.map(field, augmented, toString(), name, map);
-        ImageTransform transform = ending.transform(augmented);
-        return transform == null ? mapped : transform.mapped(mapped, field);
+        return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
     }
 
     /**
@@ -371,7 +381,7 @@ public final class Augment extends PixelSteps {
         for (AugmentMap.Named named : steps) {
             renamed = renamed.with(named.step());
         }
-        return new Augment(other, renamed.steps, ending);
+        return new Augment(other, renamed.steps, ending, decoding);
     }
 
     /**
@@ -424,7 +434,7 @@ public final class Augment extends PixelSteps {
      *
      * @param random the source of draws, with the run's seed and the epoch; left at another key
      * @param position the sample's position in the epoch's order
-     * @param height of the image
+     * @param height of the image; of a file that is turned upright, of the upright one
      * @param width of the image
      * @return the parameters of each step, in order
      */
@@ -437,13 +447,14 @@ public final class Augment extends PixelSteps {
      * Augments one image by given parameters: those drawn before, or others. Normalization is left out.
      *
      * @param parameters one per step, in order
-     * @param in the image, {@code u8 [H, W, C]}
+     * @param in the image, {@code u8 [H, W, C]}, or its file, {@code u8 [n]}
      * @param out the memory to write, {@code u8} of the result's shape
      * @throws IllegalArgumentException if the parameters are not those of the steps, one is out of range, or a tensor
      *     has another dtype or shape
+     * @throws java.io.UncheckedIOException if the file cannot be decoded
      */
     public void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        over(new TensorSpec("image", in.dtype(), in.shape())).apply(parameters, in, out);
+        AugmentWorker.apply(over(new TensorSpec("image", in.dtype(), in.shape())), parameters, in, out);
     }
 
     /**
@@ -469,12 +480,16 @@ public final class Augment extends PixelSteps {
     }
 
     AugmentMap over(TensorSpec images) {
-        return AugmentMap.of(steps, images);
+        return AugmentMap.of(steps, images, decoding);
     }
 
     /** {@return the name that keys the random numbers} */
     public String name() {
         return name;
+    }
+
+    @Nullable ImageDecoding decoding() {
+        return decoding;
     }
 
     List<Step> steps() {

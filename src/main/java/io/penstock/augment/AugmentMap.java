@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageDecoding;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the steps of a pipeline on images of one shape.
+ * The steps of a pipeline over decoded images of one shape, or over image files of all sizes.
  *
  * @param steps the steps, each with its name's number
- * @param height of the images
- * @param width of the images
+ * @param images the size of decoded images; null for files
  * @param channels of the images
+ * @param decoding how files become pixels
+ * @param output what pixels become after the last step; null if they stay
  */
-record AugmentMap(List<Named> steps, int height, int width, int channels) implements SampleMap {
+record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageDecoding decoding,
+        @Nullable ImageTransform output) implements SampleMap {
 
     private static final ThreadLocal<Workspace> OF_THREAD = ThreadLocal.withInitial(Workspace::new);
+
+    /** Stands for the unknown size of a file's image: large, so that every crop fits. */
+    private static final Size ANY = new Size(1 << 15, 1 << 15);
 
     /**
      * A step of a pipeline.
@@ -85,15 +95,59 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     /**
      * Steps over a field of images.
      *
-     * @throws IllegalArgumentException if the field has no such images
+     * @param decoding how files become pixels; null for the default
+     * @throws IllegalArgumentException if the field has neither decoded images nor files
      */
-    static AugmentMap of(List<Named> steps, TensorSpec images) {
+    static AugmentMap of(List<Named> steps, TensorSpec images, @Nullable ImageDecoding decoding) {
+        if (images.dtype() == DType.U8 && images.rank() == 1) {
+            ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
+            return new AugmentMap(steps, null, files.channels(), files, null);
+        }
         if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
-                    + ImageTransform.MAX_CHANNELS);
+                    + ImageTransform.MAX_CHANNELS + ", or image files as u8[*]");
+        }
+        if (decoding != null) {
+            throw new IllegalArgumentException("found " + images + ", which is decoded, expected image files as u8[*]");
         }
         checkBytes(images.dim(0) * images.dim(1), images.dim(2));
-        return new AugmentMap(steps, (int) images.dim(0), (int) images.dim(1), (int) images.dim(2));
+        return new AugmentMap(steps, new Size((int) images.dim(0), (int) images.dim(1)), (int) images.dim(2),
+                ImageDecoding.rgb(), null);
+    }
+
+    /** Maps the field of a dataset by the pipeline of that name and text, which so ends. */
+    Dataset mapped(Dataset samples, String field, String pipeline, String text, Ending ending) {
+        TensorSpec augmented = result(field);
+        ImageTransform transform = ending.transform(augmented);
+        String what = images == null ? text + ", of files to " + decoding : text;
+        if (transform == null) {
+            return steps.isEmpty() ? samples : samples.map(field, augmented, what, pipeline, this);
+        }
+        return samples.map(field, transform.result(field), what + ", " + transform, pipeline,
+                to(transform));
+    }
+
+    /** The same steps, with an output behind them. */
+    AugmentMap to(ImageTransform transform) {
+        return new AugmentMap(steps, images, channels, decoding, transform);
+    }
+
+    /**
+     * Returns the size of the images.
+     *
+     * @throws IllegalArgumentException if they are files of all sizes
+     */
+    Size size() {
+        if (images == null) {
+            throw new IllegalArgumentException("found image files of all sizes, expected decoded images of one size "
+                    + "beside masks, boxes and keypoints, and for the device");
+        }
+        return images;
+    }
+
+    /** Whether images are files. */
+    boolean decodes() {
+        return images == null;
     }
 
     /** Checks that a worker can hold an image in an array. */
@@ -110,7 +164,7 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
      * @throws IllegalArgumentException if a step cannot take what the one before it makes
      */
     List<Size> sizes() {
-        List<Size> sizes = new ArrayList<>(List.of(new Size(height, width)));
+        List<Size> sizes = new ArrayList<>(List.of(size()));
         for (Named named : steps) {
             Size size = named.step.check(sizes.getLast(), channels);
             checkBytes((long) size.height() * size.width(), channels);
@@ -120,59 +174,58 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
     }
 
     /**
-     * Returns the field of the results.
+     * Returns the field of the steps' results, without the output.
      *
-     * @throws IllegalArgumentException if a step cannot take what the one before it makes
+     * @throws IllegalArgumentException if a step cannot take what the one before it makes, or results are not of one
+     *     size
      */
     TensorSpec result(String field) {
-        Size size = sizes().getLast();
+        Size size = images == null ? ANY : images;
+        boolean isKnown = images != null;
+        for (Named named : steps) {
+            size = named.step.check(size, channels);
+            isKnown |= named.step.fixesSize();
+            if (isKnown) {
+                checkBytes((long) size.height() * size.width(), channels);
+            }
+        }
+        if (!isKnown) {
+            throw new IllegalArgumentException("'" + field + "' has image files of all sizes, expected a step that "
+                    + "makes one size: randomResizedCrop, resize to height and width, or a crop");
+        }
         return new TensorSpec(field, DType.U8, size.height(), size.width(), channels);
     }
 
-    /** The steps' names, without the pipeline's if that has none of its own. */
+    /**
+     * Decoding of files, with the crops, the resize and the flips that are done by it; the steps by their names,
+     * without the usual pipeline's; and the output.
+     */
     @Override
     public List<String> parts() {
+        List<String> parts = new ArrayList<>();
+        if (decodes()) {
+            parts.add("decode");
+        }
         String usual = Augment.NAME + ".";
-        return steps.stream().map(Named::name)
-                .map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name).toList();
+        steps.stream().map(Named::name).map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name)
+                .forEach(parts::add);
+        if (output != null) {
+            parts.add("normalize");
+        }
+        return List.copyOf(parts);
     }
 
     @Override
-    public void map(Tensor in, RandomGenerator random, Tensor out) {
-        map(in, random, out, PartClock.NONE);
+    public Optional<Session> open() {
+        return Optional.of(new AugmentWorker(this));
     }
 
     @Override
-    public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
-        Workspace workspace = OF_THREAD.get();
-        Canvas canvas = workspace.canvas;
-        canvas.load(in.segment(), height, width, channels);
-        for (int i = 0; i < steps.size(); i++) {
-            Named named = steps.get(i);
-            draw(named, random, canvas.height(), canvas.width(), workspace.values);
-            named.step.apply(workspace.values, 0, canvas);
-            clock.done(i);
+    public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
+        try (var worker = new AugmentWorker(this)) {
+            worker.map(in.segment(), 0, in.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize(),
+                    PartClock.NONE);
         }
-        canvas.store(out.segment());
-    }
-
-    /** Applies given parameters. */
-    void apply(List<StepParameters> parameters, Tensor in, Tensor out) {
-        TensorSpec expected = result("image");
-        var found = new TensorSpec("image", out.dtype(), out.shape());
-        if (!found.equals(expected) || parameters.size() != steps.size()) {
-            throw new IllegalArgumentException("found " + parameters.size() + " steps to " + found + ", expected "
-                    + steps.size() + " to " + expected);
-        }
-        Workspace workspace = OF_THREAD.get();
-        Canvas canvas = workspace.canvas;
-        canvas.load(in.segment(), height, width, channels);
-        for (int i = 0; i < steps.size(); i++) {
-            Named named = steps.get(i);
-            named.values(parameters.get(i), workspace.values);
-            named.step.apply(workspace.values, 0, canvas);
-        }
-        canvas.store(out.segment());
     }
 
     /** Draws the parameters of all steps for an image of a size. */
@@ -204,8 +257,9 @@ record AugmentMap(List<Named> steps, int height, int width, int channels) implem
         throw new IllegalStateException("found random numbers of " + random + ", expected a loader's");
     }
 
+    /** A file is decoded by native code, which must not read a mapping. */
     @Override
     public boolean readsInPlace() {
-        return true;
+        return images != null;
     }
 }

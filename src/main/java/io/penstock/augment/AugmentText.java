@@ -4,6 +4,7 @@ package io.penstock.augment;
 import io.penstock.augment.StepTable.Entry;
 import io.penstock.augment.StepTable.Parameter;
 import io.penstock.augment.StepTable.Values;
+import io.penstock.image.ImageDecoding;
 import io.penstock.io.index.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
@@ -79,7 +80,8 @@ public final class AugmentText {
     }
 
     /**
-     * Writes a pipeline. {@link #parse} reads the same pipeline from the text: with the same pixels and fingerprint.
+     * Writes a pipeline. {@link #parse} reads the same pipeline from the text: with the same pixels and fingerprint. A
+     * text has neither the library that decodes files nor the limit of their pixels.
      *
      * @param pipeline the pipeline
      * @return the text, with short names and without values that are as usual
@@ -88,6 +90,10 @@ public final class AugmentText {
         List<String> parts = new ArrayList<>();
         if (!pipeline.name().equals(Augment.NAME)) {
             parts.add(NAME + "=" + Json.write(pipeline.name()));
+        }
+        ImageDecoding decoding = pipeline.decoding();
+        if (decoding != null) {
+            parts.add(StepTable.text(decoding));
         }
         pipeline.steps().forEach(step -> parts.add(text(Objects.requireNonNull(entry(step.operation())), step)));
         StepTable.end(pipeline.ending(), parts);

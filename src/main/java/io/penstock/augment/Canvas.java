@@ -3,21 +3,33 @@ package io.penstock.augment;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.dataset.source.PartClock;
 import io.penstock.device.internal.RawMemory;
+import io.penstock.image.FrameDecoder;
+import io.penstock.image.ImageException;
+import io.penstock.image.ImageFrame;
+import io.penstock.image.PixelRows;
 import io.penstock.image.Resizer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The image that a pipeline's steps change, one after the other: interleaved {@code u8} channels in an array. For one
  * thread; reuses its arrays for all images.
+ *
+ * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change an {@link ImageFrame} and no
+ * pixel is read. {@link #settle} makes the framed pixels: each method that reads or changes pixels calls it first. A
+ * frame that nothing settles goes straight from the file to the target.
  */
 final class Canvas {
 
     private static final int IMAGE = -1;
     private static final int FLOAT_ARRAYS = 5;
 
-    /** The image now, of at least {@link #byteCount}. */
+    /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
     private byte[] pixels = {};
     /** Where an operation that cannot work in place writes its result. */
     private byte[] spare = {};
@@ -26,8 +38,15 @@ final class Canvas {
     private int height;
     private int width;
     private int channels;
-    /** By the ordinal of a {@link ResizeFilter}; none for the nearest pixel. */
-    private final Resizer[] resizers = ResizeFilter.resizers();
+    private final Resizer resizer = new Resizer();
+    /** The frame of an image that is not settled; otherwise unused. */
+    private ImageFrame frame = new ImageFrame();
+    private final ImageFrame ownFrame = frame;
+    /** The decoded image that is framed, or null. */
+    private @Nullable MemorySegment unread;
+    private long unreadOffset;
+    /** The decoder of the file that is framed, or null. */
+    private @Nullable FrameDecoder undecoded;
     private final byte[] table = new byte[256];
     private final int[] histogram = new int[256];
     /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
@@ -38,13 +57,17 @@ final class Canvas {
     private byte[] kept = {};
     /** What is outside a mask; below 0 for an image. */
     private int maskFill = IMAGE;
+    /** Is told the time of making framed pixels, which is that of the part that framed them. */
+    private PartClock clock = PartClock.NONE;
+    private int part;
+    private int framingPart;
 
     int height() {
-        return height;
+        return isSettled() ? height : frame.height();
     }
 
     int width() {
-        return width;
+        return isSettled() ? width : frame.width();
     }
 
     int channels() {
@@ -52,11 +75,12 @@ final class Canvas {
     }
 
     int byteCount() {
-        return height * width * channels;
+        return height() * width() * channels;
     }
 
     /** The pixels, row by row, which may be changed in place. */
     byte[] pixels() {
+        settle();
         return pixels;
     }
 
@@ -93,6 +117,7 @@ final class Canvas {
 
     /** Keeps a copy of the image for {@link #recall}. */
     void keep() {
+        settle();
         int bytes = byteCount();
         if (kept.length < bytes) {
             kept = new byte[bytes];
@@ -110,43 +135,142 @@ final class Canvas {
         return table;
     }
 
-    /** Copies a mask of classes in, outside of which is one class. */
+    /** Takes a mask of classes, outside of which is one class. */
     void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
-        load(mask, maskHeight, maskWidth, maskChannels);
+        load(mask, 0, maskHeight, maskWidth, maskChannels);
         maskFill = fill;
     }
 
-    /** Copies an image in. */
-    void load(MemorySegment image, int imageHeight, int imageWidth, int imageChannels) {
-        begin(imageHeight, imageWidth, imageChannels);
-        MemorySegment.copy(image, JAVA_BYTE, 0, pixels, 0, byteCount());
+    /** Takes a decoded image, which must stay unchanged while the canvas is used. */
+    void load(MemorySegment image, long offset, int imageHeight, int imageWidth, int imageChannels) {
+        begin(imageChannels, image, null, ownFrame);
+        unreadOffset = offset;
+        frame.reset(imageHeight, imageWidth);
     }
 
     /** Copies an image in from an address, which is not checked. */
     void load(long image, int imageHeight, int imageWidth, int imageChannels) {
-        begin(imageHeight, imageWidth, imageChannels);
+        begin(imageChannels, null, null, ownFrame);
+        spare(imageHeight * imageWidth * imageChannels);
+        replace(imageHeight, imageWidth);
         RawMemory.get(image, pixels, 0, byteCount());
     }
 
-    private void begin(int imageHeight, int imageWidth, int imageChannels) {
+    /**
+     * Takes an image file, which must stay unchanged while the canvas is used.
+     *
+     * @throws IOException if its header cannot be read
+     */
+    void open(FrameDecoder decoder, MemorySegment file, long fileBytes, int imageChannels) throws IOException {
+        begin(imageChannels, null, decoder, decoder.read(file, fileBytes));
+    }
+
+    private void begin(int imageChannels, @Nullable MemorySegment image, @Nullable FrameDecoder decoder,
+            ImageFrame first) {
         maskFill = IMAGE;
-        height = imageHeight;
-        width = imageWidth;
         channels = imageChannels;
-        int bytes = byteCount();
-        if (pixels.length < bytes) {
-            pixels = new byte[bytes];
-            pixelMemory = MemorySegment.ofArray(pixels);
+        unread = image;
+        undecoded = decoder;
+        frame = first;
+        framingPart = 0;
+    }
+
+    private boolean isSettled() {
+        return unread == null && undecoded == null;
+    }
+
+    /** Sets who is told of the time that parts of the work take. */
+    void tell(PartClock told) {
+        clock = told;
+    }
+
+    /** What comes now is work of that part. */
+    void beginPart(int now) {
+        part = now;
+    }
+
+    /** The part that {@link #store} was work of: decoding or the last crop, if they were put off until then. */
+    int storedPart() {
+        return isSettled() ? part : framingPart;
+    }
+
+    /** A crop, resize or mirroring was put off; of a file they are part of decoding, the first part. */
+    private void framed() {
+        framingPart = undecoded != null ? 0 : part;
+    }
+
+    /**
+     * Reads the framed pixels, if that was not done yet.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    private void settle() {
+        if (isSettled()) {
+            return;
+        }
+        clock.done(part);
+        int newHeight = frame.height();
+        int newWidth = frame.width();
+        makeRoom((long) newHeight * newWidth * channels);
+        store(spareMemory, 0);
+        unread = null;
+        undecoded = null;
+        replace(newHeight, newWidth);
+        clock.done(framingPart);
+    }
+
+    /** A file may have an image that is too large. */
+    private void makeRoom(long bytes) {
+        try {
+            spare(Math.toIntExact(bytes));
+        } catch (ArithmeticException | OutOfMemoryError e) {
+            throw new UncheckedIOException(
+                    new ImageException("pixels of " + bytes + " bytes", "a size that fits in memory"));
         }
     }
 
-    /** Copies the image out. */
-    void store(MemorySegment target) {
-        MemorySegment.copy(pixels, 0, target, JAVA_BYTE, 0, byteCount());
+    /**
+     * Copies the image out.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    void store(MemorySegment target, long offset) {
+        if (undecoded != null) {
+            try {
+                undecoded.decode(target, offset);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        } else if (unread != null) {
+            resizer.resize(frame, unread, unreadOffset, channels, target, offset);
+        } else {
+            MemorySegment.copy(pixels, 0, target, JAVA_BYTE, offset, byteCount());
+        }
+    }
+
+    /**
+     * Gives the image out by rows.
+     *
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    void store(PixelRows target) {
+        if (undecoded != null) {
+            try {
+                undecoded.decode(target);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        } else if (unread != null) {
+            resizer.resize(frame, unread, unreadOffset, channels, target);
+        } else {
+            ownFrame.reset(height, width);
+            resizer.resize(ownFrame, pixelMemory, 0, channels, target);
+        }
     }
 
     /** Copies the image out to an address, which is not checked. */
     void store(long target) {
+        settle();
         RawMemory.set(pixels, 0, byteCount(), target);
     }
 
@@ -177,16 +301,20 @@ final class Canvas {
 
     /** Resizes an image by a filter, and a mask by the nearest pixel. */
     void resize(int newHeight, int newWidth, ResizeFilter filter) {
-        if (newHeight == height && newWidth == width) {
+        Resizer.Filter weights = isMask() ? null : filter.weights;
+        if (newHeight == height() && newWidth == width()
+                || weights != null && !isSettled() && frame.resize(newHeight, newWidth, weights)) {
+            framed();
             return;
         }
+        settle();
         byte[] target = spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
-        if (isMask() || filter == ResizeFilter.NEAREST) {
+        if (weights == null) {
             nearest(target, newHeight, newWidth);
         } else {
-            Resizer resizer = resizers[filter.ordinal()];
-            resizer.resize(pixelMemory, width, height, channels, newWidth, newHeight, 0, 0, newWidth, newHeight,
-                    spareMemory, 0);
+            ownFrame.reset(height, width);
+            ownFrame.resize(newHeight, newWidth, weights);
+            resizer.resize(ownFrame, pixelMemory, 0, channels, spareMemory, 0);
         }
         replace(newHeight, newWidth);
     }
@@ -218,14 +346,20 @@ final class Canvas {
 
     /** The same with the padding's parts. */
     void crop(int top, int left, int cropHeight, int cropWidth, int border, Padding.Mode mode, int fill) {
-        if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height + 2 * border - cropHeight
-                || left > width + 2 * border - cropWidth) {
+        if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height() + 2 * border - cropHeight
+                || left > width() + 2 * border - cropWidth) {
             throw new IllegalArgumentException("a crop of " + cropHeight + " x " + cropWidth + " at " + top + ", "
-                    + left + " of an image of " + height + " x " + width + " with a border of " + border);
+                    + left + " of an image of " + height() + " x " + width() + " with a border of " + border);
         }
-        if (cropHeight == height && cropWidth == width && top == border && left == border) {
+        if (cropHeight == height() && cropWidth == width() && top == border && left == border) {
             return;
         }
+        if (border == 0 && !isSettled()) {
+            frame.crop(top, left, cropHeight, cropWidth);
+            framed();
+            return;
+        }
+        settle();
         int rowBytes = cropWidth * channels;
         byte[] target = spare(cropHeight * rowBytes);
         int first = Math.clamp(border - left, 0, cropWidth);            // the columns that show the image
@@ -259,6 +393,11 @@ final class Canvas {
     }
 
     void flipHorizontally() {
+        if (!isSettled()) {
+            frame.mirror();
+            framed();
+            return;
+        }
         for (int y = 0; y < height; y++) {
             int low = y * width * channels;
             int high = low + (width - 1) * channels;
@@ -273,6 +412,7 @@ final class Canvas {
     }
 
     void flipVertically() {
+        settle();
         int rowBytes = width * channels;
         byte[] target = spare(byteCount());
         for (int y = 0; y < height; y++) {
@@ -287,6 +427,7 @@ final class Canvas {
      * @throws IllegalArgumentException if the rectangle is not inside the image
      */
     void fill(int top, int left, int rows, int columns, int value) {
+        settle();
         if (top < 0 || left < 0 || rows < 0 || columns < 0 || top > height - rows || left > width - columns) {
             throw new IllegalArgumentException("a rectangle of " + rows + " x " + columns + " at " + top + ", " + left
                     + " of an image of " + height + " x " + width);
@@ -306,6 +447,7 @@ final class Canvas {
 
     /** Replaces each value of all channels by its entry in the table. */
     void map(byte[] values) {
+        settle();
         int bytes = byteCount();
         for (int i = 0; i < bytes; i++) {
             pixels[i] = values[pixels[i] & 0xFF];
@@ -314,6 +456,7 @@ final class Canvas {
 
     /** Replaces each value of one channel by its entry in the table. */
     void map(int channel, byte[] values) {
+        settle();
         int bytes = byteCount();
         for (int i = channel; i < bytes; i += channels) {
             pixels[i] = values[pixels[i] & 0xFF];
@@ -322,6 +465,7 @@ final class Canvas {
 
     /** Counts the values of a channel. */
     int[] histogram(int channel) {
+        settle();
         Arrays.fill(histogram, 0);
         Arrays.fill(others, 0);
         int bytes = byteCount();

@@ -37,6 +37,11 @@ record Crop(Place place, Size size, Padding padding) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return true;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         padding.check(image);
         size.checkFitsInto(Math.addExact(image.height(), 2 * padding.pixels()),

@@ -29,7 +29,7 @@ record Geometry(List<Stage> stages, Size result) {
      */
     static Geometry of(AugmentMap map) {
         List<Stage> stages = new ArrayList<>();
-        Size size = new Size(map.height(), map.width());
+        Size size = map.size();
         for (AugmentMap.Named named : map.steps()) {
             if (named.step() instanceof AugMix) {
                 throw new IllegalArgumentException(named.name()

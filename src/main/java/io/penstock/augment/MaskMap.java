@@ -26,7 +26,7 @@ record MaskMap(Geometry geometry, int channels, int outside) implements SampleMa
             AugmentMap.draw(stage.named(), random, stage.height(), stage.width(), workspace.values);
             stage.named().step().apply(workspace.values, 0, canvas);
         }
-        canvas.store(out.segment());
+        canvas.store(out.segment(), 0);
     }
 
     @Override

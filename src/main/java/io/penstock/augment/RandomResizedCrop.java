@@ -35,6 +35,11 @@ record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return true;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         return size;
     }

@@ -29,6 +29,11 @@ record Resize(int height, int width, ResizeFilter filter) implements Step {
     }
 
     @Override
+    public boolean fixesSize() {
+        return height > 0;
+    }
+
+    @Override
     public Size check(Size image, int channels) {
         if (height > 0) {
             return new Size(height, width);

@@ -2,30 +2,23 @@
 package io.penstock.augment;
 
 import io.penstock.image.Resizer;
+import org.jspecify.annotations.Nullable;
 
 /** How pixels are weighed when an image is resized. All but the nearest pixel antialias, with Pillow's bits. */
 public enum ResizeFilter {
     /** The pixel at {@code floor(i · scale)}, as torchvision takes it; masks are always resized so. */
-    NEAREST,
+    NEAREST(null),
     /** The mean of the area under a pixel of the result. */
-    BOX,
+    BOX(Resizer.Filter.BOX),
     /** A triangle, two pixels wide or wider by the reduction: torchvision's default. */
-    BILINEAR,
+    BILINEAR(Resizer.Filter.BILINEAR),
     /** A cubic, four pixels wide or wider by the reduction: timm's default for many models. */
-    BICUBIC;
+    BICUBIC(Resizer.Filter.BICUBIC);
 
-    private static final ResizeFilter[] ALL = values();
+    /** Null for the nearest pixel. */
+    final Resizer.@Nullable Filter weights;
 
-    /** Returns a resizer for each filter, by its ordinal; that of the nearest pixel is not used. */
-    static Resizer[] resizers() {
-        Resizer[] resizers = new Resizer[ALL.length];
-        for (int i = 0; i < ALL.length; i++) {
-            resizers[i] = new Resizer(switch (ALL[i]) {
-                case BOX -> Resizer.Filter.BOX;
-                case NEAREST, BILINEAR -> Resizer.Filter.BILINEAR;
-                case BICUBIC -> Resizer.Filter.BICUBIC;
-            });
-        }
-        return resizers;
+    ResizeFilter(Resizer.@Nullable Filter weights) {
+        this.weights = weights;
     }
 }

@@ -35,6 +35,11 @@ sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Er
         return true;
     }
 
+    /** Tells whether the result's size is the same for images of all sizes. */
+    default boolean fixesSize() {
+        return false;
+    }
+
     /**
      * Returns the size of the result.
      *

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.image.ImageDecoding;
+import io.penstock.image.PixelFormat;
 import io.penstock.memory.DType;
 import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
@@ -105,6 +107,26 @@ final class StepTable {
         }
     }
 
+    /** How files are turned. */
+    private enum Orientation {
+        STORED, UPRIGHT
+    }
+
+    /** How much of files is decoded. */
+    private enum Detail {
+        WHOLE, SCALED
+    }
+
+    /** The entry that says how files are decoded; it has no step. */
+    static final Entry DECODING = new Entry("decoding", "decode", List.of(), (pipeline, v) -> {
+        ImageDecoding decoding = ImageDecoding.to(v.constant(0, PixelFormat.class));
+        ImageDecoding turned = v.constant(1, Orientation.class) == Orientation.UPRIGHT ? decoding.upright() : decoding;
+        return pipeline.decoding(v.constant(2, Detail.class) == Detail.SCALED ? turned.scaled() : turned);
+    }, _ -> List.of())
+            .with("format", ValueForm.word(List.of(PixelFormat.values())), PixelFormat.RGB)
+            .with("orientation", ValueForm.word(List.of(Orientation.values())), Orientation.STORED)
+            .with("detail", ValueForm.word(List.of(Detail.values())), Detail.WHOLE);
+
     /** The entry that ends a pipeline with a normalization; it has no step. */
     static final Entry NORMALIZE = new Entry("normalize", "normalize", List.of(), (pipeline, v) -> {
         boolean isShort = v.list(1).isEmpty();
@@ -122,7 +144,7 @@ final class StepTable {
                     .with("dtype", ValueForm.word(List.of(DType.F32, DType.F16, DType.BF16)), null)
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
-    static final List<Entry> ENTRIES = List.of(
+    static final List<Entry> ENTRIES = List.of(DECODING,
             entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
                     step -> List.of(step.size(), step.scale(), step.ratio()),
                     (pipeline, v) -> pipeline.randomResizedCrop(v.size(0).height(), v.size(0).width(), v.range(1),
@@ -239,6 +261,13 @@ final class StepTable {
             NORMALIZE, TO);
 
     private StepTable() {
+    }
+
+    /** Returns the text of how files are decoded. */
+    static String text(ImageDecoding decoding) {
+        return AugmentText.text(DECODING, List.of(decoding.format(),
+                decoding.isUpright() ? Orientation.UPRIGHT : Orientation.STORED,
+                decoding.isScaled() ? Detail.SCALED : Detail.WHOLE));
     }
 
     /** Adds the texts of a normalization, and of a dtype or layout that is not the usual one behind it. */

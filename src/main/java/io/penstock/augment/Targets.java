@@ -29,8 +29,9 @@ final class Targets {
         Geometry geometry = Geometry.of(map);
         return switch (target) {
             case Mask mask -> {
-                check(in, in.dtype() == DType.U8 && (in.rank() == 2 || in.rank() == 3) && in.dim(0) == map.height()
-                        && in.dim(1) == map.width(), "u8[" + map.height() + "," + map.width()
+                Size image = map.size();
+                check(in, in.dtype() == DType.U8 && (in.rank() == 2 || in.rank() == 3) && in.dim(0) == image.height()
+                        && in.dim(1) == image.width(), "u8[" + image.height() + "," + image.width()
                                 + "] or with channels behind, as the image");
                 long[] shape = in.shape();
                 shape[0] = geometry.result().height();

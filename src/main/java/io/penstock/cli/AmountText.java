@@ -29,6 +29,14 @@ final class AmountText {
         }
     }
 
+    /** A size that may be 0, in bytes. */
+    static final class Size implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String value) {
+            return value.equals("0") ? 0L : converted(value, ByteText::read);
+        }
+    }
+
     /** Reads an option; an {@link IllegalArgumentException} becomes wrong usage. */
     static <T> T converted(String value, Function<String, T> reader) {
         try {

@@ -5,7 +5,11 @@ import io.penstock.augment.Augment;
 import io.penstock.augment.AugmentText;
 import io.penstock.augment.StepForm;
 import io.penstock.augment.StepParameters;
+import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Dataset;
+import io.penstock.image.ImageHeader;
+import io.penstock.image.ImageReader;
+import io.penstock.image.PixelFormat;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
@@ -88,7 +92,7 @@ final class AugmentCommand implements Callable<Integer> {
             sortOptions = false,
             abbreviateSynopsis = true,
             description = "Draws what a sample becomes in several epochs, with the parameters under each picture.",
-            footer = {"", "Example: penstock augment show train.tar --image 256x256 --augment rrc=224,flip --sample 17"
+            footer = {"", "Example: penstock augment show train.tar --augment rrc=224,flip --sample 17"
                     + " --grid out.png",
                 "", "The first picture is the sample itself. The others are those that 'penstock stream' and a loader"
                     + " with shuffle(SEED) make of it, before normalization."})
@@ -97,12 +101,14 @@ final class AugmentCommand implements Callable<Integer> {
         private static final String DEFAULT_STEPS = "rrc=224,flip";
         private static final int MOST_PICTURES = 1000;
         private static final int MOST_COLUMNS = 6;
+        private static final long MOST_SHOWN_SIDE = 320;
+        private static final int RGB = 3;
 
         @Mixin
         private Report report;
 
         @Parameters(arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
-        private List<Path> paths;
+        private List<String> names;
 
         @Option(names = "--sample", paramLabel = "N", defaultValue = "0",
                 description = "The sample's index in the store, from 0; default: ${DEFAULT-VALUE}.")
@@ -136,7 +142,7 @@ final class AugmentCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            try (SampleSource source = samples.openPlain(paths, storeOptions); Arena arena = Arena.ofConfined()) {
+            try (SampleSource source = samples.openPlain(names, storeOptions); Arena arena = Arena.ofConfined()) {
                 check(source.dataset());
                 Augment augment = samples.augmenting.pipeline().orElseGet(() -> AugmentText.parse(DEFAULT_STEPS));
                 String field = samples.augmenting.fields(source.dataset()).getFirst();
@@ -145,7 +151,7 @@ final class AugmentCommand implements Callable<Integer> {
                         new TensorSpec(field, image.dtype(), image.shape())));
                 Tensor picture = Tensor.of(arena.allocate(result.byteSize()), DType.U8, result.shape());
                 PictureSheet sheet = new PictureSheet(Math.min(MOST_COLUMNS, (int) Math.ceil(Math.sqrt(count + 1.0))));
-                sheet.add(image, List.of("sample " + sample + ": " + image.dim(0) + " x " + image.dim(1),
+                sheet.add(small(image, arena), List.of("sample " + sample + ": " + image.dim(0) + " x " + image.dim(1),
                         AugmentText.of(augment).replace(",", ", ")));
                 List<Map<String, @Nullable Object>> pictures = new ArrayList<>();
                 for (Place place : places(source.dataset().size())) {
@@ -176,13 +182,40 @@ final class AugmentCommand implements Callable<Integer> {
             }
         }
 
-        /** A copy of the sample's image. */
-        private Tensor image(Dataset dataset, String field, Arena arena) {
-            try (DataLoader loader = DataLoader.builder(dataset.select(sample)).batchSize(1).workers(0).open();
-                    Batch batch = loader.next()) {
+        /** A copy of the sample's image, decoded if it is a file. */
+        private Tensor image(Dataset dataset, String field, Arena arena) throws IOException {
+            try (DataLoader loader = DataLoader.builder(dataset.select(sample)).collator(new StackAndPad())
+                    .batchSize(1).workers(0).open(); Batch batch = loader.next()) {
                 Tensor row = batch.tensor(field).row(0);
-                return Tensor.of(arena.allocate(row.byteSize()).copyFrom(row.segment()), row.dtype(), row.shape());
+                return row.rank() == 1 ? decoded(row, arena)
+                        : Tensor.of(arena.allocate(row.byteSize()).copyFrom(row.segment()), row.dtype(), row.shape());
             }
+        }
+
+        private static Tensor decoded(Tensor file, Arena arena) throws IOException {
+            try (ImageReader reader = new ImageReader(); Arena copying = Arena.ofConfined()) {
+                ImageHeader header = reader.read(copying.allocate(file.byteSize()).copyFrom(file.segment()),
+                        file.byteSize());
+                Tensor pixels = Tensor.of(arena.allocate((long) header.height() * header.width() * RGB), DType.U8,
+                        header.height(), header.width(), RGB);
+                reader.decode(PixelFormat.RGB, 1, pixels.segment(), 0);
+                return pixels;
+            }
+        }
+
+        /** The image, no larger than is shown. */
+        private static Tensor small(Tensor image, Arena arena) {
+            long longer = Math.max(image.dim(0), image.dim(1));
+            if (longer <= MOST_SHOWN_SIDE) {
+                return image;
+            }
+            Augment smaller = Augment.images().resize((int) Math.max(1, image.dim(0) * MOST_SHOWN_SIDE / longer),
+                    (int) Math.max(1, image.dim(1) * MOST_SHOWN_SIDE / longer));
+            TensorSpec result = smaller.result(new TensorSpec("image", image.dtype(), image.shape()));
+            Tensor small = Tensor.of(arena.allocate(result.byteSize()), DType.U8, result.shape());
+            smaller.apply(smaller.parameters(new KeyedRandom(0, 0), 0, (int) image.dim(0), (int) image.dim(1)), image,
+                    small);
+            return small;
         }
 
         /** Where the sample is in each epoch's order. */

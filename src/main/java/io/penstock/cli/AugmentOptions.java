@@ -5,6 +5,7 @@ import io.penstock.augment.Augment;
 import io.penstock.augment.AugmentText;
 import io.penstock.dataset.Dataset;
 import io.penstock.json.Json;
+import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -59,13 +60,21 @@ final class AugmentOptions {
         if (!fields.isEmpty()) {
             return fields;
         }
-        List<String> found = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();
+        List<String> decoded = images.fields().stream().filter(Augment::areImages).map(TensorSpec::name).toList();
+        List<String> found = !decoded.isEmpty() ? decoded : images.fields().stream()
+                .filter(AugmentOptions::hasFiles).map(TensorSpec::name).toList();
         if (found.size() != 1) {
-            throw new UsageException(found.isEmpty() ? "--augment: found no field of images u8[H,W,C] in "
-                    + images.fields() + ", expected one (--image HxW decodes JPEG and PNG)"
+            throw new UsageException(found.isEmpty()
+                    ? "--augment: found no field of images in " + images.fields() + ", expected one"
                     : "--augment-field: missing, expected some of " + found);
         }
         return found;
+    }
+
+    /** Whether a field has image files as stored, by its name. */
+    static boolean hasFiles(TensorSpec field) {
+        return field.dtype() == DType.U8 && field.rank() == 1 && field.isVariable()
+                && DecoderText.isImageName(field.name());
     }
 
     /** The samples with augmented images, if the option was given. */

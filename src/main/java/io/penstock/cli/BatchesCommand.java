@@ -10,7 +10,6 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +41,7 @@ final class BatchesCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<Path> paths;
+    private List<String> names;
 
     @Mixin
     private SampleOptions samples;
@@ -65,7 +64,7 @@ final class BatchesCommand implements Callable<Integer> {
         if (limit != null) {
             UsageException.requireAtLeast(0, "--limit", limit);
         }
-        try (SampleSource source = samples.open(paths, storeOptions)) {
+        try (SampleSource source = samples.open(names, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {

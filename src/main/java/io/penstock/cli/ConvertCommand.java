@@ -6,6 +6,7 @@ import io.penstock.convert.Conversion;
 import io.penstock.convert.ConversionSummary;
 import io.penstock.convert.TargetFormat;
 import io.penstock.decode.Decoder;
+import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
@@ -46,7 +47,11 @@ final class ConvertCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(index = "0", paramLabel = "A", description = "Store to read.")
-    private Path source;
+    private String name;
+
+    /** Where the store to read is; set when the command runs. */
+    @SuppressWarnings("NullAway.Init")
+    private Location source;
 
     @Parameters(index = "1", paramLabel = "B",
             description = "Store to write: a file, a prefix for megatron, or for several tars a name with {000000} in"
@@ -110,6 +115,7 @@ final class ConvertCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         ConversionSummary summary;
+        source = storeOptions.locate(name);
         try (Store store = storeOptions.open(source)) {
             Conversion conversion = new Conversion(store, target, format(store))
                     .fields(fields.isEmpty() ? null : fields).decoders(parsedDecoders(store)).suffixes(suffixes)

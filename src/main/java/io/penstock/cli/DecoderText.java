@@ -28,6 +28,7 @@ final class DecoderText {
             + " npy:DTYPE:SHAPE, numbers:DTYPE:SHAPE, json:DTYPE:PATH";
 
     private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "img", "image", "pil");
+    private static final String TABLE_IMAGE = "image.bytes";
     private static final Pattern IMAGE = Pattern.compile("(rgb|gray):(\\d{1,5})x(\\d{1,5})(:crop(\\d{1,5})?|:exact)?");
     private static final Pattern ARRAY = Pattern.compile("(npy|numbers):(\\w+):([\\dx*]*)");
     private static final Pattern SCALAR = Pattern.compile("int(?::(\\w+))?");
@@ -94,8 +95,14 @@ final class DecoderText {
 
     /** Whether a column holds images: by its encoding or, if it has none as in a table, by its name. */
     static boolean isImage(Column column) {
-        String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
-        String last = encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
-        return column.kind() == Column.Kind.BYTES && (IMAGES.contains(last) || column.name().equals("image.bytes"));
+        return column.kind() == Column.Kind.BYTES
+                && isImageName(column.encoding().isEmpty() || column.name().equals(TABLE_IMAGE) ? column.name()
+                        : column.encoding());
+    }
+
+    /** Whether the name or encoding of a column of bytes says that they are image files. */
+    static boolean isImageName(String name) {
+        return IMAGES.contains(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT))
+                || name.equals(TABLE_IMAGE);
     }
 }

@@ -27,6 +27,7 @@ final class HelpGroups {
                 "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio"));
+        groups.put("Remote stores", List.of("--cache", "--cache-size", "--offline"));
         groups.put("Samples of token stores", List.of("--window", "--stride", "--within-documents", "--documents",
                 "--pack", "--pack-by", "--pack-window"));
         groups.put("Transforms", List.of("--tokens-as", "--decode", "--image", "--augment",

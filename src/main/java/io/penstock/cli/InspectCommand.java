@@ -6,7 +6,6 @@ import io.penstock.store.Inspection;
 import io.penstock.store.Store;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -30,7 +29,7 @@ final class InspectCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "PATH",
             description = "Stores, each given by its folder or by one of its files.")
-    private List<Path> paths;
+    private List<String> names;
 
     @Option(names = "--digest", description = "Read everything and print the SHA-256 of each array.")
     private boolean digest;
@@ -42,8 +41,8 @@ final class InspectCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<Inspection> inspections = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("digest", "B")) {
-            for (Path path : paths) {
-                inspections.add(inspect(path, bar));
+            for (String name : names) {
+                inspections.add(inspect(storeOptions.locate(name), bar));
             }
         }
         if (report.isJson()) {
@@ -55,9 +54,9 @@ final class InspectCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
-    private Inspection inspect(Path path, ProgressBar bar) throws IOException {
+    private Inspection inspect(Location path, ProgressBar bar) throws IOException {
         try (Store store = storeOptions.open(path)) {
-            return Inspection.of(Location.of(path), store,
+            return Inspection.of(path, store,
                     digest ? Inspection.Depth.CONTENT : Inspection.Depth.STRUCTURE, bar::update);
         }
     }

@@ -79,6 +79,8 @@ public final class Penstock implements Runnable {
         commands.put("tune", TuneCommand.class);
         commands.put("augment", AugmentCommand.class);
         commands.put("convert", ConvertCommand.class);
+        commands.put("fetch", FetchCommand.class);
+        commands.put("cache", CacheCommand.class);
         commands.put("verify", VerifyCommand.class);
         commands.put("checksum", ChecksumCommand.class);
         commands.put("state", StateCommand.class);

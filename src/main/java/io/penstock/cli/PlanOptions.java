@@ -32,8 +32,8 @@ import picocli.CommandLine.Option;
 final class PlanOptions {
 
     /** The help text of a command's stores. */
-    static final String STORES = "One or more stores, each given by its folder or by one of its files. Several are"
-            + " concatenated, or mixed with --weights.";
+    static final String STORES = "One or more stores, each given by its folder or by one of its files, local or"
+            + " remote (s3://, https://, http://). Several are concatenated, or mixed with --weights.";
 
     @Option(names = "--batch", defaultValue = "32", paramLabel = "SAMPLES",
             description = "Samples per batch; default: ${DEFAULT-VALUE}.")

@@ -3,17 +3,17 @@ package io.penstock.cli;
 
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
+import io.penstock.io.Location;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Samples of a store without tokens: rows of tensors, or records. */
-record RowSamples(SampleOptions options, Path path, String kind) {
+record RowSamples(SampleOptions options, Location path, String kind) {
 
     /** The field's name if a tensor store has no names. */
     static final String UNNAMED_FIELD = "array";

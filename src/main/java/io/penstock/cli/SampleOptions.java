@@ -18,6 +18,7 @@ import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.RecordStore;
@@ -26,7 +27,6 @@ import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -100,8 +100,8 @@ final class SampleOptions {
     AugmentOptions augmenting;
 
     /** Opens stores as samples, concatenated and augmented; the caller closes them. */
-    SampleSource open(List<Path> paths, StoreOptions storeOptions) throws IOException {
-        SampleSource plain = openPlain(paths, storeOptions);
+    SampleSource open(List<String> stores, StoreOptions storeOptions) throws IOException {
+        SampleSource plain = openPlain(stores, storeOptions);
         try {
             return augmenting.over(plain);
         } catch (Throwable t) {
@@ -111,14 +111,14 @@ final class SampleOptions {
     }
 
     /** Opens stores as samples that are not augmented. */
-    SampleSource openPlain(List<Path> paths, StoreOptions storeOptions) throws IOException {
-        if (pack != null && paths.size() > 1) {
-            throw new UsageException("--pack: found " + paths.size() + " stores, expected one");
+    SampleSource openPlain(List<String> stores, StoreOptions storeOptions) throws IOException {
+        if (pack != null && stores.size() > 1) {
+            throw new UsageException("--pack: found " + stores.size() + " stores, expected one");
         }
         List<SampleSource> sources = new ArrayList<>();
         try {
-            for (Path path : paths) {
-                sources.add(open(path, storeOptions));
+            for (String name : stores) {
+                sources.add(open(storeOptions.locate(name), storeOptions));
             }
             return sources.size() == 1 ? sources.getFirst() : together(sources);
         } catch (Throwable t) {
@@ -141,7 +141,7 @@ final class SampleOptions {
                 sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
     }
 
-    private SampleSource open(Path path, StoreOptions storeOptions) throws IOException {
+    private SampleSource open(Location path, StoreOptions storeOptions) throws IOException {
         Store store = storeOptions.open(path);
         try {
             String kind = storeOptions.format(path);
@@ -156,7 +156,7 @@ final class SampleOptions {
         }
     }
 
-    private SampleSource windows(Path path, String kind, TokenStore store) throws IOException {
+    private SampleSource windows(Location path, String kind, TokenStore store) throws IOException {
         if (!names.isEmpty() || !decoders.isEmpty() || image != null || skipIncomplete
                 || maxLength != null && !documents) {
             throw new UsageException(path + " is a token store: --fields, --decode, --image and --skip-incomplete do"
@@ -201,7 +201,7 @@ final class SampleOptions {
                         + (withinDocuments ? ", within documents" : ""));
     }
 
-    SampleSource packed(Path path, String kind, int tokens, Runnable close, Dataset whole) {
+    SampleSource packed(Location path, String kind, int tokens, Runnable close, Dataset whole) {
         if (window != null || stride != null || withinDocuments || documents) {
             throw new UsageException("--pack: found with --window, --stride, --within-documents or --documents,"
                     + " expected one of them");
@@ -222,7 +222,7 @@ final class SampleOptions {
                         + NumberText.percent(sequences.paddingShare()) + " padding");
     }
 
-    private SampleSource documents(Path path, String kind, TokenStore store) {
+    private SampleSource documents(Location path, String kind, TokenStore store) {
         if (window != null || stride != null || withinDocuments || pack != null) {
             throw new UsageException("--documents: found with --window, --stride, --within-documents or --pack,"
                     + " expected one of them");
@@ -248,7 +248,7 @@ final class SampleOptions {
         return requireNonNullElse(tokenWidth, TokenWidth.STORE);
     }
 
-    SampleSource source(Path path, String kind, Store store, Dataset dataset, String noun) {
+    SampleSource source(Location path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, @Nullable Object> cut = Json.members("fields",
                 dataset.fields().stream().map(TensorSpec::toString).toList());
         return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
@@ -277,7 +277,7 @@ final class SampleOptions {
         return longest == null ? pad : UsageException.valid(() -> pad.cutTo(longest));
     }
 
-    void checkNoWindows(Path path) throws IOException {
+    void checkNoWindows(Location path) throws IOException {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw new UsageException("--window, --stride, --within-documents, --documents and --pack need a token"
                     + " store (--pack also takes one column of lists); " + path + " is not one"

@@ -3,7 +3,7 @@ package io.penstock.cli;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import java.nio.file.Path;
+import io.penstock.io.Location;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,12 +23,11 @@ import org.jspecify.annotations.Nullable;
  * @param cut how samples are cut out of the store, as JSON writers take it
  * @param text the same for people, for example {@code 80 windows of 128+1 tokens}
  */
-record SampleSource(Path path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
+record SampleSource(Location path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
         long maxLength, List<Long> sizes, long[] blockStarts, Map<String, @Nullable Object> cut, String text)
         implements AutoCloseable {
 
     static final long[] NO_BLOCKS = {};
-
 
     /** The same samples with other fields. */
     SampleSource with(Dataset other, Map<String, @Nullable Object> otherCut, String otherText) {

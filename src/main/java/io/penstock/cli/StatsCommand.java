@@ -43,7 +43,7 @@ final class StatsCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<Path> paths;
+    private List<String> names;
 
     @Option(names = "--baseline", paramLabel = "FILE",
             description = "Compare with FILE, written by --save. Repeat it to merge the files of several ranks.")
@@ -93,7 +93,7 @@ final class StatsCommand implements Callable<Integer> {
         }
         UsageException.requireFolder("--save", save);
         DataProfile baseline = baseline();
-        try (SampleSource source = samples.open(paths, storeOptions)) {
+        try (SampleSource source = samples.open(names, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             DataStatistics statistics = DataStatistics.builder().every(every).maxValues(values).build();
             long count = count(batches);

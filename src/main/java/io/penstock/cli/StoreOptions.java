@@ -46,13 +46,21 @@ final class StoreOptions {
     @Mixin
     private DecodeOptions decode;
 
+    @Mixin
+    private RemoteOptions remote;
+
+    /** The file or folder that an argument names: a path, or the URI of a remote file. */
+    Location locate(String name) {
+        return remote.locate(name);
+    }
+
     /** The name of the format that was given or is detected. */
-    String format(Path path) throws IOException {
-        return format == null ? StoreFormats.recognize(Location.of(path)).name() : format;
+    String format(Location path) throws IOException {
+        return format == null ? StoreFormats.recognize(path).name() : format;
     }
 
     /** Opens a store; the caller closes it. */
-    Store open(Path path) throws IOException {
+    Store open(Location path) throws IOException {
         checkCombination();
         try {
             return Store.open(path, unchecked());
@@ -68,9 +76,9 @@ final class StoreOptions {
         }
     }
 
-    private static boolean isRecognized(Path path) throws IOException {
+    private static boolean isRecognized(Location path) throws IOException {
         try {
-            StoreFormats.recognize(Location.of(path));
+            StoreFormats.recognize(path);
             return true;
         } catch (MalformedStoreException _) {
             return false;
@@ -78,7 +86,11 @@ final class StoreOptions {
     }
 
     /** Advice for a path that is no store, or none of tokens: to tokenize text. Empty if it is not text. */
-    static String tokenizeHint(Path path) throws IOException {
+    static String tokenizeHint(Location location) throws IOException {
+        if (location.local().isEmpty()) {
+            return "";
+        }
+        Path path = location.local().get();
         List<Path> files = List.of(path);
         if (Files.isDirectory(path)) {
             try (Stream<Path> inside = Files.list(path)) {
@@ -90,7 +102,7 @@ final class StoreOptions {
                 return "";
             }
         }
-        return files.isEmpty() ? "" : "; this is text: make a token store of it with 'penstock tokenize " + path
+        return files.isEmpty() ? "" : "; this is text: make a token store of it with 'penstock tokenize " + location
                 + " -o STORE'";
     }
 

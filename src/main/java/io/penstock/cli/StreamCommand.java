@@ -38,7 +38,7 @@ final class StreamCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<Path> paths;
+    private List<String> names;
 
     @Mixin
     private SampleOptions samples;
@@ -75,7 +75,7 @@ final class StreamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        try (SampleSource source = samples.open(paths, storeOptions);
+        try (SampleSource source = samples.open(names, storeOptions);
                 ChosenDevice device = UsageException.valid(target::open)) {
             BatchSampler batches = start(plan.batches(source));
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);

@@ -47,7 +47,7 @@ final class TuneCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<Path> paths;
+    private List<String> names;
 
     @Option(names = "--budget", defaultValue = "60s", paramLabel = "TIME", converter = AmountText.Time.class,
             description = "Time to search, for example 30s or 2m; default: ${DEFAULT-VALUE}.")
@@ -92,9 +92,10 @@ final class TuneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        PageCache pages = PageCache.of(paths);
+        PageCache pages = PageCache.of(names.stream().map(storeOptions::locate)
+                .flatMap(location -> location.local().stream()).toList());
         try (ChosenDevice device = UsageException.valid(target::open);
-                SampleSource source = samples.open(paths, storeOptions)) {
+                SampleSource source = samples.open(names, storeOptions)) {
             BatchSampler batches = plan.batches(source);
             Map<String, @Nullable Object> fields = plan.fields(source, batches);
             String text = plan.text(source, batches);
@@ -123,7 +124,7 @@ final class TuneCommand implements Callable<Integer> {
 
     /** A mapped page does not leave the page cache, so a cold round needs a closed store. */
     private LoaderSource.Opened reopened(Device device) throws IOException {
-        SampleSource source = samples.open(paths, storeOptions);
+        SampleSource source = samples.open(names, storeOptions);
         try {
             return new LoaderSource.Opened(builder(source, plan.batches(source), device), source::close);
         } catch (Throwable t) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-import io.penstock.io.Location;
 import io.penstock.store.integrity.CheckedFile;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,7 +32,7 @@ final class VerifyCommand implements Callable<Integer> {
     @Parameters(arity = "1..*", paramLabel = "PATH",
             description = "Stores, each given by its folder or by one of its files; or any files or folders with"
                     + " checksums.")
-    private List<Path> paths;
+    private List<String> names;
 
     @Option(names = "--threads", paramLabel = "N", description = "Reading threads; default: one per processor.")
     private int threads = Runtime.getRuntime().availableProcessors();
@@ -47,8 +45,8 @@ final class VerifyCommand implements Callable<Integer> {
         UsageException.requireAtLeast(1, "--threads", threads);
         List<Verification> results = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("verify", "B")) {
-            for (Path path : paths) {
-                results.add(Verification.run(Location.of(path), storeOptions.options(), threads, bar::update));
+            for (String name : names) {
+                results.add(Verification.run(storeOptions.locate(name), storeOptions.options(), threads, bar::update));
             }
         }
         if (report.isJson()) {

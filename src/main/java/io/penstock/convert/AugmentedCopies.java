@@ -12,6 +12,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.Sampler;
+import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.StreamedTensor;
@@ -21,7 +22,9 @@ import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 record AugmentedCopies(Conversion conversion, Setting setting) {
 
     private static final String WHAT = "a field of numbers of one shape (decode images to one size)";
+    private static final Set<String> FILES = Set.of("jpg", "jpeg", "jfif", "png", "image/jpeg", "image/png", "image");
     private static final long BATCH_BYTES = 4 << 20;
     private static final int MOST_ROWS = 64;
 
@@ -65,10 +69,11 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
             default -> throw refused(conversion.source);
         };
         List<String> images = images(fields.values().stream().map(one -> one.fields().getFirst()).toList());
-        if (conversion.format == TargetFormat.NPY && conversion.fields == null) {
-            conversion.lose("fields", fields.keySet().stream().filter(name -> !images.contains(name)).toList());
-            fields.keySet().retainAll(images);
-        }
+        List<String> left = fields.entrySet().stream().filter(field -> !images.contains(field.getKey())
+                && (field.getValue().fields().getFirst().isVariable()
+                || conversion.format == TargetFormat.NPY && conversion.fields == null)).map(Map.Entry::getKey).toList();
+        conversion.lose("fields", left);
+        fields.keySet().removeAll(left);
         if (conversion.format == TargetFormat.NPY && fields.size() > 1) {
             throw new ConversionException(
                     "npy holds one field, found " + fields.keySet() + " (select one with fields)");
@@ -104,7 +109,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
     private long ofRecords(RecordStore store, Map<String, Dataset> fields) throws IOException {
         RecordFields all = RecordFields.of(store);
         List<RecordColumns.Field> columns = new RecordColumns(conversion, store).fields(false,
-                field -> field.isNumbers() && !field.spec().isVariable(), WHAT);
+                field -> field.isNumbers() && !field.spec().isVariable() || hasFiles(field), WHAT);
         for (RecordColumns.Field column : columns) {
             all = all.and(column.spec().name(), column.decoder());
         }
@@ -141,10 +146,22 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         return sizes.getFirst();
     }
 
-    /** The names of the fields to augment. */
+    /** Tells whether a column has image files as stored, which the pipeline decodes. */
+    boolean hasFiles(RecordColumns.Field field) {
+        Column column = field.column();
+        if (column.kind() != Column.Kind.BYTES || conversion.decoder(column.name()) != null) {
+            return false;
+        }
+        String encoding = column.encoding().isEmpty() ? column.name() : column.encoding();
+        return setting.images.contains(column.name())
+                || FILES.contains(encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT));
+    }
+
+    /** The names of the fields to augment, of those with numbers of one shape or with image files. */
     List<String> images(List<TensorSpec> fields) throws ConversionException {
-        List<String> found = setting.images.isEmpty()
-                ? fields.stream().filter(Augment::areImages).map(TensorSpec::name).toList() : setting.images;
+        List<String> found = setting.images.isEmpty() ? fields.stream()
+                .filter(field -> Augment.areImages(field) || field.isVariable()).map(TensorSpec::name).toList()
+                : setting.images;
         if (found.isEmpty() || setting.images.isEmpty() && found.size() > 1) {
             throw new ConversionException("found " + (found.isEmpty() ? "no images u8[H,W,C] of one size in "
                     + RecordColumns.some(fields) : "several fields of images: " + found) + ", expected "

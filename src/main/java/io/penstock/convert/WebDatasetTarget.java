@@ -111,7 +111,7 @@ final class WebDatasetTarget implements AutoCloseable {
         List<RecordColumns.Field> fields = new ArrayList<>();
         for (int c : chosen) {
             RecordColumns.Field field = columns.field(c, false);
-            if (field != null) {
+            if (field != null && (!field.spec().isVariable() || copies.hasFiles(field))) {
                 fields.add(field);
             }
         }

@@ -132,11 +132,12 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
                     "Use a sampler that computes a sample from its position, or larger batches."));
 
     private void stages() {
-        Optional<PartTime> dearest = new PartShares(facts.recording.parts()).dearest();
+        PartShares parts = new PartShares(facts.recording.parts());
         for (StageRule rule : STAGES) {
             double share = facts.share(rule.cause);
-            if (share >= StepRules.INFO_SHARE && dearest.isPresent()
-                    && (rule.stage == Stage.DECODE || rule.stage == Stage.TRANSFORM)) {
+            Optional<PartTime> dearest = rule.stage == Stage.TRANSFORM ? parts.dearest()
+                    : rule.stage == Stage.DECODE ? parts.dearestWithDecoding() : Optional.empty();
+            if (share >= StepRules.INFO_SHARE && dearest.isPresent()) {
                 steps(rule, share, dearest.get());
             } else {
                 find(rule.verdict, share, rule.summary, rule.action, evidence(rule.stage));
@@ -144,20 +145,23 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         }
     }
 
-    /** Names the dearest step, and what it would give not to have it in the workers. */
+    /** Names the dearest step, and what it would give not to have it in the workers; only steps run on the device. */
     private void steps(StageRule rule, double share, PartTime dearest) {
-        double ofWork = new PartShares(facts.recording.parts()).share(dearest);
+        PartShares parts = new PartShares(facts.recording.parts());
+        double ofWork = parts.share(dearest);
+        boolean isStep = parts.dearest().filter(dearest::equals).isPresent();
         WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
-        double device = gain(whatIf, WhatIf.Reading.DEVICE);
+        double device = isStep ? gain(whatIf, WhatIf.Reading.DEVICE) : Double.NaN;
         double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
         Map<String, @Nullable Object> evidence = evidence(rule.stage);
         evidence.putAll(Json.members("dearest_step", dearest.name(), "dearest_step_share", ofWork,
                 "gain_on_device", device, "gain_offline", offline));
         find(rule.verdict, share, rule.summary + "; " + dearest.name() + " is " + NumberText.percent(ofWork)
                 + " of the work on a sample",
-                "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
-                        + " more samples/s), write augmented samples once with 'penstock convert --augment' ("
-                        + NumberText.percent(offline) + " more), or use more workers if cores are free.", evidence);
+                (isStep ? "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
+                        + " more samples/s), write" : "Write") + " augmented samples once with 'penstock convert"
+                        + " --augment' (" + NumberText.percent(offline) + " more samples/s), or use more workers if"
+                        + " cores are free.", evidence);
     }
 
     private double gain(WhatIf whatIf, WhatIf.Reading reading) {

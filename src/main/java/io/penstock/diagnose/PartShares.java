@@ -25,6 +25,11 @@ record PartShares(List<PartTime> parts) {
                 .max(Comparator.comparingLong(PartTime::nanos));
     }
 
+    /** The part that takes the most time, where a map tells its steps. */
+    Optional<PartTime> dearestWithDecoding() {
+        return dearest().isEmpty() ? Optional.empty() : parts.stream().max(Comparator.comparingLong(PartTime::nanos));
+    }
+
     /** A part's share of the time of all. */
     double share(PartTime part) {
         return part.nanos() / nanos(parts);

@@ -158,8 +158,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
             Distribution stepMillis, Distribution waitMillis, Distribution exposedMillis, List<StageRow> stages,
             List<PartRow> parts, List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches,
-            ColdStart coldStart, Tail tail, Gc gc, double readAmplification, @Nullable Headroom headroom, List<Prediction> whatIf,
-            List<StepPoint> series, List<BatchTimes> timeline) {
+            ColdStart coldStart, Tail tail, Gc gc, double readAmplification, @Nullable Headroom headroom,
+            List<Prediction> whatIf, List<StepPoint> series, List<BatchTimes> timeline) {
     }
 
     /**

@@ -7,6 +7,7 @@ import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
 /**
@@ -23,9 +24,14 @@ public final class Fingerprint {
 
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
-     * device's read-ahead, around each.
+     * device's read-ahead, around each. Of a remote file it takes the size and the version, and fetches nothing.
      */
     public Fingerprint add(MappedFile file) {
+        if (file.remoteVersion().isPresent()) {
+            sha256.update((file.byteSize() + "\n" + file.remoteVersion().get() + "\n")
+                    .getBytes(StandardCharsets.UTF_8));
+            return this;
+        }
         long size = file.byteSize();
         int blocks = blocks(size);
         for (Advice advice : new Advice[] {Advice.WILL_NEED, Advice.POPULATE_READ}) {

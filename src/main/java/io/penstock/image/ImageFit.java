@@ -12,10 +12,6 @@ public final class ImageFit {
     /** How to treat the size. */
     enum Mode { EXACT, STRETCH, SHORTER_SIDE }
 
-    /** With scaled decoding, a decoded side has at least this many times the pixels of the resized one. */
-    private static final int REDUCING_GAP = 2;
-    private static final int MAX_DENOMINATOR = 8;
-
     final Mode mode;
     final int height;
     final int width;
@@ -105,20 +101,6 @@ public final class ImageFit {
     /** {@return the pixels in a row of the resulting images} */
     public int width() {
         return width;
-    }
-
-    /** Returns how many times smaller to decode an upright image that will be resized. */
-    int denominator(int sourceWidth, int sourceHeight, int resizedWidth, int resizedHeight) {
-        if (!scaledDecoding) {
-            return 1;
-        }
-        int denominator = MAX_DENOMINATOR;
-        while (denominator > 1
-                && (ImageReader.scaled(sourceWidth, denominator) < (long) REDUCING_GAP * resizedWidth
-                || ImageReader.scaled(sourceHeight, denominator) < (long) REDUCING_GAP * resizedHeight)) {
-            denominator /= 2;
-        }
-        return denominator;
     }
 
     @Override

@@ -2,7 +2,6 @@
 package io.penstock.image;
 
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.internal.Scratch;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -13,11 +12,7 @@ import java.util.Objects;
 public final class ImageFitter implements AutoCloseable {
 
     private final ImageFit fit;
-    private final PixelFormat format;
-    private final ImageReader reader;
-    private final Resizer resizer = new Resizer(Resizer.Filter.BILINEAR);
-    private final Scratch decoded = new Scratch();
-    private final Scratch turned = new Scratch();
+    private final FrameDecoder decoder;
 
     /**
      * Creates a fitter.
@@ -28,8 +23,8 @@ public final class ImageFitter implements AutoCloseable {
      */
     public ImageFitter(ImageFit fit, PixelFormat format, ImageReader reader) {
         this.fit = Objects.requireNonNull(fit, "fit");
-        this.format = Objects.requireNonNull(format, "format");
-        this.reader = Objects.requireNonNull(reader, "reader");
+        this.decoder = new FrameDecoder(Objects.requireNonNull(format, "format"), fit.upright, fit.scaledDecoding,
+                Objects.requireNonNull(reader, "reader"));
     }
 
     /**
@@ -44,41 +39,23 @@ public final class ImageFitter implements AutoCloseable {
      */
     public void read(MemorySegment image, long imageBytes, MemorySegment target, long targetOffset)
             throws ImageException, MissingLibraryException {
-        ImageHeader header = reader.read(image, imageBytes);
-        int orientation = fit.upright ? Math.max(header.orientation, Orientation.UPRIGHT) : Orientation.UPRIGHT;
-        boolean transposed = Orientation.isTransposed(orientation);
-        int width = transposed ? header.height : header.width;
-        int height = transposed ? header.width : header.height;
-        int resizedWidth = fit.width;
-        int resizedHeight = fit.height;
-        if (fit.mode == ImageFit.Mode.EXACT && (width != fit.width || height != fit.height)) {
-            throw new ImageException("an image of " + width + "x" + height + " pixels" + (orientation > 1
-                    ? " upright" : ""), fit.width + "x" + fit.height);
+        ImageFrame frame = decoder.read(image, imageBytes);
+        int width = frame.width;
+        int height = frame.height;
+        switch (fit.mode) {
+            case EXACT -> {
+                if (width != fit.width || height != fit.height) {
+                    throw new ImageException("an image of " + width + "x" + height + " pixels"
+                            + (decoder.turns() ? " upright" : ""), fit.width + "x" + fit.height);
+                }
+            }
+            case STRETCH -> frame.resize(fit.height, fit.width, Resizer.Filter.BILINEAR);
+            case SHORTER_SIDE -> {
+                frame.resize(resized(height, width), resized(width, height), Resizer.Filter.BILINEAR);
+                frame.crop(margin(frame.height, fit.height), margin(frame.width, fit.width), fit.height, fit.width);
+            }
         }
-        if (fit.mode == ImageFit.Mode.SHORTER_SIDE) {
-            resizedWidth = resized(width, height);
-            resizedHeight = resized(height, width);
-        }
-        if (width == fit.width && height == fit.height && resizedWidth == width && resizedHeight == height
-                && orientation == Orientation.UPRIGHT) {
-            reader.decode(format, 1, target, targetOffset);
-            return;
-        }
-        int denominator = reader.scalesFaster()
-                ? fit.denominator(width, height, resizedWidth, resizedHeight) : 1;
-        int decodedWidth = ImageReader.scaled(header.width, denominator);
-        int decodedHeight = ImageReader.scaled(header.height, denominator);
-        long bytes = (long) decodedWidth * decodedHeight * format.channels();
-        MemorySegment pixels = atLeast(decoded, bytes);
-        reader.decode(format, denominator, pixels, 0);
-        if (orientation != Orientation.UPRIGHT) {
-            MemorySegment upright = atLeast(turned, bytes);
-            Orientation.turn(orientation, pixels, decodedWidth, decodedHeight, format.channels(), upright, 0);
-            pixels = upright;
-        }
-        resizer.resize(pixels, transposed ? decodedHeight : decodedWidth, transposed ? decodedWidth : decodedHeight,
-                format.channels(), resizedWidth, resizedHeight, margin(resizedWidth, fit.width),
-                margin(resizedHeight, fit.height), fit.width, fit.height, target, targetOffset);
+        decoder.decode(target, targetOffset);
     }
 
     /** Returns the length of a side after the shorter one is resized. */
@@ -95,19 +72,9 @@ public final class ImageFitter implements AutoCloseable {
         return (int) Math.rint((resized - part) / 2.0);
     }
 
-    private static MemorySegment atLeast(Scratch scratch, long bytes) throws ImageException {
-        try {
-            return scratch.of(bytes);
-        } catch (OutOfMemoryError _) {
-            throw new ImageException("pixels of " + bytes + " bytes", "a size that fits in memory");
-        }
-    }
-
     /** Frees the buffers and closes the reader. Further calls do nothing. */
     @Override
     public void close() {
-        reader.close();
-        decoded.close();
-        turned.close();
+        decoder.close();
     }
 }

@@ -32,6 +32,7 @@ public final class ImageReader implements AutoCloseable {
     private final ImageHeader header = new ImageHeader();
     private final JpegHeader jpegHeader = new JpegHeader();
     private final PngHeader pngHeader = new PngHeader();
+    private final ImagePart whole = new ImagePart();
     private @Nullable JpegDecoder jpeg;
     private @Nullable PngDecoder png;
     private @Nullable MemorySegment stored;
@@ -146,26 +147,79 @@ public final class ImageReader implements AutoCloseable {
 
     private void decode(@Nullable PixelFormat format, int denominator, long bytes, MemorySegment target,
             long targetOffset) throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
+        if (isJpeg(denominator)) {
+            whole.set(0, 0, scaled(header.width, denominator), scaled(header.height, denominator));
+            whole.pixelBytes = format == null ? header.layout.channels() : format.channels();
+            jpeg(image, format, denominator, whole, target, targetOffset);
+        } else {
+            png(image, format, target, targetOffset);
+        }
+    }
+
+    /**
+     * Enlarges a part of the current image to what {@link #decode(PixelFormat, int, ImagePart, MemorySegment)} decodes
+     * for it. May change the bytes in a pixel.
+     *
+     * @param part the part that is needed; it is changed
+     */
+    void cover(PixelFormat format, int denominator, ImagePart part) throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        if (isJpeg(denominator)) {
+            jpeg().cover(header, image, storedBytes, format, denominator, part);
+        } else {
+            part.set(0, 0, header.width, header.height);
+            part.pixelBytes = format.channels();
+        }
+    }
+
+    /** Decodes what {@link #cover} made of a part. */
+    void decode(PixelFormat format, int denominator, ImagePart part, MemorySegment target)
+            throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        Objects.checkFromIndexSize(0, part.byteSize(), target.byteSize());
+        if (isJpeg(denominator)) {
+            jpeg(image, format, denominator, part, target, 0);
+        } else {
+            png(image, format, target, 0);
+        }
+    }
+
+    private MemorySegment stored() {
         if (stored == null) {
             throw new IllegalStateException("no image was read");
         }
+        return stored;
+    }
+
+    private boolean isJpeg(int denominator) {
         boolean isJpeg = header.format == ImageFormat.JPEG;
         if (denominator != 1 && !(isJpeg && (denominator == 2 || denominator == 4 || denominator == 8))) {
             throw new IllegalArgumentException(header.format + " decoded " + denominator + " times smaller");
         }
-        Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
-        if (isJpeg) {
-            if (jpeg == null) {
-                jpeg = jpegLibrary.open();
-            }
-            jpegHeader.checkScans();
-            jpeg.decode(jpegHeader, header, stored, storedBytes, format, denominator, target, targetOffset);
-        } else {
-            if (png == null) {
-                png = new PngDecoder();
-            }
-            png.decode(pngHeader, header, stored, format, target, targetOffset);
+        return isJpeg;
+    }
+
+    private JpegDecoder jpeg() throws MissingLibraryException {
+        if (jpeg == null) {
+            jpeg = jpegLibrary.open();
         }
+        return jpeg;
+    }
+
+    private void jpeg(MemorySegment image, @Nullable PixelFormat format, int denominator, ImagePart part,
+            MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
+        jpegHeader.checkScans();
+        jpeg().decode(jpegHeader, header, image, storedBytes, format, denominator, part, target, targetOffset);
+    }
+
+    private void png(MemorySegment image, @Nullable PixelFormat format, MemorySegment target, long targetOffset)
+            throws ImageException {
+        if (png == null) {
+            png = new PngDecoder();
+        }
+        png.decode(pngHeader, header, image, format, target, targetOffset);
     }
 
     /** Whether decoding the current image at a smaller scale takes less time. */

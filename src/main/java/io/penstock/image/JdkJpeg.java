@@ -53,7 +53,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     @Override
     public void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
-            @Nullable PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            @Nullable PixelFormat format, int denominator, ImagePart part, MemorySegment target, long targetOffset)
             throws ImageException {
         if (jpeg.arithmetic) {
             throw new ImageException("arithmetic coding", "Huffman coding (libturbojpeg reads both)");

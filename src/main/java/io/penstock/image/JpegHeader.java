@@ -28,7 +28,7 @@ final class JpegHeader {
     private static final int DAC = 0xCC;
     private static final int SOF15 = 0xCF;
     private static final int SOI = 0xD8;
-    private static final int EOI = 0xD9;
+    static final int EOI = 0xD9;
     private static final int SOS = 0xDA;
     private static final int APP0 = 0xE0;
     private static final int APP1 = 0xE1;

@@ -55,8 +55,8 @@ public final class Orientation {
         int rows = transposed ? width : height;
         int columns = transposed ? height : width;
         // Where the first upright pixel is stored, and the distances to its neighbors on the right and below.
-        boolean fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-        boolean fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+        boolean fromRight = isFromRight(orientation);
+        boolean fromBottom = isFromBottom(orientation);
         long right = fromRight ? -pixelBytes : pixelBytes;
         long down = (long) width * (fromBottom ? -pixelBytes : pixelBytes);
         long first = (fromRight ? width - 1L : 0) * pixelBytes
@@ -73,6 +73,47 @@ public final class Orientation {
                 from += columnStep;
             }
         }
+    }
+
+    /** Whether the first upright pixel is stored in the last column. */
+    private static boolean isFromRight(int orientation) {
+        return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+    }
+
+    /** Whether the first upright pixel is stored in the last row. */
+    private static boolean isFromBottom(int orientation) {
+        return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+    }
+
+    /**
+     * Sets a part to where a part of the upright image is stored.
+     *
+     * @param width pixels in a stored row
+     * @param height stored rows
+     */
+    static void toStored(int orientation, int left, int top, int columns, int rows, int width, int height,
+            ImagePart part) {
+        boolean transposed = isTransposed(orientation);
+        int storedColumns = transposed ? rows : columns;
+        int storedRows = transposed ? columns : rows;
+        int x = transposed ? top : left;
+        int y = transposed ? left : top;
+        part.set(isFromRight(orientation) ? width - x - storedColumns : x,
+                isFromBottom(orientation) ? height - y - storedRows : y, storedColumns, storedRows);
+    }
+
+    /** Returns the first upright column of a stored part; {@link #toStored} has the parameters. */
+    static int uprightLeft(int orientation, ImagePart part, int width, int height) {
+        return isTransposed(orientation)
+                ? isFromBottom(orientation) ? height - part.top - part.height : part.top
+                : isFromRight(orientation) ? width - part.left - part.width : part.left;
+    }
+
+    /** Returns the first upright row of a stored part; {@link #toStored} has the parameters. */
+    static int uprightTop(int orientation, ImagePart part, int width, int height) {
+        return isTransposed(orientation)
+                ? isFromRight(orientation) ? width - part.left - part.width : part.left
+                : isFromBottom(orientation) ? height - part.top - part.height : part.top;
     }
 
     /**

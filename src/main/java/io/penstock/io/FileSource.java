@@ -47,6 +47,16 @@ public interface FileSource {
     FileInfo info(String path) throws IOException;
 
     /**
+     * {@return the same, not remembered from an earlier call}
+     *
+     * @param path the path
+     * @throws IOException if the source fails; a missing path is no error
+     */
+    default FileInfo infoNow(String path) throws IOException {
+        return info(path);
+    }
+
+    /**
      * Lists the regular files of a folder, without subfolders.
      *
      * @param folder the folder's path
@@ -86,6 +96,18 @@ public interface FileSource {
      * @param path the path
      */
     default Optional<Path> local(String path) {
+        return Optional.empty();
+    }
+
+    /**
+     * {@return a local file for what a reader derives from the present version of a file, such as an index, and which
+     * need not exist; empty if this source has no place for it}
+     *
+     * @param path the file's path
+     * @param name what is derived, as a name
+     * @throws IOException if the source fails
+     */
+    default Optional<Path> derived(String path, String name) throws IOException {
         return Optional.empty();
     }
 }

@@ -146,6 +146,15 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * {@return the same, not remembered from an earlier call}
+     *
+     * @throws IOException if the source fails
+     */
+    public FileInfo infoNow() throws IOException {
+        return source.infoNow(path);
+    }
+
+    /**
      * {@return whether this is a regular file}
      *
      * @throws IOException if the source fails
@@ -257,6 +266,17 @@ public record Location(FileSource source, String path) {
      */
     public Optional<Path> local() {
         return source.local(path);
+    }
+
+    /**
+     * {@return a local file for what a reader derives from the present version of this file, and which need not exist;
+     * empty if its source has no place for it, as local ones have none}
+     *
+     * @param name what is derived, as a name
+     * @throws IOException if the source fails
+     */
+    public Optional<Path> derived(String name) throws IOException {
+        return source.derived(path, name);
     }
 
     /**

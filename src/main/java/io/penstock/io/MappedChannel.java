@@ -2,13 +2,18 @@
 package io.penstock.io;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.SeekableByteChannel;
 
-/** Reads a mapped file sequentially, range by range; owns the file. */
+/** Reads a mapped file sequentially, range by range, and fetches ahead; owns the file. */
 final class MappedChannel implements SeekableByteChannel {
+
+    /** Who has read so much is taken to read on. */
+    private static final long SEQUENTIAL_BYTES = 1 << 20;
+    private static final long READ_AHEAD_BYTES = 64 << 20;
 
     private final MappedFile file;
     private long position;
@@ -27,7 +32,17 @@ final class MappedChannel implements SeekableByteChannel {
             return -1;
         }
         int bytes = (int) Math.min(target.remaining(), file.byteSize() - position);
-        file.reading(() -> target.put(file.range(position, bytes).asByteBuffer()));
+        MemorySegment into = MemorySegment.ofBuffer(target);
+        long before;
+        do {
+            before = file.drops();
+            file.fetch(position, bytes);
+            if (position >= SEQUENTIAL_BYTES) {
+                file.prefetch(position + bytes, READ_AHEAD_BYTES);
+            }
+            file.reading(() -> into.copyFrom(file.mapping().asSlice(position, bytes)));
+        } while (file.drops() != before);
+        target.position(target.position() + bytes);
         position += bytes;
         return bytes;
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.internal.Leak;
 import io.penstock.io.file.RegularFile;
 import io.penstock.os.FileStatus;
@@ -11,12 +9,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
-import java.util.SplittableRandom;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Remote files.</b> A remote file is mapped as a sparse local file: each range must be
  * {@linkplain #require fetched} before it is read. {@link #segment} fetches all of it, {@link #range} a part; spans and
- * their readers fetch what they read. Local files need no fetch.
+ * their readers fetch what they read. Local files need no fetch. What a {@link SpanReader} copies may be dropped again;
+ * all else that was fetched stays while the file is open.
  *
  * <p><b>Threads.</b> Any number may read. Call {@link #close} when none does: a later read throws
  * {@link IllegalStateException} and never returns another file's bytes.
@@ -42,9 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class MappedFile implements AutoCloseable {
 
     private static final long REFRESH_NANOS = 200_000_000;
-    private static final int RESIDENCY_SAMPLES = 64;
-    /** One page in 64 may be missing: faulting more of them in costs more than reading the others by call. */
-    private static final double WARM_SHARE = 0.98;
 
     private final Location location;
     /** The mapped file: the file itself, or its sparse copy. */
@@ -79,7 +76,7 @@ public final class MappedFile implements AutoCloseable {
         this.segment = segment;
         this.fd = fd;
         this.watch = new ChangeWatch(this, fd, path, status);
-        this.warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+        this.warm = looksWarm();
         this.refreshedNanos = System.nanoTime();
         this.leak = Leak.watch(this, "file", location);
     }
@@ -173,7 +170,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public MemorySegment segment() {
         if (fetcher != null && !whole) {
-            fetch(fetcher, 0, segment.byteSize());
+            require(0, segment.byteSize());
             whole = true;
         }
         return segment;
@@ -201,26 +198,40 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Fetches the missing bytes of a range; does nothing for a local file.
+     * Fetches the missing bytes of a range, which then stay while the file is open; does nothing for a local file.
      *
      * @param offset the range's first byte
      * @param bytes its length; bytes after the file's end are ignored
      * @throws UncheckedIOException if the fetch fails; names the file
      */
     public void require(long offset, long bytes) {
-        if (fetcher != null) {
-            fetch(fetcher, offset, bytes);
+        if (fetcher != null && clipped(offset, bytes) > 0) {
+            fetcher.keep(offset, clipped(offset, bytes));
         }
     }
 
-    /** Not in {@link #require}, which must stay small enough to be inlined. */
-    private void fetch(RangeFetcher from, long offset, long bytes) {
-        if (closed) {
-            throw new IllegalStateException(location + ": the file is closed");
+    /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as before this call. */
+    void fetch(long offset, long bytes) {
+        if (fetcher != null && clipped(offset, bytes) > 0) {
+            fetcher.fetch(offset, clipped(offset, bytes));
         }
-        if (offset >= 0 && offset < segment.byteSize() && bytes > 0) {
-            from.fetch(offset, Math.min(bytes, segment.byteSize() - offset));
-        }
+    }
+
+    private long clipped(long offset, long bytes) {
+        checkOpen();
+        return offset < 0 ? 0 : Math.min(bytes, segment.byteSize() - offset);
+    }
+
+    /** Returns a number that has changed before fetched bytes are dropped; constant for a local file. */
+    long drops() {
+        // The copy before this call must not be read after it.
+        VarHandle.acquireFence();
+        return fetcher == null ? 0 : fetcher.drops();
+    }
+
+    /** {@return the version of a remote file, from {@link FileSource#info}; empty for a local file} */
+    public Optional<String> remoteVersion() {
+        return fetcher == null ? Optional.empty() : Optional.of(version);
     }
 
     /** Tells whether ranges may be missing. */
@@ -244,10 +255,11 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean advise(Advice advice, long offset, long bytes) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
-        if (advice == Advice.WILL_NEED) {
-            prefetch(offset, bytes);
-        } else if (advice == Advice.POPULATE_READ) {
-            require(offset, bytes);
+        if (advice == Advice.WILL_NEED && !prefetch(offset, bytes)) {
+            return false;
+        }
+        if (advice == Advice.POPULATE_READ) {
+            fetch(offset, bytes);
         }
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
@@ -269,23 +281,7 @@ public final class MappedFile implements AutoCloseable {
      * @return the share, 0 to 1; 1 if the OS cannot tell or the file is empty
      */
     public double residency(int samples) {
-        if (!Posix.AVAILABLE || segment.byteSize() == 0) {
-            return 1;
-        }
-        var random = new SplittableRandom(System.nanoTime());
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment flag = scratch.allocate(JAVA_BYTE);
-            int resident = 0;
-            for (int i = 0; i < samples; i++) {
-                long at = (long) ((i + random.nextDouble()) / samples * segment.byteSize());
-                resident += isResident(Math.min(at, segment.byteSize() - 1), flag) ? 1 : 0;
-            }
-            return (double) resident / samples;
-        }
-    }
-
-    private boolean isResident(long offset, MemorySegment flag) {
-        return Posix.isResident(segment.asSlice(offset & -Posix.PAGE_BYTES, 1), flag);
+        return Residency.share(segment, samples);
     }
 
     /**
@@ -296,12 +292,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean isResident(long offset) {
         Objects.checkIndex(offset, segment.byteSize());
-        if (!Posix.AVAILABLE) {
-            return true;
-        }
-        try (Arena scratch = Arena.ofConfined()) {
-            return isResident(offset, scratch.allocate(JAVA_BYTE));
-        }
+        return Residency.has(segment, offset);
     }
 
     /**
@@ -382,29 +373,35 @@ public final class MappedFile implements AutoCloseable {
      * @throws IllegalStateException if this file is closed
      */
     public boolean isCurrent() throws IOException {
-        if (closed) {
-            throw new IllegalStateException(location + ": the file is closed");
-        }
-        return location.info().version().equals(version);
+        checkOpen();
+        return location.infoNow().version().equals(version);
     }
 
-    /** Tells whether most of the file was in the page cache at the last {@link #refresh}. */
+    private boolean looksWarm() {
+        return Residency.isWarm(segment) && (fetcher == null || fetcher.isPresent(0, segment.byteSize()));
+    }
+
+    /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */
     boolean isWarm() {
         return warm;
     }
 
-    /** Starts fetching the missing bytes of a range; a hint, whose end may be after the file's. */
-    void prefetch(long offset, long bytes) {
+    /** Starts fetching the missing bytes of a range, whose end may be after the file's; returns whether none was. */
+    boolean prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
-        if (fetcher != null && !fetcher.isPresent(offset, there)) {
-            fetcher.prefetch(offset, there);
+        if (fetcher == null || fetcher.isPresent(offset, there)) {
+            return true;
         }
+        fetcher.prefetch(offset, there);
+        return false;
     }
 
     /** Starts reading whole pages; a hint, whose end may be after the file's. */
     void willNeed(long pageOffset, long bytes) {
-        prefetch(pageOffset, bytes);
-        Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+        // The OS would read what is missing as zeros.
+        if (prefetch(pageOffset, bytes)) {
+            Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+        }
     }
 
     /** Returns the kernel's read-ahead for sequential reads, in bytes. */
@@ -422,7 +419,7 @@ public final class MappedFile implements AutoCloseable {
             refreshedNanos = now;
             checkUnchanged();
             extendSample();
-            warm = residency(RESIDENCY_SAMPLES) >= WARM_SHARE;
+            warm = looksWarm();
         } else if (isChanged()) {
             checkUnchanged();
         }
@@ -435,15 +432,16 @@ public final class MappedFile implements AutoCloseable {
      */
     void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
-        if (closed) {
-            // The OS may have reused the descriptor's number.
-            throw new IllegalStateException(location + ": the file is closed");
-        }
-        require(offset, bytes);
-        long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
-        if (read < bytes) {
-            readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
-        }
+        checkOpen();   // the OS may have reused the descriptor's number
+        long before;
+        do {
+            before = drops();
+            fetch(offset, bytes);
+            long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
+            if (read < bytes) {
+                readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+            }
+        } while (drops() != before);
     }
 
     /** Continues after a short first read: a signal, the end of the file, or an error. */
@@ -457,6 +455,12 @@ public final class MappedFile implements AutoCloseable {
             }
             last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
             done += Math.max(last, 0);
+        }
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException(location + ": the file is closed");
         }
     }
 

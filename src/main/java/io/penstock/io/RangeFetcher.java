@@ -5,7 +5,10 @@ import java.io.UncheckedIOException;
 
 /**
  * Fetches the bytes of a remote file into its sparse local copy. Thread-safe; a range that several threads request is
- * fetched once. Fetched bytes stay until {@link #close}.
+ * fetched once.
+ *
+ * <p>A fetcher may drop fetched bytes to make room, unless they are {@linkplain #keep kept}. Who copies bytes at once
+ * looks at {@link #drops} before it fetches and after the copy: if the number is the same, all copied bytes were there.
  */
 public interface RangeFetcher extends AutoCloseable {
 
@@ -26,6 +29,22 @@ public interface RangeFetcher extends AutoCloseable {
      * @throws UncheckedIOException if the fetch fails or the file was replaced; names the file
      */
     void fetch(long offset, long bytes);
+
+    /**
+     * Fetches the missing bytes of a range, as {@link #fetch} does; they stay until {@link #close}.
+     *
+     * @param offset the first byte
+     * @param bytes the number of bytes
+     * @throws UncheckedIOException if the fetch fails or the file was replaced; names the file
+     */
+    default void keep(long offset, long bytes) {
+        fetch(offset, bytes);
+    }
+
+    /** {@return a number that has changed before fetched bytes are dropped; constant if they stay} */
+    default long drops() {
+        return 0;
+    }
 
     /**
      * Starts fetching the missing bytes of a range that will be read soon, without waiting.

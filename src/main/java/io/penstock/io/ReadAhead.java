@@ -28,6 +28,8 @@ public final class ReadAhead {
     private @Nullable MappedFile file;
     /** Whether to read the range ahead: its file is not in the page cache. */
     private boolean cold;
+    /** Whether a range was in a remote file. */
+    private boolean remote;
     /** The pending range, page-aligned; the next one may join it. Empty at first. */
     private long begin;
     private long end;
@@ -69,7 +71,8 @@ public final class ReadAhead {
         ask();
         file = in;
         in.refresh();
-        cold = in.isSparse() || Posix.AVAILABLE && !in.isWarm();
+        cold = !in.isWarm() && (Posix.AVAILABLE || in.isSparse());
+        remote |= in.isSparse();
     }
 
     /** Requests the pending range. */
@@ -105,6 +108,11 @@ public final class ReadAhead {
      */
     public long bytes() {
         return bytes;
+    }
+
+    /** {@return whether a range was in a remote file} */
+    public boolean isRemote() {
+        return remote;
     }
 
     /** {@return the number of requested ranges; adjacent ones count as one} */

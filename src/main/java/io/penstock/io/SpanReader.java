@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -78,11 +79,27 @@ public final class SpanReader implements AutoCloseable {
             called.read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
             return;
         }
+        MappedFile mapped = span.file();
+        if (mapped != null && mapped.isSparse()) {
+            copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
+            return;
+        }
         try {
             MemorySegment.copy(span.segment(), span.byteOffset(), target, targetOffset, span.byteSize());
         } catch (InternalError fault) {
             throw explain(fault);
         }
+    }
+
+    /** Copies bytes that may be dropped meanwhile: then it fetches them again. */
+    private static void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target,
+            long targetOffset) {
+        long before;
+        do {
+            before = mapped.drops();
+            mapped.fetch(offset, bytes);
+            MemorySegment.copy(mapped.mapping(), offset, target, targetOffset, bytes);
+        } while (mapped.drops() != before);
     }
 
     /**
@@ -95,11 +112,16 @@ public final class SpanReader implements AutoCloseable {
      */
     public Span local(Span span) {
         MappedFile called = readByCall(span.file(), 1);
-        if (called == null) {
-            return span;   // whose segment() fetches its bytes
+        MappedFile file = span.file();
+        if (called == null && (file == null || !file.isSparse())) {
+            return span;
         }
         MemorySegment memory = scratch.of(span.byteSize());
-        called.read(span.byteOffset(), memory, 0, span.byteSize(), callState);
+        if (called != null) {
+            called.read(span.byteOffset(), memory, 0, span.byteSize(), callState);
+        } else {
+            copyFetched(Objects.requireNonNull(file), span.byteOffset(), span.byteSize(), memory, 0);
+        }
         local.set(memory, 0, span.byteSize());
         return local;
     }
@@ -117,12 +139,11 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if a row does not exist or the target is too small
      */
     public void copyRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
-        long rowBytes = rows.rowBytes();
-        MemorySegment from = rows.segment();
-        long at = targetOffset;
         lastRow = count == 0 ? lastRow : indices[0];
         MappedFile called = readByCall(rows.file(), count);
         if (called != null) {
+            long rowBytes = rows.rowBytes();
+            long at = targetOffset;
             for (int i = 0; i < count; i++, at += rowBytes) {
                 lastRow = indices[i];
                 called.read(rows.offset(lastRow), target, at, rowBytes, callState);
@@ -131,8 +152,25 @@ public final class SpanReader implements AutoCloseable {
         }
         MappedFile mapped = rows.file();
         if (mapped != null && mapped.isSparse()) {
-            require(mapped, rows, indices, count);
+            long before = mapped.drops();
+            fetch(mapped, rows, indices, count);
+            copyMappedRows(rows, indices, count, target, targetOffset);
+            if (mapped.drops() != before) {
+                // One by one: there may never be room for all of them at once.
+                for (int i = 0; i < count; i++) {
+                    copyFetched(mapped, rows.offset(indices[i]), rows.rowBytes(), target,
+                            targetOffset + i * rows.rowBytes());
+                }
+            }
+            return;
         }
+        copyMappedRows(rows, indices, count, target, targetOffset);
+    }
+
+    private void copyMappedRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
+        long rowBytes = rows.rowBytes();
+        MemorySegment from = rows.segment();
+        long at = targetOffset;
         int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
         try {
             for (int i = 0; i < count;) {
@@ -168,11 +206,10 @@ public final class SpanReader implements AutoCloseable {
      * @throws IndexOutOfBoundsException if a run is outside the file or memory, or the target is too small
      */
     public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
-        MemorySegment from = in.base();
-        long at = targetOffset;
         lastRow = 0;
         MappedFile called = readByCall(in.file(), count);
         if (called != null) {
+            long at = targetOffset;
             for (int i = 0; i < count; at += sizes[i++]) {
                 lastRow = i;
                 called.read(offsets[i], target, at, sizes[i], callState);
@@ -180,9 +217,24 @@ public final class SpanReader implements AutoCloseable {
             return at - targetOffset;
         }
         MappedFile mapped = in.file();
-        if (mapped != null && mapped.isSparse()) {
-            require(mapped, offsets, sizes, count);
+        if (mapped == null || !mapped.isSparse()) {
+            return copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
         }
+        long before = mapped.drops();
+        fetch(mapped, offsets, sizes, count);
+        long copied = copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
+        if (mapped.drops() != before) {
+            long at = targetOffset;
+            for (int i = 0; i < count; at += sizes[i++]) {
+                copyFetched(mapped, offsets[i], sizes[i], target, at);
+            }
+        }
+        return copied;
+    }
+
+    private long copyMappedRuns(MemorySegment from, long[] offsets, long[] sizes, int count, MemorySegment target,
+            long targetOffset) {
+        long at = targetOffset;
         try {
             for (int i = 0; i < count;) {
                 int end = i;
@@ -203,7 +255,7 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /** Starts fetching all rows before it waits for any. */
-    private void require(MappedFile file, Rows rows, long[] indices, int count) {
+    private void fetch(MappedFile file, Rows rows, long[] indices, int count) {
         for (int i = 0; i < count; i++) {
             if (rows.has(indices[i])) {
                 file.prefetch(rows.offset(indices[i]), rows.rowBytes());
@@ -211,17 +263,17 @@ public final class SpanReader implements AutoCloseable {
         }
         for (int i = 0; i < count; i++) {
             lastRow = indices[i];
-            file.require(rows.offset(lastRow), rows.rowBytes());
+            file.fetch(rows.offset(lastRow), rows.rowBytes());
         }
     }
 
-    private void require(MappedFile file, long[] offsets, long[] sizes, int count) {
+    private void fetch(MappedFile file, long[] offsets, long[] sizes, int count) {
         for (int i = 0; i < count; i++) {
             file.prefetch(offsets[i], sizes[i]);
         }
         for (int i = 0; i < count; i++) {
             lastRow = i;
-            file.require(offsets[i], sizes[i]);
+            file.fetch(offsets[i], sizes[i]);
         }
     }
 

@@ -21,6 +21,8 @@ final class BatchesAhead {
     /** Samples are in order if so many make up a run. */
     private static final int NEIGHBOURS = 8;
     private static final int MOST_BATCHES = 1024;
+    /** A request to a server takes so many times as long as one to a disk, or more. */
+    private static final long REMOTE_FACTOR = 16;
     /** The lead over the workers grows by one less at each batch: the first one is not late. */
     private static final int STEPS = 2;
     private static final long REST_NANOS = 20_000_000;
@@ -87,7 +89,9 @@ final class BatchesAhead {
             return;
         }
         long batchBytes = Math.ceilDiv(bytes, batches);
-        long inQueue = Math.min(mostBytes / batchBytes, AUTOMATIC_RANGES * batches / ranges);
+        long most = samples.isRemote() && mostBytes <= Long.MAX_VALUE / REMOTE_FACTOR ? REMOTE_FACTOR * mostBytes
+                : mostBytes;
+        long inQueue = Math.min(most / batchBytes, AUTOMATIC_RANGES * batches / ranges);
         lead = Math.clamp(inQueue, workers, MOST_BATCHES);
         boolean inOrder = ranges * NEIGHBOURS <= batches * plan.count();
         atOnce = inOrder ? Math.clamp(Math.min(RUN_BYTES, mostBytes / 2) / batchBytes, 1, MOST_BATCHES) : 1;

@@ -257,7 +257,7 @@ public final class DataLoaderBuilder {
     /**
      * Bytes of files that are asked for ahead of the workers while they are not in the page cache: of the batches to
      * come, exactly the pages that they will read. 0 reads nothing ahead. Default: as many reads as keep any device
-     * busy, at most 8 MiB, and of large batches as many as there are workers.
+     * busy, at most 8 MiB, and of large batches as many as there are workers. Of remote files it is 16 times as much.
      *
      * @param bytes at least 0
      * @return this

@@ -36,6 +36,7 @@ public final class Posix {
             && ADDRESS.byteSize() == 8;
 
     private static final int O_RDONLY = 0;
+    private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
     /** Opening a FIFO does not wait for its other end; regular files do not heed it. */
     private static final int O_NONBLOCK = 0x800;
@@ -121,10 +122,19 @@ public final class Posix {
 
     /** Opens for reading, without waiting. Returns the descriptor. */
     public static int openReadOnly(Path path) throws IOException {
+        return open(path, O_RDONLY);
+    }
+
+    /** Opens an existing file for reading and writing, without waiting. Returns the descriptor. */
+    static int openReadWrite(Path path) throws IOException {
+        return open(path, O_RDWR);
+    }
+
+    private static int open(Path path, int mode) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
             int fd = (int) Calls.OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+                    mode | O_CLOEXEC | O_NONBLOCK);
             if (fd < 0) {
                 throw openFailure(path, errno(state));
             }
@@ -265,7 +275,7 @@ public final class Posix {
         }
     }
 
-    private static int errno(MemorySegment state) {
+    static int errno(MemorySegment state) {
         return (int) ERRNO.get(state, 0L);
     }
 

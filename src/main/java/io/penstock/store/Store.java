@@ -45,7 +45,8 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
     /**
      * Detects the format of the store that a URI names, and opens it.
      *
-     * @param uri a URI with the scheme {@code file} or that of a {@link io.penstock.io.FileSource.Provider}
+     * @param uri a URI with the scheme {@code file}, {@code http}, {@code https} or {@code s3}, or that of another
+     *     {@link io.penstock.io.FileSource.Provider}
      * @return the store, to be closed by the caller
      * @throws IOException as {@link #open(Path, OpenOptions)}
      * @throws IllegalArgumentException if no provider knows the scheme

@@ -21,6 +21,7 @@ import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -248,6 +249,25 @@ public final class ImageTransform {
      */
     public Dataset mapped(Dataset images, String field, RandomCrop crop) {
         return ImageMap.over(copy(), images, field, Objects.requireNonNull(crop, "crop"));
+    }
+
+    /**
+     * The field of transformed images.
+     *
+     * @param field its name
+     * @return [h, w, C] or [C, h, w]
+     */
+    public TensorSpec result(String field) {
+        return new TensorSpec(field, targetType(), targetShape());
+    }
+
+    /**
+     * Opens a writer of single images that come as rows, for transforms of whole images.
+     *
+     * @return the writer, for one thread
+     */
+    public ImageRows rows() {
+        return new ImageRows(copy().arguments);
     }
 
     long[] sourceShape() {

@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;
@@ -22,6 +24,7 @@ import io.penstock.sampling.LoaderState;
 import io.penstock.testing.HeapUse;
 import io.penstock.testing.MemoryTensorStore;
 import io.penstock.transform.ImageTransform.Layout;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -194,12 +197,23 @@ class AugmentTest {
         Tensor out = Tensor.of(MemorySegment.ofArray(new byte[14 * 10 * 3]), DType.U8, 14, 10, 3);
         AugmentMap map = everything().over(new TensorSpec("image", DType.U8, 20, 26, 3));
         var random = new KeyedRandom(SEED, 0);
-        assertEquals(0, HeapUse.fewest(0, () -> {
-            for (int position = 0; position < 200; position++) {
-                random.select(position, 0);
-                map.map(image, random, out);
-            }
-        }));
+        try (SampleMap.Session worker = map.open().orElseThrow()) {
+            assertEquals(0, HeapUse.fewest(0, () -> {
+                for (int position = 0; position < 200; position++) {
+                    random.select(position, 0);
+                    mapped(worker, image, random, out);
+                }
+            }));
+        }
+    }
+
+    static void mapped(SampleMap.Session worker, Tensor image, KeyedRandom random, Tensor out) {
+        try {
+            worker.map(image.segment(), 0, image.segment().byteSize(), random, out.segment(), 0,
+                    out.segment().byteSize(), PartClock.NONE);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
@@ -341,7 +355,8 @@ class AugmentTest {
                     () -> Augment.images().grayscale(0.5).mapped(images, "image"));
             refused("padding 20 REFLECT of images of 20 x 26, expected sides of at least 21", () -> Augment.images()
                     .randomCrop(8, 8, Padding.of(20, Padding.Mode.REFLECT)).mapped(images, "image"));
-            refused("found floats: f32[20,26,3], expected u8[H,W,C] with C at most 4",
+            refused("found floats: f32[20,26,3], expected u8[H,W,C] with C at most 4, or "
+                    + "image files as u8[*]",
                     () -> Augment.images().horizontalFlip(0.5).mapped(TensorRows.of("floats", store, 1), "floats"));
         }
         Tensor image = Tensor.of(MemorySegment.ofArray(new byte[5 * 5 * 3]), DType.U8, 5, 5, 3);

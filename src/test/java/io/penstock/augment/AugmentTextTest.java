@@ -58,6 +58,16 @@ class AugmentTextTest {
         assertEquals(fingerprint(pipeline), fingerprint(AugmentText.parse(written)));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"decode,rrc=8", "decode=gray,rrc=8", "decode=rgba:upright,flip",
+        "decode=orientation=upright", "decode=gray:detail=scaled,rrc=8,to=f16",
+        "name=\"b\",decode=gray:upright:scaled"})
+    void theDecodingOfFilesIsReadAndWritten(String text) {
+        Augment pipeline = AugmentText.parse(text);
+        assertEquals(text, AugmentText.of(pipeline));
+        assertEquals(String.valueOf(pipeline.decoding()), String.valueOf(AugmentText.parse(text).decoding()));
+    }
+
     @Test
     void aPipelineIsTheOneThatTheBuilderMakes() {
         Augment built = Augment.images().randomResizedCrop(16, 12).horizontalFlip(0.5).verticalFlip(0.5)
@@ -72,7 +82,8 @@ class AugmentTextTest {
         Augment parsed = AugmentText.parse("""
                 randomResizedCrop=16x12, FLIP, vflip, jitter=0.4:0.4:0.4:0.1, gray, invert, posterize=4,
                 solarize = 128, autocontrast, equalize, sharpness=2, rotate=30,
-                affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6, ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8, center=6x7, normalize=imagenet, to=bf16
+                affine=10 : 0.2 : 0.1 : 0.8..1.2 : 5 : 6, ra, ta, crop=14x10:2:REFLECT, erase, resize=12x12, resize=8,
+                center=6x7, normalize=imagenet, to=bf16
                 """);
         assertEquals(built.toString(), parsed.toString());
         assertEquals(fingerprint(built), fingerprint(parsed));
@@ -141,11 +152,11 @@ class AugmentTextTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are rrc, resize,",
+        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, rrc,",
         "RandomHorizontalFlip | at character 1: found 'RandomHorizontalFlip', did you mean 'horizontalFlip'?",
-        "flip,,rrc=8 | at character 6: found nothing, expected one of rrc, resize,",
+        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, rrc,",
         "flip, | at character 6: found nothing, expected one of",
-        "xyzzy | at character 1: found 'xyzzy', expected one of rrc,",
+        "xyzzy | at character 1: found 'xyzzy', expected one of decode,",
         "rrc | at character 1: rrc: size: found nothing, expected a size such as 224, or 192x256 for height and width",
         "rrc=22x | at character 5: rrc: size: found '22x', expected a size such as 224",
         "flip, rrc=8:scale=0.2 | at character 19: rrc: scale: found '0.2', expected a range such as 0.2..1",

@@ -141,6 +141,25 @@ class AugmentCommandTest {
     }
 
     @Test
+    void filesOfImagesNeedNoSizeBeforeTheSteps() throws IOException {
+        Path photos = Files.createDirectory(folder.resolve("photos"));
+        for (int i = 0; i < 3; i++) {
+            BufferedImage photo = new BufferedImage(400 + i, 90, BufferedImage.TYPE_INT_RGB);
+            photo.setRGB(0, 0, 400 + i, 90, new Random(i).ints(90L * (400 + i)).toArray(), 0, 400 + i);
+            ImageIO.write(photo, "png", photos.resolve(i + ".png").toFile());
+        }
+        List<Map<String, Object>> found = batches("batches", photos, "--batch", 3, "--json", "--augment",
+                "rrc=16,flip");
+        assertEquals(List.of(3L, 16L, 16L, 3L),
+                Json.object(Json.array(found.getFirst().get("fields")).getFirst()).get("shape"));
+        Path grid = folder.resolve("out.png");
+        CommandRun run = CommandRun.of("augment", "show", photos, "--sample", 2, "--grid", grid, "--count", 2,
+                "--augment", "rrc=16,flip");
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals(8 + 2 * (320 + 8), ImageIO.read(grid.toFile()).getWidth(), "a large sample is shown smaller");
+    }
+
+    @Test
     void aStateOfOtherStepsIsRefused() throws IOException {
         Path file = images();
         Path state = folder.resolve("state.json");

@@ -24,13 +24,17 @@ import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.MemoryRecordStore;
 import io.penstock.testing.MemoryTensorStore;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -154,6 +158,38 @@ class AugmentedConversionTest {
             try (TensorStore copies = TensorStore.open(target)) {
                 assertRows(loaded(STEPS.mapped(RecordFields.of(store).and("pixels").complete(), "pixels"), "pixels"),
                         copies, 0);
+            }
+        }
+    }
+
+    @Test
+    void filesOfImagesAreDecodedByTheSteps() throws Exception {
+        var random = new Random(2);
+        byte[][][] values = new byte[SAMPLES][2][];
+        for (int record = 0; record < SAMPLES; record++) {
+            BufferedImage image = new BufferedImage(20 + record, 30, BufferedImage.TYPE_INT_RGB);
+            image.setRGB(0, 0, 20 + record, 30, random.ints(30L * (20 + record)).toArray(), 0, 20 + record);
+            ByteArrayOutputStream png = new ByteArrayOutputStream();
+            ImageIO.write(image, "png", png);
+            values[record] = new byte[][] {png.toByteArray(), {(byte) ('0' + record)}};
+        }
+        try (MemoryRecordStore store = new MemoryRecordStore(
+                List.of(Column.bytes("png", "png"), Column.bytes("cls", "cls")), values)) {
+            List<byte[]> expected = loaded(STEPS.mapped(RecordFields.of(store).and("png"), "png"), "png");
+            Path array = folder.resolve("copies.npy");
+            assertEquals(List.of("fields: cls", "name: png"), new Conversion(store, array, TargetFormat.NPY)
+                    .augmented(STEPS, List.of(), COPIES, SEED).run().lost());
+            try (TensorStore copies = TensorStore.open(array)) {
+                assertRows(expected, copies, 0);
+            }
+            Path tar = folder.resolve("copies.tar");
+            new Conversion(store, tar, TargetFormat.WEBDATASET).augmented(STEPS, List.of(), COPIES, SEED).run();
+            try (RecordStore copies = RecordStore.open(tar)) {
+                List<byte[]> found = loaded(RecordFields.of(copies)
+                        .and("png.npy", NpyDecoder.of(DType.F32, 3, 16, 12)), "png.npy");
+                for (int row = 0; row < expected.size(); row++) {
+                    assertArrayEquals(expected.get(row), found.get(row), "row " + row);
+                }
             }
         }
     }

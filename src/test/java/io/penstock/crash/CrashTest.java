@@ -56,6 +56,10 @@ class CrashTest {
             Map.entry("MegatronWriter", "megatron, tokenize, part, convert to megatron"),
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("Folder", "summary"),
+            Map.entry("ObjectFolder", "none: a cache, whose blocks have checksums; processes are killed in"
+                    + " CacheProcessesTest"),
+            Map.entry("BlockTable", "none: a cache"),
+            Map.entry("BlockCache", "none: a cache"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),

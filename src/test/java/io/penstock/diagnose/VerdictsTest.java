@@ -159,6 +159,19 @@ class VerdictsTest {
     }
 
     @Test
+    void decodingThatIsDearerThanEveryStepIsNotSentToTheDevice() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 8_000;
+        scenario.transform = _ -> 2_000;
+        scenario.parts = List.of(new PartTime("decode", 240_000_000), new PartTime("horizontalFlip", 60_000_000));
+        Finding found = Diagnoses.summary(scenario.play()).findings().stream()
+                .filter(finding -> finding.verdict() == Verdict.DECODE).findAny().orElseThrow();
+        assertTrue(found.summary().contains("decode is 80.0 % of the work on a sample"), found.summary());
+        assertTrue(found.action().startsWith("Write augmented samples once"), found.action());
+        assertEquals(10.305 / 2 / 2.021 - 1, (double) found.evidence().get("gain_offline"), 0.05, found.toString());
+    }
+
+    @Test
     void everyVerdictOnOneRankHasACase() {
         Set<Verdict> missing = EnumSet.allOf(Verdict.class);
         missing.removeAll(CASES.keySet());

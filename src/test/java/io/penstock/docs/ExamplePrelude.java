@@ -48,6 +48,7 @@ class ExamplePrelude {
     Span span;
     Dataset dataset;
     Dataset images;
+    Dataset files;
     Dataset web;
     Dataset books;
     Dataset code;

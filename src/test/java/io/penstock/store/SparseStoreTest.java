@@ -2,6 +2,7 @@
 package io.penstock.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,15 +12,12 @@ import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.io.SparseFiles;
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures.Entry;
-import io.penstock.store.Inspection.Depth;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.integrity.Verification;
 import io.penstock.store.integrity.reads.BlockVerifier;
@@ -27,13 +25,11 @@ import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -61,115 +57,9 @@ class SparseStoreTest {
 
     private void assertSame(Entry entry) throws Exception {
         SparseFiles source = new SparseFiles(folder);
-        String expected = read(Location.of(entry.path()));
-        assertEquals(expected, read(source.of(entry.path())).replace("test://", ""));
+        String expected = StoreContent.read(Location.of(entry.path()));
+        assertEquals(expected, StoreContent.read(source.of(entry.path())).replace("test://", ""));
         assertEquals(0, source.openFiles());
-    }
-
-    /** All that a store says and holds, or why it is refused. */
-    private static String read(Location path) throws IOException {
-        StringBuilder all = new StringBuilder();
-        try (Store store = Store.open(path, OpenOptions.DEFAULT)) {
-            for (ReadMode mode : new ReadMode[] {ReadMode.MMAP, ReadMode.PREAD}) {
-                try (SpanReader reader = new SpanReader(mode)) {
-                    Content content = new Content(reader);
-                    switch (store) {
-                        case TokenStore tokens -> content.add(tokens);
-                        case TensorStore tensors -> content.add(tensors);
-                        case RecordStore records -> content.add(records);
-                    }
-                    all.append(content.hex()).append('\n');
-                }
-            }
-            all.append(store.fingerprint()).append('\n').append(Inspection.of(path, store, Depth.CONTENT,
-                    Progress.NONE).toMap());
-        } catch (IOException | IllegalArgumentException e) {
-            all.append(e);
-        } catch (UncheckedIOException e) {
-            all.append(e.getCause());
-        }
-        return all.toString();
-    }
-
-    /** Digests what a reader copies. */
-    private static final class Content {
-
-        private final SpanReader reader;
-        private final MessageDigest sha256 = Sha256.digest();
-        private final Span span = new Span();
-
-        Content(SpanReader reader) {
-            this.reader = reader;
-        }
-
-        void add(TokenStore store) {
-            for (long document = 0; document <= store.documentCount(); document++) {
-                add(store.documentStart(document));
-            }
-            for (long token = 0; token < store.tokenCount(); token += 7) {
-                long count = Math.min(7, store.tokenCount() - token);
-                for (int part = 0; part < store.parts(token, count); part++) {
-                    store.locatePart(token, count, part, span);
-                    addSpan();
-                }
-            }
-        }
-
-        void add(TensorStore store) {
-            for (int i = 0; i < store.tensors().size(); i++) {
-                long rows = store.tensors().get(i).rank() == 0 ? 1 : store.tensors().get(i).dim(0);
-                for (long row = 0; row < rows; row++) {
-                    store.locate(i, row, 1, span);
-                    addSpan();
-                }
-                Rows all = store.tensors().get(i).rank() == 0 ? null : store.rows(i);
-                if (all != null && rows > 0 && rows < 10_000) {
-                    addRows(all, (int) rows);
-                }
-                Tensor tensor = store.tensor(i);
-                Sha256.update(sha256, tensor.segment());
-            }
-        }
-
-        void add(RecordStore store) {
-            for (long record = 0; record < store.size(); record++) {
-                for (int column = 0; column < store.columns().size(); column++) {
-                    if (store.isPresent(record, column)) {
-                        store.locate(record, column, span);
-                        addSpan();
-                    }
-                }
-            }
-        }
-
-        private void add(long number) {
-            sha256.update(Long.toString(number).getBytes());
-        }
-
-        private void addRows(Rows all, int count) {
-            long[] indices = new long[count];
-            for (int i = 0; i < count; i++) {
-                indices[i] = count - 1 - i;
-            }
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment copy = arena.allocate(all.rowBytes() * count, Long.BYTES);
-                reader.copyRows(all, indices, count, copy, 0);
-                Sha256.update(sha256, copy);
-            }
-        }
-
-        private void addSpan() {
-            add(span.byteSize());
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment copy = arena.allocate(span.byteSize(), Long.BYTES);
-                reader.copy(span, copy, 0);
-                Sha256.update(sha256, copy);
-            }
-        }
-
-        String hex() {
-            return HexFormat.of().formatHex(sha256.digest());
-        }
     }
 
     private Path corpus(int documents) throws IOException {
@@ -265,14 +155,33 @@ class SparseStoreTest {
     }
 
     @Test
+    void theFingerprintOfFetchedFilesIsOfTheirVersionsAndFetchesNothing() throws IOException {
+        Path prefix = corpus(100);
+        Path tokens = folder.resolve("corpus.bin");
+        SparseFiles source = new SparseFiles(folder);
+        String before;
+        try (Store store = Store.open(source.of(prefix), OpenOptions.DEFAULT)) {
+            before = store.fingerprint();
+            assertEquals(before, store.fingerprint());
+            assertEquals(0, source.fetchedBytes(tokens));
+        }
+        Files.setLastModifiedTime(tokens, FileTime.fromMillis(0));
+        try (Store store = Store.open(source.of(prefix), OpenOptions.DEFAULT)) {
+            assertNotEquals(before, store.fingerprint());
+        }
+    }
+
+    @Test
     void aStoreIsOpenedByTheSchemeOfItsUri() throws IOException {
         Path npy = Fixtures.entries("npy").filter(entry -> entry.expect().equals("read")).findFirst().orElseThrow()
                 .path();
         try (Store local = Store.open(npy.toUri()); Store fetched = Store.open(URI.create("test://" + npy))) {
-            assertEquals(local.fingerprint(), fetched.fingerprint());
+            assertEquals(StoreContent.read(Location.of(npy)), StoreContent.read(
+                    Location.of(URI.create("test://" + npy))).replace("test://", ""));
             assertTrue(fetched.toString().startsWith("test://"), fetched.toString());
         }
-        assertEquals("s3://bucket/x.npy: unknown scheme 's3', expected file or test", assertThrows(
-                IllegalArgumentException.class, () -> Store.open(URI.create("s3://bucket/x.npy"))).getMessage());
+        assertEquals("ftp://host/x.npy: unknown scheme 'ftp', expected file or http or https or s3 or test",
+                assertThrows(IllegalArgumentException.class, () -> Store.open(URI.create("ftp://host/x.npy")))
+                        .getMessage());
     }
 }

@@ -62,8 +62,8 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
     /** Writes the value and returns its size in bytes. */
     abstract long copy(long sample, MemorySegment target, long targetOffset);
 
-    /** Returns the value for user code: a copy in native memory, or in place if allowed. */
-    abstract MemorySegment value(long sample, boolean inPlace);
+    /** Locates the value for user code: a copy in native memory, or in place if allowed. Valid until the next call. */
+    abstract Span value(long sample, boolean inPlace);
 
     final long byteSize(long sample) {
         return isVariable ? measure(sample) : unitBytes;
@@ -116,7 +116,8 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
     }
 
     /** Returns all bytes of a value as the field's tensor. */
-    final Tensor tensor(MemorySegment value) {
+    final Tensor tensor(MemorySegment memory, long offset, long bytes) {
+        MemorySegment value = memory.asSlice(offset, bytes);
         long[] shape = spec.shape();
         if (isVariable) {
             shape[0] = unitBytes == 0 ? 0 : value.byteSize() / unitBytes;

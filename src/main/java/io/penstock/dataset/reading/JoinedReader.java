@@ -50,7 +50,7 @@ final class JoinedReader extends FieldReader {
     }
 
     @Override
-    MemorySegment value(long sample, boolean inPlace) {
+    Span value(long sample, boolean inPlace) {
         return of(sample).value(within, inPlace);
     }
 

@@ -46,9 +46,8 @@ abstract sealed class MadeReader extends FieldReader permits PartsReader, Decode
     }
 
     @Override
-    final MemorySegment value(long sample, boolean inPlace) {
-        Span found = locate(sample);
-        return found.segment().asSlice(found.byteOffset(), found.byteSize());
+    final Span value(long sample, boolean inPlace) {
+        return locate(sample);
     }
 
     @Override

@@ -2,18 +2,23 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.io.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Runs user code on the values of another reader. */
 final class MappedReader extends MadeReader {
 
     private final FieldReader input;
     private final SampleMap map;
+    /** Null if the map needs none. */
+    private final SampleMap.@Nullable Session session;
     private final long step;
     /** The first of the map's parts; -1 if it has none. */
     private final int firstPart;
@@ -23,6 +28,7 @@ final class MappedReader extends MadeReader {
         super(spec, context);
         this.input = input;
         this.map = source.map();
+        this.session = map.open().orElse(null);
         this.step = source.step();
         List<String> parts = map.parts();
         this.firstPart = parts.isEmpty() ? -1 : context.clock.addParts(parts);
@@ -37,16 +43,10 @@ final class MappedReader extends MadeReader {
 
     @Override
     void make(long sample, long bytes, MemorySegment target, long targetOffset) {
-        MemorySegment value = input.value(sample, map.readsInPlace());
+        Span value = input.value(sample, map.readsInPlace());
         long begin = context.clock.now();
         try {
-            Tensor in = input.tensor(value);
-            Tensor out = tensor(target.asSlice(targetOffset, bytes));
-            if (firstPart >= 0 && (made++ & StageClock.EVERY - 1) == 0) {
-                map.map(in, context.chance(step), out, context.clock.timing(firstPart, begin));
-            } else {
-                map.map(in, context.chance(step), out);
-            }
+            run(value, begin, bytes, target, targetOffset);
             context.clock.transformedSince(begin);
         } catch (IOException e) {
             throw context.bad(spec, e);
@@ -55,8 +55,28 @@ final class MappedReader extends MadeReader {
         }
     }
 
+    private void run(Span value, long begin, long bytes, MemorySegment target, long targetOffset) throws IOException {
+        boolean isTimed = firstPart >= 0 && (made++ & StageClock.EVERY - 1) == 0;
+        PartClock clock = isTimed ? context.clock.timing(firstPart, begin) : PartClock.NONE;
+        if (session != null) {
+            session.map(value.segment(), value.byteOffset(), value.byteSize(), context.chance(step), target,
+                    targetOffset, bytes, clock);
+            return;
+        }
+        Tensor in = input.tensor(value.segment(), value.byteOffset(), value.byteSize());
+        Tensor out = tensor(target, targetOffset, bytes);
+        if (isTimed) {
+            map.map(in, context.chance(step), out, clock);
+        } else {
+            map.map(in, context.chance(step), out);
+        }
+    }
+
     @Override
     public void close() {
+        if (session != null) {
+            session.close();
+        }
         input.close();
         super.close();
     }

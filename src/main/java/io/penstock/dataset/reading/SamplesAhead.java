@@ -69,6 +69,11 @@ public final class SamplesAhead {
         return ahead.bytes();
     }
 
+    /** Tells whether samples are in remote files. */
+    public boolean isRemote() {
+        return ahead.isRemote();
+    }
+
     /** Returns the number of ranges requested so far; adjacent ranges count as one. */
     public long ranges() {
         return ahead.ranges();

@@ -65,17 +65,17 @@ final class StoredReader extends FieldReader {
     }
 
     @Override
-    MemorySegment value(long sample, boolean inPlace) {
+    Span value(long sample, boolean inPlace) {
         locate(sample, span);
         if (inPlace && !areTruths) {
-            Span found = context.reader.local(span);
-            return found.segment().asSlice(found.byteOffset(), found.byteSize());
+            return context.reader.local(span);
         }
         long bytes = span.byteSize();
-        MemorySegment value = copied.of(bytes).asSlice(0, bytes);
+        MemorySegment value = copied.of(bytes);
         context.reader.copy(span, value, 0);
         normalize(value, 0, bytes);
-        return value;
+        span.set(value, 0, bytes);
+        return span;
     }
 
     @Override

@@ -127,8 +127,8 @@ public interface BatchReader {
     void prefetch(long sample, int field);
 
     /**
-     * Returns the random numbers of a step for a whole batch: keyed by the loader's seed, the epoch, and the position of
-     * the batch's first sample. They are the same for any workers and resume point, but not for another batch size.
+     * Returns the random numbers of a step for a whole batch: keyed by the loader's seed, the epoch, and the position
+     * of the batch's first sample. They are the same for any workers and resume point, but not for another batch size.
      *
      * @param plan the batch
      * @param step the step's number: {@link io.penstock.sampling.KeyedRandom#step} of a name

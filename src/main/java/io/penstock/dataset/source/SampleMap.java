@@ -3,12 +3,14 @@ package io.penstock.dataset.source;
 
 import io.penstock.memory.Tensor;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * User code that maps a field of a sample in a loader's workers. All workers call it concurrently: it must be stateless
- * or keep its state per thread. It is deterministic if it draws only from the given random numbers.
+ * User code that maps a field of a sample in a loader's workers. All workers share it: it must be stateless, or keep
+ * its state in what {@link #open} returns. It is deterministic if it draws only from the given random numbers.
  */
 @FunctionalInterface
 public interface SampleMap {
@@ -56,5 +58,40 @@ public interface SampleMap {
      */
     default boolean readsInPlace() {
         return false;
+    }
+
+    /**
+     * Opens a session for one worker, if the map keeps state for each worker or allocates nothing. By default there is
+     * none, and the workers call {@link #map}.
+     *
+     * @return the session, which the worker closes
+     */
+    default Optional<Session> open() {
+        return Optional.empty();
+    }
+
+    /** Maps one value after another, for one thread at a time. */
+    interface Session extends AutoCloseable {
+
+        /**
+         * Computes a value, as {@link SampleMap#map} does.
+         *
+         * @param in native memory with the sample's value
+         * @param inOffset the value's first byte
+         * @param inBytes the value's byte size
+         * @param random random numbers for this call only
+         * @param out native memory of the batch
+         * @param outOffset the first byte to write
+         * @param outBytes the bytes to write, all of them
+         * @param clock is told when each of the {@link #parts} is done
+         * @throws IOException if the sample is bad
+         */
+        void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
+                long outOffset, long outBytes, PartClock clock) throws IOException;
+
+        /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
+        @Override
+        default void close() {
+        }
     }
 }

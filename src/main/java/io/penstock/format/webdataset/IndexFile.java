@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -38,8 +39,9 @@ final class IndexFile {
     private IndexFile() {
     }
 
-    static Location of(Location shard) {
-        return shard.resolveSibling(shard.name() + ENDING);
+    /** Where the index of a shard is: beside it, or with the copy of a remote one. */
+    static Location of(Location shard) throws IOException {
+        return shard.derived(ENDING).map(Location::of).orElseGet(() -> shard.resolveSibling(shard.name() + ENDING));
     }
 
     /**
@@ -48,11 +50,11 @@ final class IndexFile {
      * @return the index, in memory of the arena; null if there is no valid one
      */
     static @Nullable ShardIndex read(Location shard, ShardState state, long maxTarBytes, Arena arena) {
-        Location file = of(shard);
         try {
+            Location file = of(shard);
             return file.isFile() ? readFile(file, state, maxTarBytes, arena) : null;
         } catch (IOException e) {
-            LOG.log(Level.INFO, () -> file + " cannot be read, the index is built again: " + e);
+            LOG.log(Level.INFO, () -> "the index of " + shard + " cannot be read, it is built again: " + e);
             return null;
         }
     }
@@ -109,12 +111,10 @@ final class IndexFile {
      * built again at the next open.
      */
     static void write(Location shard, ShardIndex index) {
-        Path tar = shard.local().orElse(null);
-        // Only a store's writer creates files in its committed folder.
-        if (tar == null || !tar.toString().equals(shard.path())) {
+        Path file = place(shard).orElse(null);
+        if (file == null) {
             return;
         }
-        Path file = tar.resolveSibling(tar.getFileName() + ENDING);
         Path folder = Folder.of(file);
         if (!Files.isWritable(folder)) {
             return;
@@ -129,6 +129,21 @@ final class IndexFile {
             }
         } catch (IOException e) {
             LOG.log(Level.INFO, () -> file + " cannot be written, the index stays in memory: " + e);
+        }
+    }
+
+    private static Optional<Path> place(Location shard) {
+        Path tar = shard.local().orElse(null);
+        if (tar != null) {
+            // Only a store's writer creates files in its committed folder.
+            return tar.toString().equals(shard.path()) ? Optional.of(tar.resolveSibling(tar.getFileName() + ENDING))
+                    : Optional.empty();
+        }
+        try {
+            return shard.derived(ENDING);
+        } catch (IOException e) {
+            LOG.log(Level.INFO, () -> "the index of " + shard + " stays in memory: " + e);
+            return Optional.empty();
         }
     }
 

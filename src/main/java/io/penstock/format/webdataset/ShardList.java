@@ -4,6 +4,7 @@ package io.penstock.format.webdataset;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.Generation;
+import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;

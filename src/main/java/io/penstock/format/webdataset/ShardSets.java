@@ -104,7 +104,8 @@ final class ShardSets {
         if (found.samples() != expected.samples()) {
             throw record.other(path, found.samples() + " samples", Long.toString(expected.samples()));
         }
-        if (!found.content().equals(expected.content())) {
+        // The content of a remote shard stands for its version, which the record does not have.
+        if (path.local().isPresent() && !found.content().equals(expected.content())) {
             throw record.other(path, "content " + found.content(), expected.content());
         }
     }

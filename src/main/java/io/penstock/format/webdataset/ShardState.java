@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.SpoolFile;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -23,7 +25,8 @@ import java.util.concurrent.TimeUnit;
  * @param byteSize the file's size
  * @param mtimeNanos the time of the last write, in nanoseconds since 1970; {@link #UNKNOWN} if the file is not local
  * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
- *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them
+ *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them. Of a shard that is not local, the
+ *     SHA-256 of its size and version
  */
 record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
@@ -34,6 +37,9 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
     private static final int BLOCKS = 16;
 
     static ShardState of(Location shard) throws IOException {
+        if (shard.local().isEmpty()) {
+            return ofVersion(shard);
+        }
         long mtime = mtimeNanos(shard);
         try (SeekableByteChannel channel = shard.openChannel()) {
             long size = channel.size();
@@ -59,6 +65,17 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
         } catch (IOException e) {
             throw SpoolFile.unreadable(shard, 0, e);
         }
+    }
+
+    /** A remote shard's version stands for its content: sampling it would fetch most of it. */
+    private static ShardState ofVersion(Location shard) throws IOException {
+        FileInfo info = shard.info();
+        if (info.kind() != FileInfo.EntryKind.FILE) {
+            throw new NoSuchFileException(shard.toString(), null, "no such file");
+        }
+        MessageDigest sha256 = Sha256.digest();
+        sha256.update((info.byteSize() + "\n" + info.version()).getBytes(StandardCharsets.UTF_8));
+        return new ShardState(info.byteSize(), UNKNOWN, Arrays.copyOf(sha256.digest(), ShardIndex.CONTENT_BYTES));
     }
 
     /** The time of the last write; a file that moves to its final place meanwhile is looked at there. */

@@ -43,7 +43,7 @@ public record Generation(List<String> versions) {
     public static Generation of(List<Location> files) throws IOException {
         List<String> versions = new ArrayList<>();
         for (Location file : files) {
-            versions.add(file.info().version());
+            versions.add(file.infoNow().version());
         }
         return new Generation(versions);
     }

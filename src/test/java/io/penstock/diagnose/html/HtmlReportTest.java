@@ -83,8 +83,8 @@ class HtmlReportTest {
         return new Summary("run", run.generatedAt(), run.durationSeconds(), run.fingerprint(), run.clock(), run.ranks(),
                 findings, new InputPipeline(in.rank(), in.role(), in.samplesPerSecond(), in.bytesPerSecond(),
                         in.stepMillis(), in.waitMillis(), in.exposedMillis(), stages, in.parts(), in.causes(),
-                        in.slots(), in.readyBatches(), in.coldStart(), in.tail(), in.gc(), in.readAmplification(), in.headroom(),
-                        in.whatIf(), in.series(), in.timeline()), run.overhead());
+                        in.slots(), in.readyBatches(), in.coldStart(), in.tail(), in.gc(), in.readAmplification(),
+                        in.headroom(), in.whatIf(), in.series(), in.timeline()), run.overhead());
     }
 
     private static Finding finding(Verdict verdict, Severity severity) {

@@ -114,7 +114,7 @@ class ShardIndexTest {
     }
 
     private static Path index(Path tar) {
-        return Path.of(IndexFile.of(Location.of(tar)).path());
+        return tar.resolveSibling(tar.getFileName() + IndexFile.ENDING);
     }
 
     private ShardIndex read(Path path, Arena arena) throws IOException {

@@ -42,7 +42,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 public final class KafkaSource implements StreamSource {
 
     /** How long a call may take when nothing is there. */
-    private static final Duration MOMENT = Duration.ofMillis(1);
+    private static final Duration MOMENT = Duration.ofMillis(20);
     private static final int FETCH_BYTES = 4 << 20;
 
     private final String topic;

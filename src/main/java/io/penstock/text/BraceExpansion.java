@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.format.webdataset;
+package io.penstock.text;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  * WebDataset uses: sequences {@code {a,b}}, ranges of numbers (padded if one begins with a zero) and of letters, steps,
  * nesting, and a backslash before a literal character. Braces with neither comma nor range stay.
  */
-final class BraceExpansion {
+public final class BraceExpansion {
 
-    static final int MAX_NAMES = 1_000_000;
+    /** The most names that a pattern may stand for. */
+    public static final int MAX_NAMES = 1_000_000;
     private static final int MAX_DEPTH = 32;
     private static final long MAX_CHARS = 1L << 28;
 
@@ -38,7 +39,7 @@ final class BraceExpansion {
      * @return the names, in order; the pattern itself if there is nothing to expand
      * @throws IllegalArgumentException if braces are not balanced, or it is more than {@value #MAX_NAMES} names
      */
-    static List<String> expand(String pattern) {
+    public static List<String> expand(String pattern) {
         return new BraceExpansion(pattern).pattern(pattern, 0).stream()
                 .map(name -> ESCAPE.matcher(name).replaceAll("$1")).toList();
     }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.cli;
+
+import io.penstock.io.Location;
+import io.penstock.io.remote.RemoteFiles;
+import io.penstock.io.remote.RemoteSettings;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where remote files are kept. */
+final class RemoteOptions {
+
+    @Option(names = "--cache", paramLabel = "DIR",
+            description = "Keep remote files in DIR, on a local disk; default: PENSTOCK_CACHE, or penstock in the"
+                    + " user's cache folder.")
+    private @Nullable Path folder;
+
+    @Option(names = "--cache-size", paramLabel = "SIZE", converter = AmountText.Bytes.class,
+            description = "The most that the cache may hold, for example 500G; default: PENSTOCK_CACHE_SIZE, or half of"
+                    + " the disk.")
+    private @Nullable Long bytes;
+
+    @Option(names = "--offline", description = "Send no request: what the cache lacks is an error.")
+    private boolean offline;
+
+    /** Created when a remote file is first named. */
+    private @Nullable RemoteFiles files;
+
+    /** The file or folder that an argument names: a path, or the URI of a remote file. */
+    Location locate(String name) {
+        return UsageException.valid(() -> RemoteFiles.isRemote(name) ? files().locate(name)
+                : Location.of(Path.of(name)));
+    }
+
+    RemoteFiles files() {
+        RemoteFiles known = files;
+        if (known == null) {
+            known = RemoteFiles.of(settings());
+            files = known;
+        }
+        return known;
+    }
+
+    RemoteSettings settings() {
+        RemoteSettings settings = RemoteSettings.fromEnvironment();
+        return settings.withCache(folder == null ? settings.cacheFolder() : folder,
+                bytes == null ? settings.cacheBytes() : bytes)
+                .withAccess(offline ? RemoteSettings.Access.OFFLINE : settings.access());
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import io.penstock.io.Location;
+import io.penstock.io.cache.BlockCache;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds files on HTTP servers and in S3 buckets, which are read through a cache. Thread-safe. It holds connections
+ * while it is used, and no other resources.
+ *
+ * <p>For example:
+ *
+ * {@snippet :
+ * RemoteFiles remote = RemoteFiles.of(RemoteSettings.fromEnvironment().withCache(Path.of("/local/cache"), 500L << 30));
+ * try (Store store = Store.open(remote.locate("s3://bucket/shards/train-{000000..000999}.tar"), OpenOptions.DEFAULT)) {
+ *     // as a store of local files
+ * }
+ * }
+ *
+ * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH} and {@code https://HOST/PATH}. A query, such as a
+ * signature, and a user with a password before the host are sent, but are no part of the file's name: no message and no
+ * cache has them. The query is sent with requests for files beside the named one, too.
+ */
+public final class RemoteFiles {
+
+    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final String S3 = "s3";
+
+    private final RemoteSettings settings;
+    private final Map<String, String> environment;
+    private final Map<String, RemoteSource> sources = new ConcurrentHashMap<>();
+    /** Created when first needed. Guarded by the monitor. */
+    private @Nullable BlockCache cache;
+    private @Nullable Requests requests;
+
+    private RemoteFiles(RemoteSettings settings, Map<String, String> environment) {
+        this.settings = settings;
+        this.environment = environment;
+    }
+
+    /**
+     * {@return files that are requested and kept as settings say} Neither the cache nor a server is looked at yet.
+     *
+     * @param settings the settings
+     */
+    public static RemoteFiles of(RemoteSettings settings) {
+        return of(settings, System.getenv());
+    }
+
+    static RemoteFiles of(RemoteSettings settings, Map<String, String> environment) {
+        return new RemoteFiles(settings, Map.copyOf(environment));
+    }
+
+    /**
+     * {@return whether a name is that of a remote file: it begins with {@code http://}, {@code https://} or
+     * {@code s3://}}
+     *
+     * @param name any name
+     */
+    public static boolean isRemote(String name) {
+        return name.regionMatches(true, 0, "http://", 0, 7) || name.regionMatches(true, 0, "https://", 0, 8)
+                || name.regionMatches(true, 0, "s3://", 0, 5);
+    }
+
+    /**
+     * {@return the file or folder that a URI names}
+     *
+     * @param uri a URI with the scheme {@code http}, {@code https} or {@code s3}
+     * @throws IllegalArgumentException if it is no such URI
+     * @throws UncheckedIOException if AWS's configuration files cannot be read
+     */
+    public Location locate(URI uri) {
+        return locate(uri.toString());
+    }
+
+    /**
+     * {@return the file or folder that a name stands for}
+     *
+     * @param name a URI, in which braces and blanks need not be encoded
+     * @throws IllegalArgumentException if it is no such URI
+     * @throws UncheckedIOException if AWS's configuration files cannot be read
+     */
+    public Location locate(String name) {
+        Matcher parts = NAME.matcher(name);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH or s3://BUCKET/KEY");
+        }
+        String scheme = parts.group(1).toLowerCase(Locale.ROOT);
+        String rawPath = parts.group(3) == null ? "" : parts.group(3).substring(1);
+        if (scheme.equals(S3)) {
+            String bucket = parts.group(2);
+            if (parts.group(4) != null || parts.group(5) != null || bucket.indexOf('@') >= 0) {
+                throw new IllegalArgumentException("s3://" + bucket.substring(bucket.indexOf('@') + 1)
+                        + ": found ?, # or @, expected s3://BUCKET/KEY (in a key, write %3F and %23)");
+            }
+            return new Location(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
+        }
+        if (rawPath.toLowerCase(Locale.ROOT).contains("%2f")) {
+            throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
+                    + " (%2F) in the path, expected none");
+        }
+        String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
+        return new Location(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
+                decoded(rawPath));
+    }
+
+    private static String host(String authority) {
+        return authority.substring(authority.lastIndexOf('@') + 1).toLowerCase(Locale.ROOT);
+    }
+
+    private static String decoded(String path) {
+        // A plus is a plus in a path.
+        return path.indexOf('%') < 0 ? path : URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
+    }
+
+    private RemoteSource server(String scheme, String authority, @Nullable String query) {
+        String host = host(authority);
+        int at = authority.lastIndexOf('@');
+        String authorization = at < 0 ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
+                .encodeToString(decoded(authority.substring(0, at)).getBytes(StandardCharsets.UTF_8));
+        return source(new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
+    }
+
+    private RemoteSource bucket(String bucket) {
+        try {
+            return source(new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private RemoteSource source(ObjectServer server) {
+        return new RemoteSource(server, this, System::nanoTime);
+    }
+
+    RemoteSettings settings() {
+        return settings;
+    }
+
+    private synchronized Requests requests() {
+        if (requests == null) {
+            requests = new Requests(settings.requests());
+        }
+        return requests;
+    }
+
+    /** The cache, which is created when a file is first opened. */
+    synchronized BlockCache cache() throws IOException {
+        if (cache == null) {
+            cache = BlockCache.open(settings.cacheFolder(), settings.cacheBytes(), settings.blockBytes(),
+                    2 * settings.requests().parallel());
+        }
+        return cache;
+    }
+
+    /**
+     * {@return the most that the cache may hold: as set, or half of the disk's space that is free or the cache's}
+     *
+     * @throws IOException if the cache cannot be opened
+     */
+    public long cacheBytes() throws IOException {
+        return cache().limitBytes();
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import io.penstock.io.FileSource;
+import io.penstock.io.Location;
+import java.net.URI;
+
+/** Makes the URIs of remote files known, with the settings of the environment. */
+public abstract sealed class RemoteProvider implements FileSource.Provider {
+
+    /** One for all schemes, when the first such URI is opened. */
+    private static final class Shared {
+        static final RemoteFiles FILES = RemoteFiles.of(RemoteSettings.fromEnvironment());
+    }
+
+    private final String scheme;
+
+    private RemoteProvider(String scheme) {
+        this.scheme = scheme;
+    }
+
+    @Override
+    public String scheme() {
+        return scheme;
+    }
+
+    @Override
+    public Location locate(URI uri) {
+        return Shared.FILES.locate(uri);
+    }
+
+    /** {@code http} URIs. */
+    public static final class Http extends RemoteProvider {
+
+        /** Called by the service loader. */
+        public Http() {
+            super("http");
+        }
+    }
+
+    /** {@code https} URIs. */
+    public static final class Https extends RemoteProvider {
+
+        /** Called by the service loader. */
+        public Https() {
+            super("https");
+        }
+    }
+
+    /** {@code s3} URIs. */
+    public static final class S3 extends RemoteProvider {
+
+        /** Called by the service loader. */
+        public S3() {
+            super("s3");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
+import io.penstock.io.FileSource;
+import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
+import io.penstock.io.cache.CachedObject;
+import io.penstock.io.cache.RemoteObject;
+import io.penstock.io.remote.RemoteSettings.Access;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files of one server or bucket as readers see them: opened through the cache. Thread-safe.
+ *
+ * <p>What was learned of a path is remembered for some seconds: opening a store asks several times for each file.
+ */
+final class RemoteSource implements FileSource {
+
+    private static final long REMEMBERED_NANOS = 10_000_000_000L;
+    private static final int MOST_REMEMBERED = 200_000;
+    private static final FileInfo FOLDER = new FileInfo(EntryKind.FOLDER, 0, "");
+
+    private final ObjectServer server;
+    private final RemoteFiles files;
+    private final LongSupplier clock;
+    private final Map<String, Remembered> infos = new ConcurrentHashMap<>();
+    /** The folders that were listed whole, and when. */
+    private final Map<String, Long> listed = new ConcurrentHashMap<>();
+
+    private record Remembered(FileInfo info, long nanos) {
+    }
+
+    private record Cached(List<String> names, long nanos) {
+    }
+
+    /** What the cache had when it was last looked at; null before. */
+    private volatile @Nullable Cached cached;
+
+    RemoteSource(ObjectServer server, RemoteFiles files, LongSupplier clock) {
+        this.server = server;
+        this.files = files;
+        this.clock = clock;
+    }
+
+    @Override
+    public String root() {
+        return server.root();
+    }
+
+    @Override
+    public FileInfo info(String path) throws IOException {
+        Remembered known = infos.get(path);
+        if (known != null && isRecent(known.nanos)) {
+            return known.info;
+        }
+        int slash = path.lastIndexOf('/');
+        Long folder = listed.get(path.substring(0, Math.max(slash, 0)));
+        if (folder != null && isRecent(folder) && !path.endsWith("/") && known == null) {
+            return FileInfo.ABSENT;
+        }
+        return infoNow(path);
+    }
+
+    private boolean isRecent(long nanos) {
+        return clock.getAsLong() - nanos < REMEMBERED_NANOS;
+    }
+
+    @Override
+    public FileInfo infoNow(String path) throws IOException {
+        if (files.settings().access() == Access.OFFLINE) {
+            return cached(path);
+        }
+        FileInfo info = server.info(path);
+        remember(path, info);
+        return info;
+    }
+
+    private void remember(String path, FileInfo info) {
+        if (infos.size() >= MOST_REMEMBERED) {
+            infos.clear();
+            listed.clear();
+        }
+        infos.put(path, new Remembered(info, clock.getAsLong()));
+    }
+
+    /** What the cache knows of a path. */
+    private FileInfo cached(String path) throws IOException {
+        Optional<RemoteObject> object = files.cache().find(root() + path);
+        if (object.isPresent()) {
+            return new FileInfo(EntryKind.FILE, object.get().byteSize(), object.get().version());
+        }
+        return cachedFiles(path).isEmpty() ? FileInfo.ABSENT : FOLDER;
+    }
+
+    /** The names of cached objects in a folder, with what is below it: {@code a.npy}, {@code sub/b.npy}. */
+    private List<String> cachedFiles(String folder) throws IOException {
+        String prefix = root() + (folder.isEmpty() || folder.endsWith("/") ? folder : folder + "/");
+        Cached known = cached;
+        if (known == null || !isRecent(known.nanos)) {
+            known = new Cached(files.cache().names(), clock.getAsLong());
+            cached = known;
+        }
+        return known.names.stream().filter(name -> name.startsWith(prefix) && name.length() > prefix.length())
+                .map(name -> name.substring(prefix.length())).toList();
+    }
+
+    @Override
+    public List<String> files(String folder, Predicate<String> chosen) throws IOException {
+        if (files.settings().access() == Access.OFFLINE) {
+            return cachedFiles(folder).stream().filter(name -> name.indexOf('/') < 0).filter(chosen).toList();
+        }
+        String path = folder.endsWith("/") ? folder.substring(0, folder.length() - 1) : folder;
+        Map<String, @Nullable FileInfo> entries = server.list(path);
+        List<String> names = new ArrayList<>();
+        entries.forEach((name, info) -> {
+            if (info != null) {
+                remember(path.isEmpty() ? name : path + "/" + name, info);
+            }
+            if ((info == null || info.kind() == EntryKind.FILE) && chosen.test(name)) {
+                names.add(name);
+            }
+        });
+        if (entries.values().stream().allMatch(info -> info != null)) {
+            listed.put(path, clock.getAsLong());
+        }
+        return names;
+    }
+
+    @Override
+    public MappedFile open(Location file, @Nullable MappedFile index) throws IOException {
+        FileInfo info = info(file.path());
+        if (info.kind() != EntryKind.FILE) {
+            throw new NoSuchFileException(file.toString(), null, info.kind() == EntryKind.FOLDER
+                    ? "a folder, expected a file" : files.settings().access() == Access.OFFLINE
+                            ? "not in the cache " + files.settings().cacheFolder() + ", and no request is sent"
+                                    + " (offline)"
+                            : "no such file");
+        }
+        CachedObject object = open(file.path(), info);
+        try {
+            return MappedFile.openSparse(file, info.version(), object.data(), object, index);
+        } catch (IOException | RuntimeException e) {
+            object.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public Optional<Path> derived(String path, String name) throws IOException {
+        FileInfo info = info(path);
+        return info.kind() == EntryKind.FILE ? Optional.of(files.cache().derived(object(path, info), name))
+                : Optional.empty();
+    }
+
+    private RemoteObject object(String path, FileInfo info) {
+        return new RemoteObject(root() + path, info.version(), info.byteSize());
+    }
+
+    private CachedObject open(String path, FileInfo info) throws IOException {
+        RemoteObject object = object(path, info);
+        boolean isOffline = files.settings().access() == Access.OFFLINE;
+        return files.cache().open(object, (offset, bytes, sink) -> {
+            if (isOffline) {
+                throw new NoSuchFileException(object.name(), null, bytes + " bytes from " + offset
+                        + " are not in the cache " + files.settings().cacheFolder() + ", and no request is sent"
+                        + " (offline)");
+            }
+            server.read(path, object, offset, bytes, sink);
+        });
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How requests are sent, and sent again.
+ *
+ * <p>A request is sent again after a connection error, a timeout, a body that ends early, and the statuses 408, 429,
+ * 500, 502, 503 and 504. It waits for a random time up to a delay that doubles, or for as long as the server's
+ * {@code Retry-After} says. Of a body that ended early only the rest is requested.
+ *
+ * @param parallel the most requests at a time
+ * @param connectTimeout the longest time to connect
+ * @param answerTimeout the longest time from a request to the first byte of its answer
+ * @param stallTimeout the longest time between two parts of a body
+ * @param attempts how often a request is sent without any progress before it fails
+ * @param firstDelay the longest delay before the second attempt
+ * @param longestDelay the longest delay, also of {@code Retry-After}
+ * @param retryBudget how many retries all requests together may have more than one in ten requests
+ */
+public record RequestSettings(int parallel, Duration connectTimeout, Duration answerTimeout, Duration stallTimeout,
+        int attempts, Duration firstDelay, Duration longestDelay, int retryBudget) {
+
+    /** 16 requests at a time; 10 attempts with delays from 50 ms to 20 s; timeouts of 10, 30 and 30 s. */
+    public static final RequestSettings DEFAULT = new RequestSettings(16, Duration.ofSeconds(10),
+            Duration.ofSeconds(30), Duration.ofSeconds(30), 10, Duration.ofMillis(50), Duration.ofSeconds(20), 500);
+
+    /** Checks. */
+    public RequestSettings {
+        Objects.requireNonNull(connectTimeout, "connectTimeout");
+        Objects.requireNonNull(answerTimeout, "answerTimeout");
+        Objects.requireNonNull(stallTimeout, "stallTimeout");
+        Objects.requireNonNull(firstDelay, "firstDelay");
+        Objects.requireNonNull(longestDelay, "longestDelay");
+        if (parallel < 1 || attempts < 1 || retryBudget < 0) {
+            throw new IllegalArgumentException("found " + parallel + " parallel requests, " + attempts
+                    + " attempts and a budget of " + retryBudget + ", expected at least 1, 1 and 0");
+        }
+    }
+
+    /**
+     * {@return these settings with other timeouts}
+     *
+     * @param connect the longest time to connect
+     * @param answer the longest time to the first byte of an answer
+     * @param stall the longest time between two parts of a body
+     */
+    public RequestSettings withTimeouts(Duration connect, Duration answer, Duration stall) {
+        return new RequestSettings(parallel, connect, answer, stall, attempts, firstDelay, longestDelay, retryBudget);
+    }
+
+    /**
+     * {@return these settings with other retries}
+     *
+     * @param count how often a request is sent without any progress before it fails
+     * @param first the longest delay before the second attempt
+     * @param longest the longest delay
+     * @param budget how many retries all requests together may have more than one in ten requests
+     */
+    public RequestSettings withRetries(int count, Duration first, Duration longest, int budget) {
+        return new RequestSettings(parallel, connectTimeout, answerTimeout, stallTimeout, count, first, longest,
+                budget);
+    }
+
+    /**
+     * {@return these settings with another number of parallel requests}
+     *
+     * @param count the most requests at a time
+     */
+    public RequestSettings withParallel(int count) {
+        return new RequestSettings(count, connectTimeout, answerTimeout, stallTimeout, attempts, firstDelay,
+                longestDelay, retryBudget);
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import io.penstock.io.cache.ObjectReader;
+import io.penstock.io.cache.RemoteObject;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.net.http.HttpResponse.ResponseInfo;
+import java.nio.file.FileSystemException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests over HTTP/1.1: a bounded number at a time, again if they fail for a reason that may pass, with
+ * timeouts, and to where they are redirected. Thread-safe.
+ *
+ * <p>Errors name an object by its name and never show a URI's query or a header. What authorizes a request goes to the
+ * host that it was meant for, and is not sent on over a redirect to another one.
+ */
+final class Requests {
+
+    private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
+    private static final int MAX_REDIRECTS = 5;
+    /** Of a list of objects, or of an index page. */
+    private static final int MAX_TEXT_BYTES = 64 << 20;
+
+    /** Adds the headers that authorize a request. */
+    @FunctionalInterface
+    interface Authorization {
+
+        /** Adds headers to those of a request. */
+        void addTo(String method, URI uri, Map<String, String> headers) throws IOException;
+    }
+
+    /**
+     * What is asked of a server.
+     *
+     * @param name the object's name, for messages
+     * @param uri where it is
+     * @param authorization what authorizes the request
+     */
+    record Target(String name, URI uri, Authorization authorization) {
+    }
+
+    private final RequestSettings settings;
+    private final HttpClient client;
+    private final Retries retries;
+    private final Semaphore slots;
+
+    Requests(RequestSettings settings) {
+        this.settings = settings;
+        this.client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER).connectTimeout(settings.connectTimeout()).build();
+        this.retries = new Retries(settings, ThreadLocalRandom::current, Thread::sleep);
+        this.slots = new Semaphore(settings.parallel());
+    }
+
+    /** Asks for the headers of an object. */
+    HttpHeaders head(Target target) throws IOException {
+        return retries.run(() -> once("HEAD", target, Map.of(), answer(target.name(), BodySubscribers::discarding)),
+                () -> 0).headers();
+    }
+
+    /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
+    HttpHeaders firstByte(Target target) throws IOException {
+        return retries.run(() -> once("GET", target, Map.of("Range", "bytes=0-0"), info -> info.statusCode() == 206
+                ? BodySubscribers.replacing("") : new Refusal<>(target.name(), info, info.statusCode() != 200 ? null
+                        : new FileSystemException(target.name(), null, "the server ignores ranges (status 200 for its"
+                                + " first byte, expected 206)"))), () -> 0).headers();
+    }
+
+    /** Asks for a text. */
+    HttpResponse<byte[]> text(Target target) throws IOException {
+        return retries.run(() -> once("GET", target, Map.of(), answer(target.name(), () ->
+                BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES))), () -> 0);
+    }
+
+    /** Reads a range of an object. */
+    void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
+            throws IOException {
+        RangeBody body = new RangeBody(object, offset, bytes, sink);
+        retries.run(() -> {
+            if (!body.isComplete()) {
+                Map<String, String> headers = new TreeMap<>();
+                body.addTo(headers);
+                once("GET", target, headers, body);
+            }
+            return body;
+        }, body::done);
+    }
+
+    private static <T> BodyHandler<T> answer(String name,
+            Supplier<HttpResponse.BodySubscriber<T>> body) {
+        return info -> info.statusCode() == 200 ? body.get() : new Refusal<>(name, info, null);
+    }
+
+    /** Sends a request once, and on to where it is redirected. */
+    private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler)
+            throws IOException {
+        URI uri = target.uri();
+        boolean isAuthorized = true;
+        for (int i = 0; i <= MAX_REDIRECTS; i++) {
+            Map<String, String> all = new TreeMap<>(headers);
+            if (isAuthorized) {
+                target.authorization().addTo(method, uri, all);
+            }
+            HttpResponse<T> response = exchange(target.name(), request(method, uri, all), handler);
+            Optional<String> location = redirect(response.statusCode(), response.headers());
+            if (location.isEmpty()) {
+                return response;
+            }
+            URI next = resolve(target.name(), uri, location.get());
+            isAuthorized &= isSameHost(uri, next);
+            uri = next;
+        }
+        throw new FileSystemException(target.name(), null, "more than " + MAX_REDIRECTS + " redirects");
+    }
+
+    private HttpRequest request(String method, URI uri, Map<String, String> headers) {
+        HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(settings.answerTimeout())
+                .method(method, HttpRequest.BodyPublishers.noBody()).setHeader("Accept-Encoding", "identity")
+                .setHeader("User-Agent", "penstock");
+        headers.forEach(builder::setHeader);
+        return builder.build();
+    }
+
+    /** Where an answer leads; S3's answers of another region do not count. */
+    private static Optional<String> redirect(int status, HttpHeaders headers) {
+        return REDIRECTS.contains(status) && headers.firstValue(S3Objects.BUCKET_REGION).isEmpty()
+                ? headers.firstValue("Location") : Optional.empty();
+    }
+
+    private static URI resolve(String name, URI from, String location) throws IOException {
+        URI next;
+        try {
+            next = from.resolve(location);
+        } catch (IllegalArgumentException _) {
+            throw new FileSystemException(name, null, "a redirect to no URI");
+        }
+        boolean isSecure = from.getScheme().equalsIgnoreCase("https");
+        String scheme = next.getScheme() == null ? "" : next.getScheme().toLowerCase(Locale.ROOT);
+        if (next.getHost() == null || !scheme.equals("https") && (isSecure || !scheme.equals("http"))) {
+            throw new FileSystemException(name, null, "a redirect from " + from.getScheme() + " to "
+                    + (scheme.isEmpty() ? "no scheme" : scheme));
+        }
+        return next;
+    }
+
+    private static boolean isSameHost(URI one, URI other) {
+        return one.getScheme().equalsIgnoreCase(other.getScheme()) && one.getHost().equalsIgnoreCase(other.getHost())
+                && one.getPort() == other.getPort();
+    }
+
+    /** Sends one request and waits for the answer's end, as long as it makes progress. */
+    private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler)
+            throws IOException {
+        AtomicLong progress = new AtomicLong();
+        BodyHandler<T> watched = info -> watch(info, handler, progress);
+        boolean acquired = false;
+        CompletableFuture<HttpResponse<T>> future = null;
+        try {
+            slots.acquire();
+            acquired = true;
+            future = client.sendAsync(request, watched);
+            return await(name, future, progress);
+        } catch (InterruptedException _) {
+            throw Retries.interrupted();
+        } finally {
+            if (future != null) {
+                future.cancel(true);
+            }
+            if (acquired) {
+                slots.release();
+            }
+        }
+    }
+
+    private static <T> HttpResponse.BodySubscriber<T> watch(ResponseInfo info, BodyHandler<T> handler,
+            AtomicLong progress) {
+        progress.incrementAndGet();
+        return redirect(info.statusCode(), info.headers()).isPresent() ? nothing()
+                : new Watched<>(handler.apply(info), progress);
+    }
+
+    @SuppressWarnings("NullAway") // the body of a redirect is not looked at
+    private static <T> HttpResponse.BodySubscriber<T> nothing() {
+        return BodySubscribers.replacing(null);
+    }
+
+    private <T> HttpResponse<T> await(String name, CompletableFuture<HttpResponse<T>> future, AtomicLong progress)
+            throws IOException, InterruptedException {
+        long stallMillis = settings.stallTimeout().toMillis();
+        while (true) {
+            long before = progress.get();
+            try {
+                return future.get(stallMillis, TimeUnit.MILLISECONDS);
+            } catch (TimeoutException _) {
+                // The time to the first byte has a limit of its own.
+                if (before > 0 && progress.get() == before) {
+                    throw new IOException(name + ": no byte for " + stallMillis + " ms");
+                }
+            } catch (ExecutionException e) {
+                throw failure(name, e.getCause());
+            }
+        }
+    }
+
+    private static IOException failure(String name, @Nullable Throwable cause) {
+        for (Throwable t = cause; t != null; t = t.getCause()) {
+            if (t instanceof FileSystemException || t instanceof StatusException || t instanceof SSLException) {
+                return (IOException) t;
+            }
+        }
+        String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
+                : cause.getMessage();
+        return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.FileSystemException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import javax.net.ssl.SSLException;
+
+/**
+ * Repeats what failed for a reason that may pass: with full jitter, a delay that doubles, and a budget that all
+ * requests share. A {@link FileSystemException} will not pass. Thread-safe.
+ */
+final class Retries {
+
+    /** All requests together may have one retry in so many requests, and the budget. */
+    private static final long REQUESTS_A_RETRY = 10;
+    private static final int MAX_DOUBLINGS = 30;
+
+    /** Something that may fail. */
+    @FunctionalInterface
+    interface Attempt<T> {
+        T run() throws IOException;
+    }
+
+    /** Waits. */
+    @FunctionalInterface
+    interface Sleeper {
+        void sleep(Duration duration) throws InterruptedException;
+    }
+
+    private final RequestSettings settings;
+    private final Supplier<? extends RandomGenerator> random;
+    private final Sleeper sleeper;
+    private final AtomicLong requests = new AtomicLong();
+    private final AtomicLong retries = new AtomicLong();
+
+    Retries(RequestSettings settings, Supplier<? extends RandomGenerator> random, Sleeper sleeper) {
+        this.settings = settings;
+        this.random = random;
+        this.sleeper = sleeper;
+    }
+
+    /**
+     * Runs attempts until one succeeds.
+     *
+     * @param progress grows when an attempt has had a part of the result: the count of attempts then starts again
+     * @throws IOException the last failure, with the number of attempts
+     */
+    <T> T run(Attempt<T> attempt, LongSupplier progress) throws IOException {
+        requests.incrementAndGet();
+        long before = progress.getAsLong();
+        for (int failures = 1;; failures++) {
+            try {
+                return attempt.run();
+            } catch (FileSystemException | InterruptedIOException | SSLException e) {
+                throw e;
+            } catch (IOException e) {
+                if (progress.getAsLong() > before) {
+                    before = progress.getAsLong();
+                    failures = 1;
+                }
+                if (failures >= settings.attempts()) {
+                    throw new IOException(e.getMessage() + " (after " + settings.attempts() + " attempts)", e);
+                }
+                if (retries.incrementAndGet() > settings.retryBudget() + requests.get() / REQUESTS_A_RETRY) {
+                    throw new IOException(e.getMessage() + " (the budget of retries is used up: "
+                            + retries.get() + " of " + requests.get() + " requests)", e);
+                }
+                pause(delay(failures, e));
+            }
+        }
+    }
+
+    private Duration delay(int failures, IOException failure) {
+        long longest = settings.longestDelay().toNanos();
+        if (failure instanceof StatusException status && !status.retryAfter().isZero()) {
+            return status.retryAfter().compareTo(settings.longestDelay()) < 0 ? status.retryAfter()
+                    : settings.longestDelay();
+        }
+        int doublings = Math.min(failures - 1, MAX_DOUBLINGS);
+        long first = settings.firstDelay().toNanos();
+        long most = first > longest >> doublings ? longest : first << doublings;
+        return Duration.ofNanos(random.get().nextLong(most + 1));
+    }
+
+    private void pause(Duration delay) throws InterruptedIOException {
+        try {
+            sleeper.sleep(delay);
+        } catch (InterruptedException _) {
+            throw interrupted();
+        }
+    }
+
+    /** Sets the thread's interrupt again. */
+    static InterruptedIOException interrupted() {
+        Thread.currentThread().interrupt();
+        return new InterruptedIOException("interrupted while waiting for a server");
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Percent-encoding as RFC 3986 and AWS's signature want it: only letters, digits and {@code -._~} stay. */
+final class UriText {
+
+    private static final String UNRESERVED = "-._~";
+
+    private UriText() {
+    }
+
+    /** Encodes a path; slashes stay. */
+    static String path(String path) {
+        return encode(path, UNRESERVED + "/");
+    }
+
+    /** Encodes a query, in the order of the map. */
+    static String query(Map<String, String> parameters) {
+        return parameters.entrySet().stream().map(one -> encode(one.getKey(), UNRESERVED) + "="
+                + encode(one.getValue(), UNRESERVED)).collect(Collectors.joining("&"));
+    }
+
+    private static String encode(String text, String kept) {
+        StringBuilder encoded = new StringBuilder();
+        for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
+            char c = (char) (one & 0xFF);
+            if (c < 0x80 && (Character.isLetterOrDigit(c) || kept.indexOf(c) >= 0)) {
+                encoded.append(c);
+            } else {
+                encoded.append(String.format("%%%02X", (int) c));
+            }
+        }
+        return encoded.toString();
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.io.remote.ObjectHost;
+import io.penstock.store.Fixtures;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands on files of a server. */
+class RemoteCommandsTest {
+
+    @TempDir
+    private Path folder;
+
+    private ObjectHost host;
+    private Path npy;
+    private String url;
+
+    @BeforeEach
+    void start() throws IOException {
+        npy = Fixtures.entries("npy").filter(entry -> entry.expect().equals("read") && entry.arrays().stream()
+                .anyMatch(array -> array.toString().contains("shape=[") && !array.toString().contains("shape=[]")))
+                .findFirst().orElseThrow().path();
+        host = ObjectHost.start().put("data/a.npy", Files.readAllBytes(npy)).put("data/b.npy",
+                Files.readAllBytes(npy));
+        url = host.url("data/a.npy");
+    }
+
+    @AfterEach
+    void stop() {
+        host.close();
+    }
+
+    private CommandRun run(Object... args) {
+        Object[] all = Arrays.copyOf(args, args.length + 2);
+        all[args.length] = "--cache";
+        all[args.length + 1] = folder.resolve("cache");
+        return CommandRun.of(all);
+    }
+
+    @Test
+    void inspectAndVerifyTakeUrls() {
+        CommandRun inspected = run("inspect", url, "--digest");
+        assertEquals(CommandRun.of("inspect", npy, "--digest").out(), inspected.out().replace(url, npy.toString()),
+                inspected.err());
+        assertEquals(0, run("verify", url).exitCode());
+    }
+
+    @Test
+    void batchesOfAUrlAreThoseOfTheLocalFile() {
+        CommandRun remote = run("batches", url, "--batch", "2", "--digest", "--limit", "3");
+        assertEquals(0, remote.exitCode(), remote.err());
+        assertEquals(CommandRun.of("batches", npy, "--batch", "2", "--digest", "--limit", "3").out(), remote.out());
+    }
+
+    @Test
+    void fetchWarmsTheCacheForOffline() {
+        String braces = host.url("data/{a,b}.npy");
+        CommandRun fetched = run("fetch", braces);
+        assertEquals(0, fetched.exitCode(), fetched.err());
+        assertTrue(fetched.out().startsWith("2 files"), fetched.out());
+        host.forgetRequests();
+        CommandRun inspected = run("inspect", host.url("data/b.npy"), "--offline");
+        assertEquals(0, inspected.exitCode(), inspected.err());
+        assertEquals(List.of(), host.requests());
+        CommandRun listed = run("cache", "ls");
+        assertTrue(listed.out().contains(host.url("data/a.npy") + ": ") && listed.out().contains("2 files"),
+                listed.out());
+        assertEquals("good\n", run("cache", "verify").out());
+        assertTrue(run("cache", "trim", "--to", "0").out().endsWith("dropped\n"));
+        assertTrue(run("cache", "ls").out().startsWith("0 files"));
+        CommandRun missing = run("inspect", host.url("data/b.npy"), "--offline");
+        assertEquals(3, missing.exitCode());
+    }
+
+    @Test
+    void fetchingAgainFetchesNothing() {
+        run("fetch", url);
+        host.forgetRequests();
+        run("fetch", url);
+        assertEquals(List.of(), host.gets());
+    }
+
+    @Test
+    void wrongNamesAreWrongUsage() {
+        assertEquals(2, run("fetch", npy).exitCode());
+        assertEquals(2, run("inspect", "s3://bucket/key?version=1").exitCode());
+        CommandRun small = run("inspect", url, "--cache-size", "1K");
+        assertEquals(2, small.exitCode(), small.err());
+        CommandRun missing = run("inspect", host.url("none.npy"));
+        assertEquals(3, missing.exitCode());
+        assertTrue(missing.err().contains("none.npy: no such file"), missing.err());
+    }
+}

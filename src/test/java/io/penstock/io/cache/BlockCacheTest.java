@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.cache;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BlockCacheTest {
+
+    private static final int BLOCK = 4096;
+    private static final int BYTES = 50 * BLOCK + 123;
+
+    @TempDir
+    private Path parent;
+
+    private final byte[] bytes = new byte[BYTES];
+    private final Map<Long, Integer> reads = new ConcurrentHashMap<>();
+    private final RemoteObject object = new RemoteObject("s3://bucket/x", "\"v1\"", BYTES);
+
+    {
+        new Random(1).nextBytes(bytes);
+    }
+
+    private BlockCache cache(long limitBytes) throws IOException {
+        return BlockCache.open(parent.resolve("cache"), limitBytes, BLOCK, 8);
+    }
+
+    private void read(long offset, long length, ObjectReader.Sink sink) throws IOException {
+        reads.merge(offset, 1, Integer::sum);
+        for (long at = offset; at < offset + length; at += 1000) {
+            sink.accept(ByteBuffer.wrap(bytes, (int) at, (int) Math.min(1000, offset + length - at)));
+        }
+    }
+
+    private byte[] stored(CachedObject file, long offset, int length) throws IOException {
+        try (RandomAccessFile data = new RandomAccessFile(file.data().toFile(), "r")) {
+            byte[] found = new byte[length];
+            data.seek(offset);
+            data.readFully(found);
+            return found;
+        }
+    }
+
+    @Test
+    void blocksAreFetchedOnceAndStay() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            assertFalse(file.isPresent(0, 1));
+            file.fetch(BLOCK - 1, 2);
+            assertTrue(file.isPresent(0, 2 * BLOCK));
+            assertFalse(file.isPresent(0, 2 * BLOCK + 1));
+            file.fetch(0, BYTES);
+            assertArrayEquals(bytes, stored(file, 0, BYTES));
+        }
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, BYTES);
+            assertArrayEquals(bytes, stored(file, 0, BYTES));
+        }
+        assertEquals(51, reads.size());
+        assertTrue(reads.values().stream().allMatch(count -> count == 1), reads.toString());
+    }
+
+    @Test
+    void threadsAndCachesThatWantTheSameBlocksFetchThemOnce() throws Exception {
+        List<CachedObject> files = List.of(cache(1 << 20).open(object, this::read),
+                cache(1 << 20).open(object, this::read), cache(1 << 20).open(object, this::read));
+        try (ExecutorService threads = Executors.newFixedThreadPool(12)) {
+            List<Future<?>> running = IntStream.range(0, 12).<Future<?>>mapToObj(i -> threads.submit(() -> {
+                Random random = new Random(i);
+                CachedObject file = files.get(i % 3);
+                for (int j = 0; j < 200; j++) {
+                    int offset = random.nextInt(BYTES - 100);
+                    file.fetch(offset, 100);
+                    assertArrayEquals(Arrays.copyOfRange(bytes, offset, offset + 100), stored(file, offset, 100));
+                }
+                return null;
+            })).toList();
+            for (Future<?> one : running) {
+                one.get();
+            }
+        }
+        files.forEach(CachedObject::close);
+        assertTrue(reads.values().stream().allMatch(count -> count == 1), reads.toString());
+    }
+
+    @Test
+    void anotherVersionIsAnotherFile() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read);
+                CachedObject other = cache(1 << 20).open(new RemoteObject(object.name(), "\"v2\"", BYTES),
+                        this::read)) {
+            file.fetch(0, 1);
+            other.fetch(0, 1);
+            assertEquals(2, reads.get(0L));
+            assertEquals("\"v2\"", cache(1 << 20).find(object.name()).orElseThrow().version());
+        }
+    }
+
+    @Test
+    void aDamagedBlockIsFetchedAgain() throws IOException {
+        Path data;
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, 3 * BLOCK);
+            data = file.data();
+        }
+        try (RandomAccessFile raw = new RandomAccessFile(data.toFile(), "rw")) {
+            raw.seek(BLOCK + 7);
+            raw.write(bytes[BLOCK + 7] ^ 1);
+        }
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, 3 * BLOCK);
+            assertArrayEquals(Arrays.copyOf(bytes, 3 * BLOCK), stored(file, 0, 3 * BLOCK));
+        }
+        assertEquals(Map.of(0L, 1, (long) BLOCK, 2, 2L * BLOCK, 1), reads);
+    }
+
+    @Test
+    void verifyDropsDamagedBlocks() throws IOException {
+        Path data;
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, 3 * BLOCK);
+            data = file.data();
+        }
+        assertEquals(List.of(), cache(1 << 20).verify());
+        try (RandomAccessFile raw = new RandomAccessFile(data.toFile(), "rw")) {
+            raw.write(bytes[0] ^ 1);
+        }
+        assertEquals(List.of("s3://bucket/x: at byte 0"), cache(1 << 20).verify());
+        assertEquals(2 * BLOCK, cache(1 << 20).entries().getFirst().presentBytes());
+    }
+
+    @Test
+    void aReadThatFailsLeavesTheBlockAbsent() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, (offset, length, sink) -> {
+            sink.accept(ByteBuffer.wrap(bytes, (int) offset, 100));
+            throw new IOException("s3://bucket/x: reset");
+        })) {
+            assertEquals("s3://bucket/x: reset", assertThrows(UncheckedIOException.class, () -> file.fetch(0, 10))
+                    .getCause().getMessage());
+            assertFalse(file.isPresent(0, 10));
+        }
+        try (CachedObject file = cache(1 << 20).open(object, (offset, length, sink) ->
+                sink.accept(ByteBuffer.wrap(bytes, (int) offset, 100)))) {
+            assertThrows(UncheckedIOException.class, () -> file.fetch(0, 10));
+            assertFalse(file.isPresent(0, 10));
+        }
+    }
+
+    @Test
+    void theLimitHoldsAndTheBlocksUsedLeastRecentlyGo() throws IOException {
+        BlockCache small = cache(16 * BLOCK);
+        try (CachedObject file = small.open(object, this::read)) {
+            for (int i = 0; i < 51; i++) {
+                file.fetch((long) i * BLOCK, 1);
+                assertTrue(file.presentBytes() <= 16 * BLOCK, file.presentBytes() + " bytes");
+            }
+            assertTrue(file.isPresent(50 * BLOCK, 1));
+            assertTrue(file.drops() >= 35, file.drops() + " drops");
+            assertArrayEquals(Arrays.copyOfRange(bytes, 50 * BLOCK, BYTES), stored(file, 50 * BLOCK, 123));
+        }
+    }
+
+    @Test
+    void whatIsKeptStaysAndAFullCacheSaysSo() throws IOException {
+        BlockCache small = cache(16 * BLOCK);
+        try (CachedObject file = small.open(object, this::read)) {
+            file.keep(0, 4 * BLOCK);
+            for (int i = 4; i < 51; i++) {
+                file.fetch((long) i * BLOCK, 1);
+                assertTrue(file.isPresent(0, 4 * BLOCK));
+            }
+            String message = assertThrows(UncheckedIOException.class, () -> {
+                for (int i = 4; i < 51; i++) {
+                    file.keep((long) i * BLOCK, 1);
+                }
+            }).getCause().getMessage();
+            assertTrue(message.contains("no room for 4.0 KiB") && message.contains("open files keep"), message);
+            assertThrows(UncheckedIOException.class, () -> file.fetch(0, BYTES));
+        }
+        // What was kept is not any more.
+        small.trim(0);
+        assertEquals(List.of(), small.entries());
+    }
+
+    @Test
+    void noProcessDropsWhatAnotherKeeps() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.keep(0, 1);
+            file.fetch(0, 10 * BLOCK);
+            assertEquals(9 * BLOCK, cache(1 << 20).trim(0));
+            assertTrue(file.isPresent(0, 1));
+            assertArrayEquals(Arrays.copyOf(bytes, BLOCK), stored(file, 0, BLOCK));
+        }
+    }
+
+    /** Whoever sees the same count of drops before and after has read the block's bytes. */
+    @Test
+    void aReadBetweenEqualCountsOfDropsIsRight() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        try (CachedObject file = cache(1 << 20).open(object, this::read);
+                ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            Future<?> dropping = threads.submit(() -> {
+                while (!stop.get()) {
+                    cache(1 << 20).trim(0);
+                }
+                return null;
+            });
+            int good = 0;
+            Random random = new Random(3);
+            for (int i = 0; i < 3000; i++) {
+                int offset = random.nextInt(BYTES - 2000);
+                long before = file.drops();
+                file.fetch(offset, 2000);
+                byte[] found = stored(file, offset, 2000);
+                if (file.drops() == before) {
+                    assertArrayEquals(Arrays.copyOfRange(bytes, offset, offset + 2000), found);
+                    good++;
+                }
+            }
+            stop.set(true);
+            dropping.get();
+            assertTrue(good > 0);
+        }
+    }
+
+    @Test
+    void aFolderWithOtherFilesIsRefusedAndNotChanged() throws IOException {
+        Path other = Files.createDirectories(parent.resolve("other"));
+        Files.writeString(other.resolve("precious"), "data");
+        assertThrows(IOException.class, () -> BlockCache.open(other, 1 << 20, BLOCK, 8));
+        assertThrows(IOException.class, () -> BlockCache.existing(other));
+        try (Stream<Path> files = Files.list(other)) {
+            assertEquals(List.of("precious"), files.map(file -> file.getFileName().toString()).toList());
+        }
+    }
+
+    @Test
+    void sizesThatCannotWorkAreRefused() {
+        assertThrows(IllegalArgumentException.class, () -> cache(15 * BLOCK));
+        for (int block : new int[] {0, 100, 5000, 1 << 31}) {
+            assertThrows(IllegalArgumentException.class, () -> BlockCache.open(parent, Long.MAX_VALUE, block, 8));
+        }
+    }
+
+    @Test
+    void trimRemovesObjectsThatNobodyUses() throws IOException {
+        BlockCache cache = cache(1 << 20);
+        RemoteObject unused = new RemoteObject("s3://bucket/y", "\"v1\"", 10);
+        try (CachedObject file = cache.open(object, this::read); CachedObject gone = cache.open(unused, this::read)) {
+            file.fetch(0, 1);
+            gone.close();
+            cache.trim(0);
+            assertEquals(List.of(object.name()), cache.names());
+            file.fetch(0, BYTES);
+            assertArrayEquals(bytes, stored(file, 0, BYTES));
+        }
+        cache.trim(1 << 20);
+        assertEquals(List.of(object.name()), cache.names());
+    }
+
+    @Test
+    void whatADeadProcessLeftIsNoObject() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, 1);
+            Path versions = file.data().getParent().getParent();
+            Files.createDirectories(versions.resolve(".abc.tmp"));
+            Files.writeString(versions.resolve(".abc.tmp").resolve("data"), "half");
+        }
+        assertEquals(1, cache(1 << 20).entries().size());
+    }
+
+    @Test
+    void anEmptyObjectIsThere() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(new RemoteObject("s3://bucket/e", "\"e\"", 0), this::read)) {
+            assertTrue(file.isPresent(0, 0));
+            file.fetch(0, 0);
+            assertEquals(0, Files.size(file.data()));
+        }
+    }
+
+    @Test
+    void aTableThatIsNoneIsRefused() throws IOException {
+        Path data;
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            data = file.data();
+        }
+        Files.writeString(data.resolveSibling(BlockTable.NAME), "x".repeat(100));
+        String message = assertThrows(IOException.class, () -> cache(1 << 20).open(object, this::read)).getMessage();
+        assertTrue(message.contains("no table of blocks"), message);
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.io.cache.BlockCache;
+import io.penstock.testing.JavaCommand;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Processes that share a cache, some of which die. */
+@Tag("slow")
+class CacheProcessesTest {
+
+    private static final int BLOCK = 1 << 16;
+    private static final int BYTES = 64 * BLOCK;
+    private static final int KILLS = 12;
+
+    @TempDir
+    private Path cache;
+    @TempDir
+    private Path out;
+
+    private Process start(ObjectHost host, long limit, long seed, int reads) throws IOException {
+        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx64m");
+        command.addAll(List.of(CacheReader.class.getName(), host.url("x"), cache.toString(), Long.toString(limit),
+                Integer.toString(BLOCK), Integer.toString(BYTES), "1", Long.toString(seed), Integer.toString(reads)));
+        return new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(out.resolve(Long.toString(seed)).toFile()).start();
+    }
+
+    /** What the process of a seed said, once it has ended. */
+    private String result(Process process, long seed) throws IOException, InterruptedException {
+        process.waitFor();
+        return Files.readString(out.resolve(Long.toString(seed))).strip();
+    }
+
+    @Test
+    void eightProcessesOnAColdCacheFetchEachBlockOnce() throws Exception {
+        try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
+            List<Process> processes = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                processes.add(start(host, 1L << 30, i, 500));
+            }
+            for (int i = 0; i < processes.size(); i++) {
+                assertEquals("right", result(processes.get(i), i));
+            }
+            Set<String> different = new HashSet<>(host.gets());
+            assertEquals(64, different.size());
+            assertEquals(64, host.gets().size(), "fetched twice");
+        }
+    }
+
+    @Test
+    void processesThatShareASmallCacheReadRightBytes() throws Exception {
+        try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
+            List<Process> processes = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                processes.add(start(host, 20L * BLOCK, i, 300));
+            }
+            for (int i = 0; i < processes.size(); i++) {
+                assertEquals("right", result(processes.get(i), i));
+            }
+            long kept = BlockCache.existing(cache).entries().getFirst().presentBytes();
+            assertTrue(kept <= 20L * BLOCK, kept + " bytes");
+        }
+    }
+
+    @Test
+    void processesThatAreKilledLeaveNothingWrong() throws Exception {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
+            for (int i = 0; i < KILLS; i++) {
+                Process first = start(host, 40L * BLOCK, i, 1_000_000);
+                // At any instant from the start of the JVM to well into the reads.
+                Thread.sleep(random.nextInt(800));
+                first.destroyForcibly().waitFor();
+                String said = result(first, i);
+                assertTrue(said.isEmpty(), "seed " + seed + ": " + said);
+            }
+            assertEquals("right", result(start(host, 40L * BLOCK, KILLS, 200), KILLS), "seed " + seed);
+            assertEquals(List.of(), BlockCache.existing(cache).verify(), "seed " + seed);
+        }
+    }
+}

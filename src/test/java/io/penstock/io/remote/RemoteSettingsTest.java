@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.io.remote.RemoteSettings.Access;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RemoteSettingsTest {
+
+    @Test
+    void theEnvironmentSetsTheCacheAndTheAccess() {
+        RemoteSettings settings = RemoteSettings.of(Map.of("PENSTOCK_CACHE", "/x", "PENSTOCK_CACHE_SIZE", "2G",
+                "PENSTOCK_BLOCK_SIZE", "64K", "PENSTOCK_OFFLINE", "1"));
+        assertEquals(Path.of("/x"), settings.cacheFolder());
+        assertEquals(2L << 30, settings.cacheBytes());
+        assertEquals(1 << 16, settings.blockBytes());
+        assertEquals(Access.OFFLINE, settings.access());
+    }
+
+    @Test
+    void anEmptyEnvironmentIsOnlineWithACacheOfTheUser() {
+        RemoteSettings settings = RemoteSettings.of(Map.of("PENSTOCK_OFFLINE", "", "XDG_CACHE_HOME", "/caches"));
+        assertEquals(Path.of("/caches/penstock"), settings.cacheFolder());
+        assertEquals(Access.ONLINE, settings.access());
+        assertEquals(0, settings.cacheBytes());
+        assertTrue(RemoteSettings.of(Map.of()).cacheFolder().endsWith(Path.of(".cache/penstock")));
+    }
+
+    @Test
+    void hostsHaveTheirOwnAuthorizationWhichIsNotShown() {
+        RemoteSettings settings = RemoteSettings.of(Map.of("PENSTOCK_HTTP_AUTHORIZATION", """
+                example.org Bearer abc
+                localhost:8000   Basic eA==
+                """));
+        assertEquals(Map.of("example.org", "Bearer abc", "localhost:8000", "Basic eA=="), settings.authorization());
+        assertFalse(settings.toString().contains("abc"), settings.toString());
+    }
+
+    @Test
+    void wrongValuesAreNamed() {
+        Map.of("PENSTOCK_CACHE_SIZE", "many", "PENSTOCK_BLOCK_SIZE", "9G", "PENSTOCK_OFFLINE", "yes",
+                "PENSTOCK_HTTP_AUTHORIZATION", "host").forEach((name, value) -> {
+                    String message = assertThrows(IllegalArgumentException.class,
+                            () -> RemoteSettings.of(Map.of(name, value))).getMessage();
+                    assertTrue(message.startsWith(name + ": "), message);
+                });
+    }
+}
