@@ -190,6 +190,10 @@ def specified(image, operation, settings, parameters):
     return None
 
 
+def exact_places(exact, found):
+    return [[int(place), int(exact.flat[place])] for place in np.flatnonzero(exact != found)]
+
+
 class FixedAugMix(AugMix):
     """AugMix with given draws: the chains' operations are the identity behind their depth."""
 
@@ -390,6 +394,9 @@ def target_lines():
         moved = function(tv_tensors.Mask(torch.from_numpy(mask)))
         line = {"operation": operation, "settings": settings, "parameters": parameters, "shape": moved.shape,
                 "mask": text(moved.numpy()), "boxes": function(boxes).tolist()}
+        exact = specified(mask[..., None], operation, {**settings, "interpolation": "NEAREST", "fill": 0}, parameters)
+        if exact is not None:
+            line["exact"] = exact_places(exact[..., 0], moved.numpy())
         if "Flip" not in operation:         # of keypoints, torchvision mirrors pixel indices
             line["points"] = function(points).tolist()
         yield json.dumps(line)
@@ -427,8 +434,7 @@ def main():
                 "shape": result.shape, "pixels": text(result)}
         exact = specified(all_images[name], operation, settings, parameters)
         if exact is not None:
-            places = np.flatnonzero(exact != result)
-            line["exact"] = [[int(place), int(exact.flat[place])] for place in places]
+            line["exact"] = exact_places(exact, result)
         lines.append(json.dumps(line))
     pathlib.Path(sys.argv[1]).write_text(
         '{"made_by": "torchvision %s, torch %s, Pillow %s, OpenCV %s", "lines": [\n%s\n],\n"targets": [\n%s\n],\n'

@@ -29,8 +29,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>MixUp makes {@code w a + (1 - w) b} of an image a and its partner b, with one w for the batch; for {@code f32}
  * with torchvision's bits. CutMix replaces a rectangle of a by that of b; w is the share that stays. Labels are
- * {@link #soft} or {@link #pairs}. Samples without weight, which fill up a last batch, stay as they are and are nobody's
- * partner.
+ * {@link #soft} or {@link #pairs}. Samples without weight, which fill up a last batch, stay as they are and are
+ * nobody's partner.
  *
  * <p>The draws are keyed by the seed, the epoch, and the position of the batch's first sample: workers and resuming do
  * not change a batch, but another batch size does. {@code docs/spec/augment.md} specifies them. Papers: Zhang and

@@ -28,6 +28,7 @@ final class Canvas {
 
     private static final int IMAGE = -1;
     private static final int FLOAT_ARRAYS = 5;
+    private static final float[] NO_FLOATS = {};
 
     /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
     private byte[] pixels = {};
@@ -51,6 +52,7 @@ final class Canvas {
     private final int[] histogram = new int[256];
     /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
     private final int[] others = new int[256];
+    private float[][] rows = {};
     private final float[][] floats = new float[FLOAT_ARRAYS][0];
     private final Planes planes = new Planes();
     private final double[] inverse = new double[9];
@@ -113,6 +115,19 @@ final class Canvas {
     /** Nine numbers for the operation that asks, of which a map between images has six or nine. */
     double[] inverse() {
         return inverse;
+    }
+
+    /** Returns one of any number of arrays of at least that many floats, as {@link #floats}: rows of an image. */
+    float[] row(int number, int count) {
+        int known = rows.length;
+        if (number >= known) {
+            rows = Arrays.copyOf(rows, number + 1);
+            Arrays.fill(rows, known, number + 1, NO_FLOATS);
+        }
+        if (rows[number].length < count) {
+            rows[number] = new float[count];
+        }
+        return rows[number];
     }
 
     /** Keeps a copy of the image for {@link #recall}. */
@@ -439,9 +454,9 @@ final class Canvas {
     }
 
     /** Converts values, so that loops over them are vectorized. */
-    static void toFloats(byte[] values, int from, float[] floats, int to, int length) {
+    static void toFloats(byte[] values, int from, float[] floats, int length) {
         for (int i = 0; i < length; i++) {
-            floats[to + i] = values[from + i] & 0xFF;
+            floats[i] = values[from + i] & 0xFF;
         }
     }
 

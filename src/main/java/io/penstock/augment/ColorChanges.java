@@ -175,14 +175,18 @@ final class ColorChanges {
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         System.arraycopy(pixels, 0, target, 0, canvas.byteCount());
-        float[] rows = canvas.floats(0, ROWS * rowBytes);               // that above, the row, and that below, by turns
-        float[] columns = canvas.floats(1, rowBytes);
-        float[] sharp = canvas.floats(2, rowBytes);
-        Canvas.toFloats(pixels, 0, rows, 0, 2 * rowBytes);
+        float[] columns = canvas.floats(0, rowBytes);
+        float[] left = canvas.floats(1, rowBytes);
+        float[] right = canvas.floats(2, rowBytes);
+        float[] sharp = canvas.floats(3, rowBytes);
+        Canvas.toFloats(pixels, 0, canvas.row(0, rowBytes), rowBytes);
+        Canvas.toFloats(pixels, rowBytes, canvas.row(1, rowBytes), rowBytes);
         for (int y = 1; y < height - 1; y++) {
-            Canvas.toFloats(pixels, (y + 1) * rowBytes, rows, (y + 1) % ROWS * rowBytes, rowBytes);
-            add(rows, rowBytes, columns);
-            sharpen(rows, y % ROWS * rowBytes, columns, channels, rowBytes - channels, rest, sharp);
+            Canvas.toFloats(pixels, (y + 1) * rowBytes, canvas.row((y + 1) % ROWS, rowBytes), rowBytes);
+            add(canvas.row(0, rowBytes), canvas.row(1, rowBytes), canvas.row(2, rowBytes), rowBytes, columns);
+            System.arraycopy(columns, 0, left, channels, rowBytes - channels);
+            System.arraycopy(columns, channels, right, 0, rowBytes - channels);
+            sharpen(canvas.row(y % ROWS, rowBytes), columns, left, right, rowBytes, rest, sharp);
             for (int i = channels; i < rowBytes - channels; i++) {
                 target[y * rowBytes + i] = (byte) (int) sharp[i];
             }
@@ -190,21 +194,19 @@ final class ColorChanges {
         canvas.replace(height, width);
     }
 
-    /** Adds three rows. */
-    private static void add(float[] rows, int length, float[] sums) {
+    private static void add(float[] above, float[] row, float[] below, int length, float[] sums) {
         for (int i = 0; i < length; i++) {
-            sums[i] = rows[i] + rows[length + i] + rows[2 * length + i];
+            sums[i] = above[i] + row[i] + below[i];
         }
     }
 
     /** A thirteenth of the sum is rounded exactly: it is never near a half. */
-    private static void sharpen(float[] rows, int row, float[] columns, int channels, int end, float rest,
+    private static void sharpen(float[] row, float[] columns, float[] left, float[] right, int length, float rest,
             float[] sharp) {
-        for (int i = channels; i < end; i++) {
-            float own = rows[row + i];
-            float sum = 4 * own + columns[i - channels] + columns[i] + columns[i + channels];
+        for (int i = 0; i < length; i++) {
+            float sum = 4 * row[i] + left[i] + columns[i] + right[i];
             float smooth = (int) (sum * ONE_THIRTEENTH + 0.5f);
-            sharp[i] = Math.min(Math.max(Math.fma(rest, smooth - own, own), 0f), 255f);
+            sharp[i] = Math.min(Math.max((int) Math.fma(rest, smooth - row[i], row[i]), 0), 255);
         }
     }
 }

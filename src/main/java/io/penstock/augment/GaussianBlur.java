@@ -57,29 +57,31 @@ record GaussianBlur(int size, Range sigma) implements Step {
         int side = reach * channels;
         float[] weights = canvas.floats(0, size);
         weigh(values[at], weights);
-        float[] sums = canvas.floats(1, rowBytes + 2 * side);
-        float[] smooth = canvas.floats(2, rowBytes);
+        float[] column = canvas.floats(1, rowBytes);
+        float[] sums = canvas.floats(2, rowBytes + 2 * side);
+        float[] smooth = canvas.floats(3, rowBytes);
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
-        float[] rows = canvas.floats(3, size * rowBytes);               // the input rows that a row needs
         int loaded = 0;
         for (int y = 0; y < height; y++) {
             for (; loaded <= Math.min(y + reach, height - 1); loaded++) {
-                Canvas.toFloats(pixels, loaded * rowBytes, rows, loaded % size * rowBytes, rowBytes);
+                Canvas.toFloats(pixels, loaded * rowBytes, canvas.row(loaded % size, rowBytes), rowBytes);
             }
-            begin(rows, mirrored(y - reach, height) % size * rowBytes, weights[0], sums, side, rowBytes);
+            begin(canvas.row(mirrored(y - reach, height) % size, rowBytes), weights[0], column, rowBytes);
             for (int k = 1; k < size; k++) {
-                add(rows, mirrored(y + k - reach, height) % size * rowBytes, weights[k], sums, side, rowBytes);
+                add(canvas.row(mirrored(y + k - reach, height) % size, rowBytes), weights[k], column, rowBytes);
             }
+            System.arraycopy(column, 0, sums, side, rowBytes);
             for (int x = 1; x <= reach; x++) {
                 for (int c = 0; c < channels; c++) {
                     sums[side - x * channels + c] = sums[side + x * channels + c];
                     sums[side + rowBytes + (x - 1) * channels + c] = sums[side + rowBytes - (x + 1) * channels + c];
                 }
             }
-            begin(sums, 0, weights[0], smooth, 0, rowBytes);
+            begin(sums, weights[0], smooth, rowBytes);
             for (int k = 1; k < size; k++) {
-                add(sums, k * channels, weights[k], smooth, 0, rowBytes);
+                System.arraycopy(sums, k * channels, column, 0, rowBytes);
+                add(column, weights[k], smooth, rowBytes);
             }
             round(smooth, target, y * rowBytes, rowBytes);
         }
@@ -106,15 +108,16 @@ record GaussianBlur(int size, Range sigma) implements Step {
         return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
     }
 
-    private static void begin(float[] row, int from, float weight, float[] sums, int to, int length) {
+    private static void begin(float[] row, float weight, float[] sums, int length) {
         for (int i = 0; i < length; i++) {
-            sums[to + i] = weight * row[from + i];
+            sums[i] = weight * row[i];
         }
     }
 
-    private static void add(float[] row, int from, float weight, float[] sums, int to, int length) {
+    /** Has one index for both arrays, or the compiler would not vectorize it. */
+    private static void add(float[] row, float weight, float[] sums, int length) {
         for (int i = 0; i < length; i++) {
-            sums[to + i] += weight * row[from + i];
+            sums[i] += weight * row[i];
         }
     }
 

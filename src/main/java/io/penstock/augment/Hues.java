@@ -2,9 +2,9 @@
 package io.penstock.augment;
 
 /**
- * Turns the hues of a block of pixels by a part of the color circle, in HSV, as torchvision does. It computes all results
- * that may be chosen, and a factor of 0 or 1, which is exact, or a mask of bits makes the choice: so the loops have no
- * branches, and are short enough for the JIT compiler to vectorize. For one thread.
+ * Turns the hues of a block of pixels by a part of the color circle, in HSV, as torchvision does. It computes all
+ * results that may be chosen; a factor of 0 or 1, which is exact, or a mask of bits makes the choice. So the loops have
+ * no branches, and are short enough for the JIT compiler to vectorize. For one thread.
  */
 final class Hues {
 
@@ -136,7 +136,8 @@ final class Hues {
     private static void rise(float[] hues, int[] sectors, float[] saturations, int[] most, int length, int[] rising) {
         for (int i = 0; i < length; i++) {
             float share = saturations[i] * (hues[i] * 6 - sectors[i]);
-            rising[i] = (int) ((share + (1 - saturations[i])) * (most[i] * ColorChanges.ONE_255TH) * ColorChanges.TO_U8);
+            float rest = 1 - saturations[i];
+            rising[i] = (int) ((share + rest) * (most[i] * ColorChanges.ONE_255TH) * ColorChanges.TO_U8);
         }
     }
 

@@ -63,8 +63,8 @@ public final class ParameterTable {
         var table = new ParameterTable(steps);
         if (table.rowBytes > MAX_BYTES) {
             throw new IllegalArgumentException("the parameters of "
-                    + steps.stream().map(AugmentMap.Named::name).toList() + " take " + table.rowBytes + " bytes a sample, expected at most " + MAX_BYTES
-                    + ": run some of these steps in the workers, by Augment.mapped");
+                    + steps.stream().map(AugmentMap.Named::name).toList() + " take " + table.rowBytes
+                    + " bytes a sample, expected at most " + MAX_BYTES + ": run some of these steps in the workers, by Augment.mapped");
         }
         return table;
     }

@@ -2,9 +2,9 @@
 package io.penstock.augment;
 
 /**
- * The color channels of an RGB image, a plane of integers from 0 to 255 each. Changes of planes are short loops with one
- * result, which the JIT compiler vectorizes; it does not vectorize loops over bytes, nor long ones. The changes equal
- * torchvision's on {@code u8} tensors bit for bit, as {@link ColorChanges} says. For one thread.
+ * The color channels of an RGB image, a plane of integers from 0 to 255 each. Changes of planes are short loops with
+ * one result, which the JIT compiler vectorizes; it does not vectorize loops over bytes, nor long ones. The changes
+ * equal torchvision's on {@code u8} tensors bit for bit, as {@link ColorChanges} says. For one thread.
  */
 final class Planes {
 

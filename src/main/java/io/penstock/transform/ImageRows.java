@@ -15,6 +15,7 @@ public final class ImageRows {
     private final MemorySegment arguments;
     private final int channels;
     private final int width;
+    private final long height;
     private final long planeBytes;
     private final long rowBytes;
     private final boolean channelsLast;
@@ -30,7 +31,8 @@ public final class ImageRows {
         dtype = ImageArguments.TARGET_TYPE.dtype(arguments);
         channelsLast = channels > 1 && ImageArguments.TARGET_CHANNELS_LAST.get(arguments) != 0;
         rowBytes = (long) width * dtype.byteSize() * (channelsLast ? channels : 1);
-        planeBytes = rowBytes * ImageArguments.CROP_HEIGHT.get(arguments);
+        height = ImageArguments.CROP_HEIGHT.get(arguments);
+        planeBytes = rowBytes * height;
         floats = new float[Math.multiplyExact(width, channelsLast ? channels : 1) + 1 & ~1];
         halves = new HalfFloats(floats.length);
     }
@@ -59,8 +61,10 @@ public final class ImageRows {
      *
      * @param row its number, from 0, below the image's height
      * @param of the values, 0 to 255, of each channel: an array for each, at least as long as the row
+     * @throws IndexOutOfBoundsException if there is no such row, or an array is too short
      */
     public void put(int row, int[][] of) {
+        Objects.checkIndex(row, height);
         for (int c = 0; c < channels; c++) {
             float mean = ImageArguments.mean(arguments, c);
             float deviation = ImageArguments.deviation(arguments, c);

@@ -38,7 +38,6 @@ import io.penstock.transform.ImageTransform.Layout;
 import io.penstock.transform.ImageTransform;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.util.ArrayList;

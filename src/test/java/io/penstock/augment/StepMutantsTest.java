@@ -28,6 +28,7 @@ class StepMutantsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/penstock/augment");
     private static final String PACKAGE = "io.penstock.augment.";
     private static final String PIXELS = "AugmentVectorsTest.pixelsEqualThoseOfTorchvisionPillowAndOpenCv";
+    private static final String FILLED = "StepPropertiesTest.theFillIsAsAPaddingOfThatValue";
     private static final String TARGETS = "TargetsTest.masksBoxesAndKeypointsEqualThoseOfTorchvision";
     private static final String DRAWS = "AugmentDrawsTest.drawsAreThoseOfTheSpecification";
     private static final String NOISE = "AugmentDrawsTest.noiseIsThatOfTheSpecification";
@@ -47,15 +48,18 @@ class StepMutantsTest {
     }
 
     private static final List<Mutant> MUTANTS = List.of(
-            new Mutant("the mean is taken before the change that precedes", "Planes", "end = contrastFrom(0);",
-                    "end = 0;", PIXELS),
+            new Mutant("the mean is also of the image before the changes that precede", "Planes",
+                    "for (int i = first; i < end; i++) {\n                    change(",
+                    "sum += isDone ? 0 : luminance();\n"
+                            + "                for (int i = first; i < end; i++) {\n                    change(",
+                    PIXELS),
             new Mutant("the contrast's mean is of unrounded luminances", "Planes",
                     "sum += (int) (ColorChanges.RED", "sum += Math.round(ColorChanges.RED", PIXELS),
-            new Mutant("a product and a sum are rounded apart", "Planes", "Math.fma(rest, gray, r * factor)",
-                    "rest * gray + r * factor", PIXELS),
+            new Mutant("a product and a sum are rounded apart", "Planes",
+                    "Math.fma(rest, grays[i], values[i] * factor)", "rest * grays[i] + values[i] * factor", PIXELS),
             new Mutant("warped and smoothed values are truncated", "Warp",
                     "return (byte) Float.floatToRawIntBits(value + TO_INTEGER);", "return (byte) (int) value;", PIXELS),
-            new Mutant("the border counts as black", "Warp", "value + (1 - covered) * fill", "value", PIXELS),
+            new Mutant("the border counts as black", "Warp", "value + (1 - covered) * fill", "value", FILLED),
             new Mutant("a perspective is half a pixel off", "Warp", "/ divisor - 0.5f;\n                float row",
                     "/ divisor;\n                float row", PIXELS),
             new Mutant("a rotation has the other sign", "Affine", "warp(canvas, -values[at]", "warp(canvas, values[at]",
@@ -79,6 +83,8 @@ class StepMutantsTest {
                     "w > 0 && w < width", DRAWS),
             new Mutant("a blur repeats the outermost pixel", "GaussianBlur", "return i < 0 ? -i :",
                     "return i < 0 ? -i - 1 :", PIXELS),
+            new Mutant("a sharpened row is blended with the one above", "ColorChanges",
+                    "sharpen(canvas.row(y % ROWS, rowBytes)", "sharpen(canvas.row((y + 2) % ROWS, rowBytes)", PIXELS),
             new Mutant("a blur's rows are mirrored one pixel off", "GaussianBlur",
                     "sums[side + rowBytes - (x + 1) * channels + c]", "sums[side + rowBytes - x * channels + c]",
                     PIXELS),

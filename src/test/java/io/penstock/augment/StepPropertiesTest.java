@@ -62,6 +62,19 @@ class StepPropertiesTest {
     }
 
     @Test
+    void theFillIsAsAPaddingOfThatValue() {
+        byte[] pixels = noise(12, 15, 1);
+        Map<String, Double> angle = Map.of("angle", 33.0);
+        byte[] found = applied(Augment.images().rotate(180, Interpolation.BILINEAR, 50), pixels, 12, 15, 1, angle);
+        byte[] padded = applied(Augment.images().pad(Padding.constant(10, 50)), pixels, 12, 15, 1, Map.of());
+        byte[] turned = applied(Augment.images().rotate(180, Interpolation.BILINEAR, 50), padded, 32, 35, 1, angle);
+        byte[] expected = applied(Augment.images().centerCrop(12, 15), turned, 32, 35, 1, Map.of());
+        for (int i = 0; i < found.length; i++) {
+            assertEquals(expected[i] & 0xFF, found[i] & 0xFF, 1);
+        }
+    }
+
+    @Test
     void parametersThatChangeNothingCopyTheImage() {
         byte[] pixels = noise(9, 14, 3);
         Map<String, Double> identity = new LinkedHashMap<>(Map.of("angle", 0.0, "translateX", 0.0, "translateY", 0.0,

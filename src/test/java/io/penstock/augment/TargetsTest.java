@@ -60,6 +60,7 @@ class TargetsTest {
                     .mapToDouble(name -> AugmentVectorsTest.real(parameters.get(name))).toArray();
 
             byte[] expectedMask = Base64.getDecoder().decode((String) member.get("mask"));
+            assertTrue(AugmentVectorsTest.makeExact(member, expectedMask) < 5);
             var canvas = new Canvas();
             canvas.loadMask(MemorySegment.ofArray(mask), 30, 40, 1, 0);
             step.apply(values, 0, canvas);

@@ -44,6 +44,7 @@ class SharedFileTest {
     }
 
     @Test
+    @SuppressWarnings("try") // one is closed within
     void sharedLocksGoTogether() throws IOException {
         try (SharedFile one = SharedFile.open(file); SharedFile other = SharedFile.open(file)) {
             assertTrue(one.tryShared(1L << 40));

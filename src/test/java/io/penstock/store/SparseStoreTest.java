@@ -172,6 +172,7 @@ class SparseStoreTest {
     }
 
     @Test
+    @SuppressWarnings("try") // the local one shall only be open
     void aStoreIsOpenedByTheSchemeOfItsUri() throws IOException {
         Path npy = Fixtures.entries("npy").filter(entry -> entry.expect().equals("read")).findFirst().orElseThrow()
                 .path();

@@ -17,7 +17,6 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.Inspection;
 import io.penstock.store.RecordStore;
-import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;

@@ -263,6 +263,7 @@ class BlockCacheTest {
     }
 
     @Test
+    @SuppressWarnings("try") // one is closed within
     void trimRemovesObjectsThatNobodyUses() throws IOException {
         BlockCache cache = cache(1 << 20);
         RemoteObject unused = new RemoteObject("s3://bucket/y", "\"v1\"", 10);
