@@ -74,11 +74,15 @@ BLOCKS = [(0x20, 0x7e), (0xa0, 0x24f), (0x300, 0x36f), (0x370, 0x3ff), (0x400, 0
           (0x1f300, 0x1f6ff), (0, 0xd7ff), (0xe000, 0x10ffff)]
 
 
-def fuzzed(count):
-    for point in range(0x110000):
+def code_points(step=1):
+    """A text with each code point beside letters, digits and spaces."""
+    for point in range(0, 0x110000, step):
         if not 0xd800 <= point < 0xe000:
             c = chr(point)
             yield f"x{c}X1{c} {c}{c}a"
+
+
+def random_texts(count):
     random = Random(20261122)
     for _ in range(count):
         low, high = random.choice(BLOCKS)
@@ -95,7 +99,8 @@ def main():
     options = parser.parse_args()
     if options.fuzzed:
         with open(options.out, "w", encoding="utf-8") as out:
-            out.writelines(json.dumps({"text": one}) + "\n" for one in fuzzed(options.fuzzed))
+            for texts in (code_points(), random_texts(options.fuzzed)):
+                out.writelines(json.dumps({"text": one}) + "\n" for one in texts)
         return
     with open(options.out, "w", encoding="utf-8") as out:
         for paths in kinds():
@@ -109,4 +114,5 @@ def main():
                     break
 
 
-main()
+if __name__ == "__main__":
+    main()

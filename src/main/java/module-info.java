@@ -37,6 +37,7 @@ module io.penstock {
     exports io.penstock.dlpack;
     exports io.penstock.format.files;
     exports io.penstock.format.lmdb;
+    exports io.penstock.format.manifest;
     exports io.penstock.format.mds;
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
@@ -71,6 +72,7 @@ module io.penstock {
     uses io.penstock.store.StoreProvider;
     provides io.penstock.store.StoreProvider with
             io.penstock.format.megatron.MegatronProvider,
+            io.penstock.format.manifest.ManifestProvider,
             io.penstock.format.llmc.LlmcProvider,
             io.penstock.format.npy.NpyProvider,
             io.penstock.format.npz.NpzProvider,

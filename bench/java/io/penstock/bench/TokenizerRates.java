@@ -29,9 +29,10 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
- * Encodes a corpus on one thread with this project's tokenizer, jtokkit and tiktoken by turns, in CPU time of the
- * thread: {@code --corpus F.jsonl [--encodings gpt2,cl100k_base] [--rounds 5] [--python P]}. Documents are in memory:
- * UTF-8 for this project's, strings for the others. Without {@code --python} tiktoken is left out. Ids are compared.
+ * Encodes a corpus on one thread with this project's tokenizer, jtokkit, tiktoken and Hugging Face's tokenizers by
+ * turns, in CPU time of the thread: {@code --corpus F.jsonl [--encodings gpt2,cl100k_base] [--rounds 5] [--python P]}.
+ * Documents are in memory: UTF-8 for this project's, strings for the others. Without {@code --python} only jtokkit is
+ * compared. Ids are compared.
  */
 public final class TokenizerRates {
 
@@ -70,9 +71,13 @@ public final class TokenizerRates {
         long[] checksums = checksums(tokenizer, other, documents, texts);
         System.out.printf(Locale.ROOT, "%s: %.1f MB in %d documents, read vocabulary in %.2f CPU s%n", encoding,
                 bytes / 1e6, texts.size(), load);
-        try (Peer peer = python == null ? null : new Peer(python, encoding, corpus)) {
-            if (peer != null) {
-                peer.compare(checksums, texts);
+        List<Peer> peers = new ArrayList<>();
+        try {
+            if (python != null) {
+                for (String library : List.of("tiktoken", "tokenizers")) {
+                    peers.add(new Peer(python, library, encoding, corpus));
+                    peers.getLast().compare(checksums, texts);
+                }
             }
             TokenBuffer ids = new TokenBuffer();
             for (int round = 1; round <= rounds; round++) {
@@ -88,10 +93,17 @@ public final class TokenizerRates {
                     tokens -= other.encodeOrdinary(text).size();
                 }
                 long end = THREADS.getCurrentThreadCpuTime();
+                StringBuilder others = new StringBuilder();
+                for (Peer peer : peers) {
+                    others.append(String.format(Locale.ROOT, ", %s %.1f", peer.library, bytes * 1e3 / peer.round()));
+                }
                 System.out.printf(Locale.ROOT, "  round %d: penstock %.1f, jtokkit %.1f%s MB a CPU second%s%n", round,
-                        bytes * 1e3 / (middle - start), bytes * 1e3 / (end - middle),
-                        peer == null ? "" : String.format(Locale.ROOT, ", tiktoken %.1f", bytes * 1e3 / peer.round()),
+                        bytes * 1e3 / (middle - start), bytes * 1e3 / (end - middle), others,
                         tokens == 0 ? "" : ", counts DIFFER");
+            }
+        } finally {
+            for (Peer peer : peers) {
+                peer.close();
             }
         }
     }
@@ -124,17 +136,19 @@ public final class TokenizerRates {
         return crc.getValue();
     }
 
-    /** The script beside this one's: {@code bench/peers/tiktoken_rates.py}. */
+    /** A library of Python, by {@code bench/peers/tokenizer_rates.py}. */
     private static final class Peer implements AutoCloseable {
+        private final String library;
         private final Process process;
         private final BufferedReader in;
         private final PrintStream out;
         private final long[] checksums;
 
-        Peer(String python, String encoding, Path corpus) throws IOException {
+        Peer(String python, String library, String encoding, Path corpus) throws IOException {
+            this.library = library;
             String jar = Path.of(Encodings.class.getProtectionDomain().getCodeSource().getLocation().getPath())
                     .toString();
-            process = new ProcessBuilder(python, "bench/peers/tiktoken_rates.py", jar)
+            process = new ProcessBuilder(python, "bench/peers/tokenizer_rates.py", library, jar)
                     .redirectError(ProcessBuilder.Redirect.INHERIT).start();
             in = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
             out = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
@@ -144,7 +158,7 @@ public final class TokenizerRates {
 
         void compare(long[] ours, List<String> texts) {
             int[] different = IntStream.range(0, ours.length).filter(i -> ours[i] != checksums[i]).toArray();
-            System.out.println("  " + different.length + " documents have other ids in tiktoken");
+            System.out.println("  " + different.length + " documents have other ids in " + library);
             IntStream.of(different).limit(SHOWN).forEach(i -> System.out.println("    " + Json.write(
                     texts.get(i).substring(0, Math.min(120, texts.get(i).length())))));
         }
@@ -153,7 +167,7 @@ public final class TokenizerRates {
             out.println(line);
             String answer = in.readLine();
             if (answer == null) {
-                throw new IOException("tiktoken_rates.py ended");
+                throw new IOException("tokenizer_rates.py ended");
             }
             return answer;
         }

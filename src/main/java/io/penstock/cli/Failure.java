@@ -16,6 +16,7 @@ import io.penstock.os.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.store.StoreProviderException;
 import io.penstock.tokenize.CorpusException;
+import io.penstock.tokenize.VocabularyException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -39,7 +40,8 @@ record Failure(int exitCode, String line, Throwable cause) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
             case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
-                    StateMismatchException _, NotRegularFileException _, DecodeLimitException _ ->
+                    StateMismatchException _, NotRegularFileException _, DecodeLimitException _,
+                    VocabularyException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->

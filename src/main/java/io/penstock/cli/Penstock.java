@@ -6,6 +6,7 @@ import io.penstock.diagnose.compare.Outcome;
 import io.penstock.diagnose.trace.TraceWindow;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.TransferMode;
+import io.penstock.tokenize.CorpusShard;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -67,6 +68,8 @@ public final class Penstock implements Runnable {
         Map<String, Class<?>> commands = new LinkedHashMap<>();
         commands.put("quickstart", QuickstartCommand.class);
         commands.put("tokenize", TokenizeCommand.class);
+        commands.put("manifest", ManifestCommand.class);
+        commands.put("merge", MergeCommand.class);
         commands.put("inspect", InspectCommand.class);
         commands.put("batches", BatchesCommand.class);
         commands.put("stream", StreamCommand.class);
@@ -106,6 +109,7 @@ public final class Penstock implements Runnable {
                         new Choice<>(List.of(TransferMode.AUTO, TransferMode.IN_PLACE, TransferMode.COPY)))
                 .registerConverter(Outcome.class,
                         new Choice<>(List.of(Outcome.REGRESSION, Outcome.MIXED, Outcome.INCONCLUSIVE)))
+                .registerConverter(CorpusShard.class, text -> AmountText.converted(text, CorpusShard::parse))
                 .registerConverter(TraceWindow.class, text -> AmountText.converted(text, TraceWindow::of));
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setExpandAtFiles(false)                            // --augment @FILE is that option's

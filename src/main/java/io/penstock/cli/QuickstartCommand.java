@@ -76,7 +76,7 @@ final class QuickstartCommand implements Callable<Integer> {
         Inspection inspection = Inspection.of(prefix, Inspection.Depth.STRUCTURE);
         try (TokenStore store = TokenStore.open(prefix); ChosenDevice device = ChosenDevice.of("auto")) {
             StreamReport stream = stream(store, device);
-            report.print(report.isJson() ? fields(prefix, summary, inspection, device, stream)
+            report.print(report.isJson() ? fields(summary, inspection, device, stream)
                     : text(prefix, summary, inspection, device, stream));
             return stream.run().interrupted() ? ExitCode.INTERRUPTED : ExitCode.SUCCESS;
         }
@@ -92,9 +92,9 @@ final class QuickstartCommand implements Callable<Integer> {
         }
     }
 
-    private static Map<String, @Nullable Object> fields(Path prefix, TokenizeSummary summary, Inspection inspection,
+    private static Map<String, @Nullable Object> fields(TokenizeSummary summary, Inspection inspection,
             ChosenDevice device, StreamReport stream) {
-        Map<String, @Nullable Object> fields = Json.members("tokenize", TokenizeCommand.fields(prefix, summary),
+        Map<String, @Nullable Object> fields = Json.members("tokenize", TokenizeCommand.fields(summary),
                 "inspect", inspection.toMap());
         Map<String, @Nullable Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES,
                 "seed", SEED, "device", device.device().name(), "device_reason", device.reason());
@@ -107,7 +107,7 @@ final class QuickstartCommand implements Callable<Integer> {
             StreamReport stream) {
         String store = keep == null ? "out" : prefix.toString();
         return "1. Tokenized a corpus of " + CORPUS.size() + " files:\n"
-                + indented(TokenizeCommand.text(prefix, summary))
+                + indented(TokenizeCommand.text(summary))
                 + "\n2. Inspected the store:\n"
                 + indented(InspectCommand.text(inspection))
                 + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS

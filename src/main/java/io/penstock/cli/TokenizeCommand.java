@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
+import io.penstock.tokenize.CorpusShard;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -31,7 +32,9 @@ import picocli.CommandLine.Parameters;
             "", "A link in a folder is followed if it leads to a file in the same folder; other links are skipped and"
                 + " counted.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is removed. Empty documents are kept.",
-            "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears complete or not at all."})
+            "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears complete or not at all.",
+            "", "On several machines: each runs the same command with its own --shard and writes a part,"
+                + " STORE-00003-of-00016. Then 'penstock manifest STORE-*.idx -o STORE' makes the parts one store."})
 final class TokenizeCommand implements Callable<Integer> {
 
     @Mixin
@@ -49,6 +52,16 @@ final class TokenizeCommand implements Callable<Integer> {
             description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
     private String encoding = "gpt2";
 
+    @Option(names = "--vocabulary", paramLabel = "FILE",
+            description = "tokenizer.json of a model of Hugging Face, or a .tiktoken file with the vocabulary of"
+                    + " --encoding.")
+    private @Nullable Path vocabulary;
+
+    @Option(names = "--end-of-text", paramLabel = "TOKEN",
+            description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
+                    + " <|end_of_text|> or </s>.")
+    private @Nullable String endOfText;
+
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
 
@@ -56,7 +69,22 @@ final class TokenizeCommand implements Callable<Integer> {
             description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
     private String field = "text";
 
-    @Option(names = "--threads", paramLabel = "N", description = "Encoding threads; default: one per processor.")
+    @Option(names = "--min-tokens", paramLabel = "N", description = "Leave out documents of fewer tokens.")
+    private long minTokens;
+
+    @Option(names = "--max-tokens", paramLabel = "N", description = "Leave out documents of more tokens.")
+    private long maxTokens = Long.MAX_VALUE;
+
+    @Option(names = "--max-total-tokens", paramLabel = "N",
+            description = "End before the first document that would make the store longer than N tokens.")
+    private long maxTotalTokens = Long.MAX_VALUE;
+
+    @Option(names = "--shard", paramLabel = "I/N",
+            description = "Tokenize only the I-th of N equal shares of the input, counted from 0, as a part for"
+                    + " 'penstock manifest'.")
+    private @Nullable CorpusShard shard;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Threads; default: one per processor.")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--follow-links",
@@ -72,10 +100,14 @@ final class TokenizeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         UsageException.requireAtLeast(1, "--threads", threads);
-        Tokenizer tokenizer = UsageException.valid("--encoding: ", () -> Tokenizer.of(encoding));
-        TokenizeJob job = new TokenizeJob(tokenizer, inputs, output).threads(threads)
+        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output).threads(threads)
                 .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
+        UsageException.valid("--min-tokens, --max-tokens, --max-total-tokens: ",
+                () -> job.documentTokens(minTokens, maxTokens).maxTotalTokens(maxTotalTokens));
+        if (shard != null) {
+            job.shard(shard);
+        }
         if (appendEndOfText) {
             job.appendEndOfText();
         }
@@ -87,25 +119,45 @@ final class TokenizeCommand implements Callable<Integer> {
             summary = job.progress(bar::update)
                     .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
         }
-        report.print(report.isJson() ? fields(output, summary) : text(output, summary));
+        report.print(report.isJson() ? fields(summary) : text(summary));
         return ExitCode.SUCCESS;
     }
 
-    static Map<String, @Nullable Object> fields(Path output, TokenizeSummary summary) {
-        return Json.members("store", output.toString(), "encoding", summary.encoding(),
+    private Tokenizer tokenizer() throws IOException {
+        Path file = vocabulary;
+        boolean isJson = file != null && String.valueOf(file.getFileName()).endsWith(".json");
+        if (endOfText != null && !isJson) {
+            throw new UsageException("--end-of-text needs --vocabulary with a tokenizer.json");
+        }
+        try {
+            if (file == null) {
+                return Tokenizer.of(encoding);
+            }
+            return !isJson ? Tokenizer.of(encoding, file) : endOfText == null ? Tokenizer.of(file)
+                    : Tokenizer.of(file, endOfText);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException((isJson ? "--vocabulary: " : "--encoding: ") + e.getMessage(), e);
+        }
+    }
+
+    static Map<String, @Nullable Object> fields(TokenizeSummary summary) {
+        return Json.members("store", summary.store().toString(), "encoding", summary.encoding(),
                 "dtype", summary.dtype().toString(), "files", summary.files(), "skipped_links", summary.skippedLinks(),
-                "documents", summary.documents(), "tokens", summary.tokens(), "text_bytes", summary.textBytes(),
+                "documents", summary.documents(), "filtered_documents", summary.filteredDocuments(),
+                "tokens", summary.tokens(), "text_bytes", summary.textBytes(),
                 "seconds", summary.nanos() / 1e9, "tokens_per_second", summary.tokensPerSecond(),
                 "text_bytes_per_second", summary.textBytesPerSecond());
     }
 
-    static String text(Path output, TokenizeSummary summary) {
-        return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%s%n%s in %.2f s: %s, %s%n",
-                output, NumberText.count(summary.tokens(), "token"), summary.dtype(),
+    static String text(TokenizeSummary summary) {
+        return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%s%s%n%s in %.2f s: %s, %s%n",
+                summary.store(), NumberText.count(summary.tokens(), "token"), summary.dtype(),
                 NumberText.count(summary.documents(), "document"), summary.encoding(),
                 NumberText.count(summary.files(), "file"), NumberText.of(summary.textBytes(), "B"),
                 summary.skippedLinks() == 0 ? "" : " (" + NumberText.count(summary.skippedLinks(), "link")
                         + " skipped; --follow-links follows them)",
+                summary.filteredDocuments() == 0 ? "" : ", without "
+                        + NumberText.count(summary.filteredDocuments(), "document") + " filtered by length",
                 "tokenized", summary.nanos() / 1e9, NumberText.of(summary.tokensPerSecond(), "tokens/s"),
                 NumberText.of(summary.textBytesPerSecond(), "B/s"));
     }

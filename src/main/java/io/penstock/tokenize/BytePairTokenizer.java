@@ -1,69 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import io.penstock.io.file.Sha256;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Comparator;
+import java.security.MessageDigest;
+import java.text.Normalizer;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Byte-level byte-pair encoding, as tiktoken does it. */
+/** Byte-level byte-pair encoding, as tiktoken and Hugging Face's tokenizers do it. */
 final class BytePairTokenizer implements Tokenizer {
 
     private static final int MAX_TEXT_BYTES = Integer.MAX_VALUE - 8;
+    /** No character below U+0300, whose first byte this is, composes with another. */
+    private static final int FIRST_COMPOSING_BYTE = 0xCC;
 
     private final String name;
     private final Vocabulary vocabulary;
-    private final TextSplit split;
+    private final Rules rules;
     private final Map<String, Integer> specialTokens;
-    /** The longest first. */
-    private final List<Special> specials;
-    private final boolean[] startsSpecial = new boolean[256];
+    private final Map<Integer, byte[]> addedById = new HashMap<>();
+    /** Whether a text without special tokens is only split and encoded. */
+    private final boolean isPlain;
     private final int vocabularySize;
     private final int endOfText;
     /** Encoders that no thread uses now: as many as threads have encoded at one time. */
     private final AtomicReferenceArray<PieceEncoder> idle =
             new AtomicReferenceArray<>(4 * Runtime.getRuntime().availableProcessors());
 
-    private record Special(String text, byte[] utf8, int id) {
-        boolean isAt(byte[] bytes, int from, int end) {
-            return end - from >= utf8.length
-                    && Arrays.equals(bytes, from, from + utf8.length, utf8, 0, utf8.length);
-        }
+    /**
+     * What happens to a text before its pieces are encoded, in this order.
+     *
+     * @param added the tokens that are found first
+     * @param isNormalized whether the text between them is put into the normalization form C
+     * @param addedLater the tokens that are found in that
+     * @param split how the rest is split into pieces
+     */
+    record Rules(AddedTokens added, boolean isNormalized, AddedTokens addedLater, TextSplit split) {
     }
 
-    BytePairTokenizer(String name, Vocabulary vocabulary, TextSplit split, Map<String, Integer> specialTokens,
-            String endOfText) {
+    BytePairTokenizer(String name, Vocabulary vocabulary, Rules rules, String endOfText) {
         this.name = name;
         this.vocabulary = vocabulary;
-        this.split = split;
-        this.specialTokens = Map.copyOf(specialTokens);
+        this.rules = rules;
+        int largest = vocabulary.size() - 1;
+        for (AddedTokens.Token token : added().toList()) {
+            if (token.id() < 0 || isRanked(token.id())) {
+                throw new IllegalArgumentException("special token '" + token.text() + "': found id " + token.id()
+                        + ", expected one that no other token has");
+            }
+            if (addedById.put(token.id(), token.utf8()) != null) {
+                throw new IllegalArgumentException("special tokens: found id " + token.id() + " twice");
+            }
+            largest = Math.max(largest, token.id());
+        }
+        vocabularySize = largest + 1;
+        specialTokens = added().filter(AddedTokens.Token::isSpecial)
+                .collect(Collectors.toUnmodifiableMap(AddedTokens.Token::text, AddedTokens.Token::id));
+        isPlain = !rules.isNormalized && added().allMatch(AddedTokens.Token::isSpecial);
         Integer end = specialTokens.get(endOfText);
         if (end == null) {
             throw new IllegalArgumentException("end of text: found '" + endOfText
                     + "', expected one of the special tokens " + specialTokens.keySet());
         }
         this.endOfText = end;
-        specials = specialTokens.entrySet().stream()
-                .map(entry -> new Special(entry.getKey(), entry.getKey().getBytes(StandardCharsets.UTF_8),
-                        entry.getValue()))
-                .sorted(Comparator.comparingInt(special -> -special.utf8.length)).toList();
-        int largest = vocabulary.size() - 1;
-        for (Special special : specials) {
-            if (special.utf8.length == 0 || special.id < 0 || isRanked(special.id)) {
-                throw new IllegalArgumentException("special token '" + special.text + "': found id " + special.id
-                        + ", expected a text, and an id that no other token has");
-            }
-            largest = Math.max(largest, special.id);
-            startsSpecial[special.utf8[0] & 0xFF] = true;
-        }
-        if (specials.stream().mapToInt(Special::id).distinct().count() < specials.size()) {
-            throw new IllegalArgumentException("special tokens: found an id twice in " + specialTokens);
-        }
-        vocabularySize = largest + 1;
+    }
+
+    /** {@return a tokenizer as tiktoken's} */
+    static BytePairTokenizer of(String name, Vocabulary vocabulary, TextSplit split,
+            Map<String, Integer> specialTokens, String endOfText) {
+        specialTokens.keySet().stream().filter(String::isEmpty).findAny().ifPresent(_ -> {
+            throw new IllegalArgumentException("special tokens: found one without text");
+        });
+        AddedTokens added = new AddedTokens(specialTokens.entrySet().stream()
+                .map(entry -> AddedTokens.Token.of(entry.getKey(), entry.getValue(), true)).toList());
+        return new BytePairTokenizer(name, vocabulary, new Rules(added, false, new AddedTokens(List.of()), split),
+                endOfText);
+    }
+
+    private Stream<AddedTokens.Token> added() {
+        return Stream.concat(rules.added.tokens().stream(), rules.addedLater.tokens().stream());
     }
 
     @Override
@@ -74,6 +96,19 @@ final class BytePairTokenizer implements Tokenizer {
     @Override
     public int vocabularySize() {
         return vocabularySize;
+    }
+
+    @Override
+    public String vocabularySha256() {
+        MessageDigest sha256 = Sha256.digest();
+        sha256.update((rules.split.name() + " " + rules.isNormalized).getBytes(StandardCharsets.UTF_8));
+        vocabulary.addTo(sha256);
+        for (AddedTokens some : List.of(rules.added, rules.addedLater)) {
+            some.tokens().forEach(token -> sha256.update(("\n" + token.id() + " " + token.isSpecial() + " "
+                    + token.text()).getBytes(StandardCharsets.UTF_8)));
+            sha256.update((byte) 0);
+        }
+        return Sha256.hex(sha256);
     }
 
     @Override
@@ -117,54 +152,74 @@ final class BytePairTokenizer implements Tokenizer {
         encodeWellFormed(bytes, from, from + length, special, ids);
     }
 
-    private void encodeWellFormed(byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
+    /** Appends the ids of a text in well-formed UTF-8. */
+    void encodeWellFormed(byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
         PieceEncoder encoder = take();
-        if (special == SpecialText.ORDINARY) {
+        if (special == SpecialText.ORDINARY && isPlain) {
             encoder.encode(utf8, from, end, ids);
         } else {
-            encodeWithSpecials(encoder, utf8, from, end, special, ids);
+            int size = ids.size();
+            try {
+                encodeAround(rules.added, encoder, utf8, from, end, special, ids);
+            } catch (IllegalArgumentException e) {
+                ids.setSize(size);
+                throw e;
+            }
         }
         give(encoder);
     }
 
-    private void encodeWithSpecials(PieceEncoder encoder, byte[] utf8, int from, int end, SpecialText choice,
-            TokenBuffer ids) {
-        int size = ids.size();
+    /** Encodes the text between added tokens, and these. */
+    private void encodeAround(AddedTokens added, PieceEncoder encoder, byte[] utf8, int from, int end,
+            SpecialText choice, TokenBuffer ids) {
         int start = from;
         for (int at = from; at < end; ) {
-            int special = startsSpecial[utf8[at] & 0xFF] ? specialAt(utf8, at, end) : -1;
-            if (special < 0) {
+            AddedTokens.Token found = added.at(utf8, at, end);
+            if (found == null) {
                 at++;
                 continue;
             }
-            Special found = specials.get(special);
-            if (choice == SpecialText.FORBIDDEN) {
-                ids.setSize(size);
+            int next = at + found.utf8().length;
+            if (!found.isSpecial() || choice == SpecialText.ALLOWED) {
+                encodeBetween(added, encoder, utf8, start, at, choice, ids);
+                ids.append(found.id());
+                start = next;
+            } else if (choice == SpecialText.FORBIDDEN) {
                 throw new IllegalArgumentException("at byte " + (at - from) + ": found the special token '"
-                        + found.text + "', expected plain text");
+                        + found.text() + "', expected plain text");
             }
-            encoder.encode(utf8, start, at, ids);
-            ids.append(found.id);
-            at += found.utf8.length;
-            start = at;
+            at = next;
         }
-        encoder.encode(utf8, start, end, ids);
+        encodeBetween(added, encoder, utf8, start, end, choice, ids);
     }
 
-    private int specialAt(byte[] utf8, int at, int end) {
-        for (int i = 0; i < specials.size(); i++) {
-            if (specials.get(i).isAt(utf8, at, end)) {
-                return i;
+    private void encodeBetween(AddedTokens added, PieceEncoder encoder, byte[] utf8, int from, int end,
+            SpecialText choice, TokenBuffer ids) {
+        if (added != rules.added) {
+            encoder.encode(utf8, from, end, ids);
+        } else if (rules.isNormalized && mayCompose(utf8, from, end)) {
+            byte[] text = Normalizer.normalize(new String(utf8, from, end - from, StandardCharsets.UTF_8),
+                    Normalizer.Form.NFC).getBytes(StandardCharsets.UTF_8);
+            encodeAround(rules.addedLater, encoder, text, 0, text.length, choice, ids);
+        } else {
+            encodeAround(rules.addedLater, encoder, utf8, from, end, choice, ids);
+        }
+    }
+
+    private static boolean mayCompose(byte[] utf8, int from, int end) {
+        for (int i = from; i < end; i++) {
+            if ((utf8[i] & 0xFF) >= FIRST_COMPOSING_BYTE) {
+                return true;
             }
         }
-        return -1;
+        return false;
     }
 
     @Override
     public byte[] decode(int... ids) {
         int length = 0;
         for (int id : ids) {
-            length = Math.addExact(length, isRanked(id) ? vocabulary.length(id) : special(id).utf8.length);
+            length = Math.addExact(length, isRanked(id) ? vocabulary.length(id) : addedText(id).length);
         }
         byte[] bytes = new byte[length];
         int at = 0;
@@ -173,9 +228,9 @@ final class BytePairTokenizer implements Tokenizer {
                 vocabulary.copy(id, bytes, at);
                 at += vocabulary.length(id);
             } else {
-                byte[] special = special(id).utf8;
-                System.arraycopy(special, 0, bytes, at, special.length);
-                at += special.length;
+                byte[] text = addedText(id);
+                System.arraycopy(text, 0, bytes, at, text.length);
+                at += text.length;
             }
         }
         return bytes;
@@ -185,9 +240,12 @@ final class BytePairTokenizer implements Tokenizer {
         return id >= 0 && id < vocabulary.size() && vocabulary.length(id) > 0;
     }
 
-    private Special special(int id) {
-        return specials.stream().filter(special -> special.id == id).findAny().orElseThrow(() ->
-                new IllegalArgumentException(name + ": found token id " + id + ", expected one of a token"));
+    private byte[] addedText(int id) {
+        byte[] text = addedById.get(id);
+        if (text == null) {
+            throw new IllegalArgumentException(name + ": found token id " + id + ", expected one of a token");
+        }
+        return text;
     }
 
     private PieceEncoder take() {
@@ -197,7 +255,7 @@ final class BytePairTokenizer implements Tokenizer {
                 return encoder;
             }
         }
-        return new PieceEncoder(vocabulary, split);
+        return new PieceEncoder(vocabulary, rules.split);
     }
 
     private void give(PieceEncoder encoder) {

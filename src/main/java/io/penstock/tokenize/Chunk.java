@@ -3,21 +3,17 @@ package io.penstock.tokenize;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a corpus file's uncompressed bytes that a worker decodes independently: whole lines, or text cut where no
- * token can span the cut.
- *
- * @param file the file
- * @param bytes contains the piece from index 0
- * @param length its length in bytes
- * @param offset its start in the uncompressed file
- * @param firstLine the number of its first line, from 1
- * @param endsFile whether it is the file's last
+ * A piece of a corpus file's uncompressed bytes that a thread decodes independently: whole lines, or text cut where no
+ * token can span the cut. {@link CorpusReader} fills it again and again.
  */
-record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstLine, boolean endsFile) {
+final class Chunk {
 
     /** Receives a chunk's texts, in order. */
     @FunctionalInterface
@@ -25,47 +21,89 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
         /**
          * Receives a document, or a part of one.
          *
-         * @param utf8 contains the text, in well-formed UTF-8, from index 0
+         * @param utf8 contains the text, in well-formed UTF-8; valid during the call
+         * @param from the text's first byte
          * @param length the text's length in bytes
          * @param endsDocument whether the document ends with it
          */
-        void accept(byte[] utf8, int length, boolean endsDocument);
+        void accept(byte[] utf8, int from, int length, boolean endsDocument);
+    }
+
+    private @Nullable CorpusFile file;
+    private byte[] bytes;
+    private int length;
+    private long offset;
+    private long firstLine;
+    private boolean endsFile;
+
+    Chunk(int bytes) {
+        this.bytes = new byte[bytes];
+    }
+
+    /**
+     * Sets the content.
+     *
+     * @param holder contains the piece from index 0
+     * @param count its length in bytes
+     * @param start its start in the uncompressed file
+     * @param line the number of its first line, from 1, in what is read of the file
+     * @param isLast whether it is the file's last
+     * @return the array that the chunk had, which the caller may use
+     */
+    byte[] set(CorpusFile source, byte[] holder, int count, long start, long line, boolean isLast) {
+        byte[] free = bytes;
+        file = source;
+        bytes = holder;
+        length = count;
+        offset = start;
+        firstLine = line;
+        endsFile = isLast;
+        return free;
+    }
+
+    int length() {
+        return length;
+    }
+
+    boolean endsFile() {
+        return endsFile;
+    }
+
+    private CorpusFile file() {
+        return Objects.requireNonNull(file);
     }
 
     /**
      * Decodes the chunk's documents.
      *
      * @param textField the JSON field that contains the document
+     * @param scanner reads that field
      * @throws CorpusException if a byte is not UTF-8, or a line is not an object with that field
      */
-    void decode(String textField, Sink sink) throws CorpusException {
-        switch (file.format()) {
+    void decode(String textField, FieldScanner scanner, Sink sink) throws IOException {
+        int bad = Utf8.firstIllFormed(bytes, 0, length);
+        switch (file().format()) {
             case TEXT -> {
-                checkUtf8();
-                sink.accept(bytes, length, endsFile);
+                if (bad >= 0) {
+                    throw CorpusException.atByte(file().path(), offset + bad,
+                            String.format("found byte 0x%02x, expected UTF-8", bytes[bad]));
+                }
+                sink.accept(bytes, 0, length, endsFile);
             }
-            case JSON_LINES -> lines(textField, sink);
+            case JSON_LINES -> lines(textField, scanner, bad < 0 ? length : bad, sink);
         }
     }
 
-    private void checkUtf8() throws CorpusException {
-        int at = Utf8.firstIllFormed(bytes, 0, length);
-        if (at >= 0) {
-            throw CorpusException.atByte(file.path(), offset + at,
-                    String.format("found byte 0x%02x, expected UTF-8", bytes[at]));
-        }
-    }
-
-    private void lines(String textField, Sink sink) throws CorpusException {
+    /** Decodes lines; those that end within the first {@code wellFormed} bytes can be scanned. */
+    private void lines(String textField, FieldScanner scanner, int wellFormed, Sink sink) throws IOException {
         long line = firstLine;
         for (int start = 0; start < length; line++) {
-            int end = start;
-            while (end < length && bytes[end] != '\n') {
-                end++;
-            }
-            if (!isBlank(start, end)) {
+            int end = LineFeeds.first(bytes, start, length);
+            if (end <= wellFormed && scanner.scan(bytes, start, end)) {
+                sink.accept(scanner.text(), scanner.textStart(), scanner.textLength(), true);
+            } else if (!isBlank(start, end)) {
                 byte[] utf8 = document(textField, line, start, end).getBytes(StandardCharsets.UTF_8);
-                sink.accept(utf8, utf8.length, true);
+                sink.accept(utf8, 0, utf8.length, true);
             }
             start = end + 1;
         }
@@ -80,26 +118,29 @@ record Chunk(CorpusFile file, byte[] bytes, int length, long offset, long firstL
         return true;
     }
 
-    private String document(String textField, long line, int start, int end) throws CorpusException {
+    private String document(String textField, long line, int start, int end) throws IOException {
         Object value;
         try {
             value = Json.parse(bytes, start, end);
         } catch (JsonException e) {
-            throw CorpusException.atLine(file.path(), line, "at byte " + e.offset() + " of the line: found " + e.found()
-                    + ", expected " + e.expected());
+            throw bad(line, "at byte " + e.offset() + " of the line: found " + e.found() + ", expected "
+                    + e.expected());
         }
         if (!(value instanceof Map<?, ?> object)) {
-            throw CorpusException.atLine(file.path(), line, "found " + Json.shown(value) + ", expected a JSON object");
+            throw bad(line, "found " + Json.shown(value) + ", expected a JSON object");
         }
         Object text = object.get(textField);
         if (text == null && !object.containsKey(textField)) {
-            throw CorpusException.atLine(file.path(), line, "no field '" + textField + "', found "
+            throw bad(line, "no field '" + textField + "', found "
                     + object.keySet().stream().limit(8).map(key -> "'" + key + "'").toList());
         }
         if (!(text instanceof String string)) {
-            throw CorpusException.atLine(file.path(), line,
-                    "field '" + textField + "': found " + Json.shown(text) + ", expected a string");
+            throw bad(line, "field '" + textField + "': found " + Json.shown(text) + ", expected a string");
         }
         return string;
+    }
+
+    private CorpusException bad(long line, String problem) throws IOException {
+        return CorpusException.atLine(file().path(), file().linesBefore() + line, problem);
     }
 }

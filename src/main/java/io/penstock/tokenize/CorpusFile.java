@@ -9,6 +9,9 @@ import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -16,14 +19,18 @@ import java.util.Locale;
 import java.util.function.LongConsumer;
 
 /**
- * A file of a corpus, and how to read it according to its name.
+ * A file of a corpus, or some of its lines, and how to read it according to its name.
  *
  * @param path its path
  * @param format how it holds documents
  * @param compression its compression
  * @param storedBytes its size on disk
+ * @param start the first byte to read: 0, or the start of a line
+ * @param end the byte after the last to read: the file's size, or the start of a line
  */
-record CorpusFile(Path path, Format format, Compression compression, long storedBytes) {
+record CorpusFile(Path path, Format format, Compression compression, long storedBytes, long start, long end) {
+
+    private static final int SEARCH_BYTES = 1 << 16;
 
     enum Format {
         /** The file is one document. */
@@ -57,7 +64,53 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         }
         String stem = compression == Compression.NONE ? name : name.substring(0, name.lastIndexOf('.'));
         boolean json = stem.endsWith(".jsonl") || stem.endsWith(".ndjson") || stem.endsWith(".json");
-        return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, Files.size(path));
+        long size = Files.size(path);
+        return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, size, 0, size);
+    }
+
+    /** Whether lines of the file can be read without those before them. */
+    boolean isDivisible() {
+        return format == Format.JSON_LINES && compression == Compression.NONE;
+    }
+
+    /** The lines of a divisible file that start in a range of bytes. */
+    CorpusFile lines(long from, long to) throws IOException {
+        return new CorpusFile(path, format, compression, storedBytes, lineFrom(from), lineFrom(to));
+    }
+
+    /** The start of the first line that starts at a byte or after it, or the file's size. */
+    private long lineFrom(long at) throws IOException {
+        if (at <= 0 || at >= storedBytes) {
+            return Math.clamp(at, 0, storedBytes);
+        }
+        try (FileChannel channel = RegularFile.open(path)) {
+            ByteBuffer buffer = ByteBuffer.allocate(SEARCH_BYTES);
+            for (long from = at - 1; channel.read(buffer.clear(), from) > 0; from += buffer.position()) {
+                int end = LineFeeds.first(buffer.array(), 0, buffer.position());
+                if (end < buffer.position()) {
+                    return from + end + 1;
+                }
+            }
+        }
+        return storedBytes;
+    }
+
+    /** The lines of the file before the first that is read. */
+    long linesBefore() throws IOException {
+        long lines = 0;
+        if (start > 0) {
+            try (FileChannel channel = RegularFile.open(path)) {
+                ByteBuffer buffer = ByteBuffer.allocate(SEARCH_BYTES);
+                for (long left = start; left > 0; left -= buffer.position()) {
+                    buffer.clear().limit((int) Math.min(SEARCH_BYTES, left));
+                    if (channel.read(buffer) < 0) {
+                        return lines;
+                    }
+                    lines += LineFeeds.count(buffer.array(), buffer.position());
+                }
+            }
+        }
+        return lines;
     }
 
     /** Opens the file uncompressed, within a limit; {@code stored} receives how many bytes are read from disk. */
@@ -65,15 +118,17 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new CorpusException(path, "found an empty file, expected " + compression + " data");
         }
-        InputStream in = new CountedStream(RegularFile.newInputStream(path), stored);
+        FileChannel channel = RegularFile.open(path);
         try {
+            long most = end == storedBytes ? Long.MAX_VALUE : end - start;
+            InputStream in = new CountedStream(Channels.newInputStream(channel.position(start)), most, stored);
             return switch (compression) {
                 case NONE -> in;
                 case GZIP -> limit.budget(path, storedBytes).count(Gzip.open(in));
                 case ZSTD -> limit.budget(path, storedBytes).count(Zstd.open(in));
             };
         } catch (IOException e) {
-            in.close();
+            channel.close();
             throw readFailure(e);
         }
     }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -54,6 +55,47 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
             skipped += walk.skipped;
         }
         return new CorpusListing(List.copyOf(files), skipped);
+    }
+
+    /** {@return the bytes to read from disk} */
+    long storedBytes() {
+        return files.stream().mapToLong(file -> file.end() - file.start()).sum();
+    }
+
+    /**
+     * {@return the files, or the lines of them, that are in a shard} The shards are equal ranges of the bytes of all
+     * files, one after another. A file of uncompressed JSON lines is cut: each line is in the shard in which it starts.
+     * Any other file is in the shard in which it starts. So the documents of all shards, in order, are those of the
+     * whole.
+     *
+     * @throws IOException if a file cannot be read
+     */
+    CorpusListing shard(CorpusShard shard) throws IOException {
+        long total = files.stream().mapToLong(CorpusFile::storedBytes).sum();
+        long from = shard.start(total);
+        long to = shard.end(total);
+        List<CorpusFile> chosen = new ArrayList<>();
+        long before = 0;
+        for (CorpusFile file : files) {
+            if (file.isDivisible()) {
+                CorpusFile lines = file.lines(from - before, to - before);
+                if (lines.start() < lines.end()) {
+                    chosen.add(lines);
+                }
+            } else if (before >= from && (before < to || before == total && shard.isLast())) {
+                chosen.add(file);
+            }
+            before += file.storedBytes();
+        }
+        return new CorpusListing(chosen, skippedLinks);
+    }
+
+    /** Adds the names and sizes of all files to a digest: what must be the same wherever shards are made. */
+    void addTo(MessageDigest digest) {
+        for (CorpusFile file : files) {
+            digest.update((file.path().getFileName() + "\0" + file.storedBytes() + "\n")
+                    .getBytes(StandardCharsets.UTF_8));
+        }
     }
 
     private static final class Walk extends SimpleFileVisitor<Path> {

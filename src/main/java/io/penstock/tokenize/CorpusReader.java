@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a corpus as a sequence of chunks: the serial part of tokenizing, which inspects bytes only to find where to
- * cut. Not thread-safe.
+ * cut. For one thread at a time. It makes no array for a chunk that has one of the usual size.
  *
  * <p>A byte order mark at the start of a file is skipped; offsets count it.
  */
@@ -27,6 +27,9 @@ final class CorpusReader implements AutoCloseable {
     /** The longest line of JSON. */
     static final int MAX_LINE_BYTES = 256 << 20;
 
+    /** An array of more chunks' bytes, for a long line, is not used again. */
+    private static final int KEPT_CHUNKS = 16;
+
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     private final Iterator<CorpusFile> files;
@@ -37,6 +40,8 @@ final class CorpusReader implements AutoCloseable {
     private long storedBytes;
 
     private @Nullable OpenFile open;
+    /** What the next file is read into. */
+    private byte[] buffer;
 
     CorpusReader(List<CorpusFile> files, DecodeLimit decodeLimit) {
         this(files, decodeLimit, CHUNK_BYTES, MAX_WORD_BYTES, MAX_LINE_BYTES);
@@ -48,6 +53,7 @@ final class CorpusReader implements AutoCloseable {
         this.chunkBytes = chunkBytes;
         this.maxWordBytes = maxWordBytes;
         this.maxLineBytes = maxLineBytes;
+        this.buffer = new byte[chunkBytes];
     }
 
     /** Bytes read from disk so far. */
@@ -55,20 +61,22 @@ final class CorpusReader implements AutoCloseable {
         return storedBytes;
     }
 
-    /** {@return the next chunk, or null after the last one} */
-    @Nullable Chunk next() throws IOException {
-        if (open == null) {
+    /** Reads the next chunk; returns false after the last one. */
+    boolean next(Chunk into) throws IOException {
+        OpenFile file = open;
+        if (file == null) {
             if (!files.hasNext()) {
-                return null;
+                return false;
             }
-            open = new OpenFile(files.next());
-            open.skipByteOrderMark();
+            file = new OpenFile(files.next());
+            open = file;
+            file.skipByteOrderMark();
         }
-        Chunk chunk = open.next();
-        if (chunk.endsFile()) {
+        file.next(into);
+        if (into.endsFile()) {
             close();
         }
-        return chunk;
+        return true;
     }
 
     /** Closes the current file. */
@@ -80,16 +88,6 @@ final class CorpusReader implements AutoCloseable {
         }
     }
 
-    private static long lineFeeds(byte[] bytes, int length) {
-        long count = 0;
-        for (int i = 0; i < length; i++) {
-            if (bytes[i] == '\n') {
-                count++;
-            }
-        }
-        return count;
-    }
-
     /** The file that is read. */
     private final class OpenFile {
 
@@ -97,7 +95,7 @@ final class CorpusReader implements AutoCloseable {
         private final boolean isText;
         private final InputStream in;
         /** Bytes read but not yet returned, from index 0. */
-        private byte[] rest = new byte[chunkBytes];
+        private byte[] rest = buffer;
         private int restBytes;
         private long offset;
         private long line = 1;
@@ -106,10 +104,14 @@ final class CorpusReader implements AutoCloseable {
             this.file = file;
             this.isText = file.format() == Format.TEXT;
             this.in = file.open(bytes -> storedBytes += bytes, decodeLimit);
+            this.offset = file.start();
         }
 
         void skipByteOrderMark() throws IOException {
             fill();
+            if (offset > 0) {
+                return;
+            }
             int mark = BYTE_ORDER_MARK.length;
             if (restBytes >= mark && Arrays.equals(rest, 0, mark, BYTE_ORDER_MARK, 0, mark)) {
                 offset = mark;
@@ -118,17 +120,18 @@ final class CorpusReader implements AutoCloseable {
             }
         }
 
-        Chunk next() throws IOException {
+        void next(Chunk into) throws IOException {
             int searched = 1;
             while (fill()) {
                 int cut = lastCut(searched);
                 if (cut > 0) {
-                    return take(cut, false);
+                    take(into, cut, false);
+                    return;
                 }
                 searched = Math.max(1, restBytes - 2);
                 grow();
             }
-            return take(restBytes, true);
+            take(into, restBytes, true);
         }
 
         /** Reads until the buffer is full; returns false at the end of the file. */
@@ -153,17 +156,20 @@ final class CorpusReader implements AutoCloseable {
             return -1;
         }
 
-        private Chunk take(int bytes, boolean endsFile) {
-            Chunk chunk = new Chunk(file, rest, bytes, offset, line, endsFile);
+        private void take(Chunk into, int bytes, boolean endsFile) {
+            byte[] whole = rest;
+            byte[] free = into.set(file, whole, bytes, offset, line, endsFile);
             if (!isText) {
-                line += lineFeeds(rest, bytes);
+                line += LineFeeds.count(whole, bytes);
             }
-            byte[] next = new byte[Math.max(chunkBytes, restBytes - bytes + 1)];
-            System.arraycopy(rest, bytes, next, 0, restBytes - bytes);
-            rest = next;
-            restBytes -= bytes;
+            int left = restBytes - bytes;
+            // A chunk's array may be longer, after a long line, or shorter than this file needs.
+            rest = free.length >= chunkBytes && free.length <= KEPT_CHUNKS * chunkBytes && free.length > left ? free
+                    : new byte[Math.max(chunkBytes, left + 1)];
+            buffer = rest;
+            System.arraycopy(whole, bytes, rest, 0, left);
+            restBytes = left;
             offset += bytes;
-            return chunk;
         }
 
         private void grow() throws CorpusException {

@@ -6,29 +6,29 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.LongConsumer;
 
-/** Passes on how many bytes are read through it. */
+/** Passes on a number of bytes at most, and how many are read through it. */
 final class CountedStream extends FilterInputStream {
 
     private final LongConsumer count;
+    private long left;
 
-    CountedStream(InputStream in, LongConsumer count) {
+    CountedStream(InputStream in, long mostBytes, LongConsumer count) {
         super(in);
+        this.left = mostBytes;
         this.count = count;
     }
 
     @Override
     public int read() throws IOException {
-        int value = super.read();
-        if (value >= 0) {
-            count.accept(1);
-        }
-        return value;
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
     }
 
     @Override
     public int read(byte[] into, int offset, int length) throws IOException {
-        int read = super.read(into, offset, length);
+        int read = left == 0 && length > 0 ? -1 : super.read(into, offset, (int) Math.min(length, left));
         if (read > 0) {
+            left -= read;
             count.accept(read);
         }
         return read;

@@ -1,67 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** A chunk's tokens and document ends. One thread fills it, then another reads it. */
-final class EncodedChunk {
+/**
+ * A chunk's tokens, as the store has them, and where its documents end. One thread fills it, then another reads it,
+ * then it is used again.
+ */
+final class EncodedChunk implements Chunk.Sink {
 
-    private final TokenBuffer tokens = new TokenBuffer();
+    /** Buffers for more tokens, after a long line, are not used again. */
+    private static final int KEPT_TOKENS = 1 << 20;
+
+    private final BytePairTokenizer tokenizer;
+    private final DType dtype;
+    /** The token that ends each document, or -1. */
+    private final int endOfText;
+    private final FieldScanner scanner;
+    private final String textField;
+    private TokenBuffer tokens = new TokenBuffer();
+    private MemorySegment stored = MemorySegment.ofArray(new byte[0]);
     private int[] documentEnds = new int[16];
+    /** The bytes of text to the end of each document, from the start of the chunk. */
+    private long[] textEnds = new long[16];
     private int documentCount;
     private long textBytes;
 
-    /** Receives tokens and document ends in order. */
+    /** Receives chunks in order. */
+    @FunctionalInterface
     interface Output {
-        void append(int[] tokens, int from, int count) throws IOException;
-
-        void endDocument() throws IOException;
+        /** Writes a chunk; returns false if no more is wanted. */
+        boolean write(EncodedChunk chunk) throws IOException;
     }
 
-    static EncodedChunk of(Chunk chunk, Tokenizer tokenizer, String textField, boolean appendEndOfText)
-            throws CorpusException {
-        EncodedChunk encoded = new EncodedChunk();
-        chunk.decode(textField, (utf8, length, endsDocument) -> {
-            tokenizer.encode(MemorySegment.ofArray(utf8).asSlice(0, length), SpecialText.ORDINARY, encoded.tokens);
-            encoded.textBytes += length;
-            if (endsDocument) {
-                encoded.endDocument(appendEndOfText ? tokenizer.endOfText() : -1);
-            }
-        });
-        return encoded;
+    /**
+     * Creates buffers.
+     *
+     * @param dtype the type that the store has tokens in
+     * @param endOfText the token to append to each document, or -1
+     */
+    EncodedChunk(BytePairTokenizer tokenizer, DType dtype, String textField, int endOfText) {
+        this.tokenizer = tokenizer;
+        this.dtype = dtype;
+        this.textField = textField;
+        this.endOfText = endOfText;
+        this.scanner = new FieldScanner(textField);
     }
 
-    private void endDocument(int endOfText) {
+    /** Encodes a chunk in place of what this has. */
+    void encode(Chunk chunk) throws IOException {
+        if (tokens.array().length > KEPT_TOKENS) {
+            tokens = new TokenBuffer();
+        }
+        tokens.clear();
+        documentCount = 0;
+        textBytes = 0;
+        chunk.decode(textField, scanner, this);
+        store();
+    }
+
+    @Override
+    public void accept(byte[] utf8, int from, int length, boolean endsDocument) {
+        tokenizer.encodeWellFormed(utf8, from, from + length, SpecialText.ORDINARY, tokens);
+        textBytes += length;
+        if (!endsDocument) {
+            return;
+        }
         if (endOfText >= 0) {
             tokens.append(endOfText);
         }
         if (documentCount == documentEnds.length) {
             documentEnds = Arrays.copyOf(documentEnds, 2 * documentCount);
+            textEnds = Arrays.copyOf(textEnds, 2 * documentCount);
         }
+        textEnds[documentCount] = textBytes;
         documentEnds[documentCount++] = tokens.size();
     }
 
-    void writeTo(Output output) throws IOException {
-        int from = 0;
-        for (int d = 0; d < documentCount; d++) {
-            output.append(tokens.array(), from, documentEnds[d] - from);
-            output.endDocument();
-            from = documentEnds[d];
+    private void store() {
+        int count = tokens.size();
+        int[] ids = tokens.array();
+        long bytes = (long) count * dtype.byteSize();
+        if (stored.byteSize() < bytes || stored.byteSize() > (long) KEPT_TOKENS * dtype.byteSize()) {
+            stored = MemorySegment.ofArray(new byte[Math.toIntExact(Math.max(bytes + bytes / 4, 1024))]);
         }
-        output.append(tokens.array(), from, tokens.size() - from);
+        switch (dtype.byteSize()) {
+            case 1 -> {
+                for (int i = 0; i < count; i++) {
+                    stored.set(JAVA_BYTE, i, (byte) ids[i]);
+                }
+            }
+            case 2 -> {
+                for (int i = 0; i < count; i++) {
+                    stored.set(LittleEndian.I16, 2L * i, (short) ids[i]);
+                }
+            }
+            case 4 -> MemorySegment.copy(ids, 0, stored, LittleEndian.I32, 0, count);
+            default -> throw new IllegalStateException("tokens of " + dtype);
+        }
+    }
+
+    /** The tokens, as the store has them; there may be room behind them. */
+    MemorySegment stored() {
+        return stored;
     }
 
     int tokenCount() {
         return tokens.size();
     }
 
+    /** The documents that end in the chunk. */
     int documentCount() {
         return documentCount;
     }
 
-    /** The UTF-8 bytes of the encoded text, without JSON syntax. */
+    /** The end of a document in the chunk's tokens. */
+    int documentEnd(int document) {
+        return documentEnds[document];
+    }
+
+    /** The bytes of text, in UTF-8 and without JSON syntax, from the chunk's start to the end of a document. */
+    long textEnd(int document) {
+        return textEnds[document];
+    }
+
+    /** The bytes of text in the chunk. */
     long textBytes() {
         return textBytes;
     }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * Merges the tokens of a long piece in {@code n log n} steps. The tokens form a linked list, and a heap has the pairs
- * that can merge: first the one with the lowest id, of several the leftmost. A pair that the list no longer has is
+ * that can merge: first the one with the lowest rank, of several the leftmost. A pair that the list no longer has is
  * passed over when the heap gives it out. Not thread-safe.
  */
 final class LongMerge {
@@ -17,9 +17,9 @@ final class LongMerge {
     private int[] ids = new int[0];
     private int[] before = ids;
     private int[] after = ids;
-    /** The token that a token makes with the one after it. */
-    private int[] merged = ids;
-    /** A pair: {@code merged << 32 | index of its left token}. */
+    /** The rank at which a token is merged with the one after it. */
+    private int[] ranks = ids;
+    /** A pair: {@code rank << 32 | index of its left token}. */
     private long[] heap = new long[0];
     private int heapSize;
     private long steps;
@@ -40,9 +40,9 @@ final class LongMerge {
             long least = heap[0];
             removeFirst();
             int left = (int) least;
-            int id = (int) (least >>> 32);
-            if (merged[left] == id) {
-                join(left, id, length);
+            int rank = (int) (least >>> 32);
+            if (ranks[left] == rank) {
+                join(left, vocabulary.made(rank), length);
             }
         }
         int at = outAt;
@@ -50,7 +50,7 @@ final class LongMerge {
             out[at++] = ids[token];
         }
         if (length > KEPT_BYTES) {
-            ids = before = after = merged = new int[0];
+            ids = before = after = ranks = new int[0];
             heap = new long[0];
         }
         return at;
@@ -61,7 +61,7 @@ final class LongMerge {
             ids = new int[length];
             before = new int[length];
             after = new int[length];
-            merged = new int[length];
+            ranks = new int[length];
             heap = new long[length];
         }
         heapSize = 0;
@@ -69,9 +69,9 @@ final class LongMerge {
             ids[i] = vocabulary.ofByte(text[from + i]);
             before[i] = i - 1;
             after[i] = i + 1;
-            merged[i] = i + 1 < length ? vocabulary.ofTwoBytes(text[from + i], text[from + i + 1]) : Vocabulary.NONE;
-            if (merged[i] != Vocabulary.NONE) {
-                heap[heapSize++] = (long) merged[i] << 32 | i;
+            ranks[i] = i + 1 < length ? vocabulary.rankOfTwoBytes(text[from + i], text[from + i + 1]) : Vocabulary.NONE;
+            if (ranks[i] != Vocabulary.NONE) {
+                heap[heapSize++] = (long) ranks[i] << 32 | i;
             }
         }
         for (int i = heapSize / 2 - 1; i >= 0; i--) {
@@ -84,7 +84,7 @@ final class LongMerge {
         int next = after[right];
         ids[left] = id;
         after[left] = next;
-        merged[right] = Vocabulary.NONE;
+        ranks[right] = Vocabulary.NONE;
         if (next < length) {
             before[next] = left;
         }
@@ -95,9 +95,9 @@ final class LongMerge {
     }
 
     private void pair(int left, int right, int length) {
-        merged[left] = right < length ? vocabulary.merged(ids[left], ids[right]) : Vocabulary.NONE;
-        if (merged[left] != Vocabulary.NONE) {
-            add((long) merged[left] << 32 | left);
+        ranks[left] = right < length ? vocabulary.rank(ids[left], ids[right]) : Vocabulary.NONE;
+        if (ranks[left] != Vocabulary.NONE) {
+            add((long) ranks[left] << 32 | left);
         }
     }
 

@@ -2,120 +2,214 @@
 package io.penstock.tokenize;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.Objects;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes a corpus on several threads and passes the tokens on in order.
  *
- * <p>The calling thread reads chunks ahead and passes encoded ones on; workers do the rest: check UTF-8, parse JSON,
- * encode. The number and size of chunks in flight are bounded.
+ * <p>All threads, the calling one included, do the same: read a chunk while no other thread reads, encode it, and, if
+ * it is the next in order and no other thread writes, write it and those that wait behind it. The chunks and their
+ * buffers are used again: after the first ones nothing is allocated. The number and size of chunks under way are
+ * bounded.
  */
 final class ParallelEncoder {
 
     private static final int CHUNKS_A_THREAD = 3;
     private static final long MAX_BYTES_UNDER_WAY = 64L << 20;
 
-    private final Tokenizer tokenizer;
-    private final String textField;
-    private final boolean appendEndOfText;
+    private final CorpusReader reader;
+    private final EncodedChunk.Output output;
+    private final Monitor monitor;
     private final int threads;
+    private final Slot[] slots;
+    private final ReentrantLock reading = new ReentrantLock();
 
-    private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+    // Guarded by this:
+    private long taken;
+    private long written;
     private long bytesUnderWay;
+    private boolean writing;
+    /** No more is read; what is read is still written, unless {@link #stopped}. */
+    private boolean ended;
+    /** Nothing more is written. */
+    private boolean stopped;
+    private @Nullable Throwable failure;
 
-    ParallelEncoder(Tokenizer tokenizer, String textField, boolean appendEndOfText, int threads) {
-        this.tokenizer = tokenizer;
-        this.textField = textField;
-        this.appendEndOfText = appendEndOfText;
-        this.threads = threads;
-    }
-
-    /** Receives a job's progress, on the thread that called {@link #run}. */
+    /** Receives a job's progress, from one thread at a time. */
     @FunctionalInterface
     interface Monitor {
-        void encoded(EncodedChunk chunk, long storedBytesRead);
+        void read(long storedBytes);
     }
 
-    private record Pending(Future<EncodedChunk> result, int bytes) {
+    /** A chunk and its tokens, on their way from the reader to the output. */
+    private static final class Slot {
+        private final Chunk chunk = new Chunk(CorpusReader.CHUNK_BYTES);
+        private final EncodedChunk encoded;
+        private long storedBytes;
+        private @Nullable Throwable failure;
+        /** Guarded by the encoder: encoded, or failed. */
+        private boolean ready;
+
+        Slot(EncodedChunk encoded) {
+            this.encoded = encoded;
+        }
+    }
+
+    ParallelEncoder(CorpusReader reader, Supplier<EncodedChunk> buffers, EncodedChunk.Output output, int threads,
+            Monitor monitor) {
+        this.reader = reader;
+        this.output = output;
+        this.threads = threads;
+        this.monitor = monitor;
+        this.slots = new Slot[threads == 1 ? 1 : CHUNKS_A_THREAD * threads];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = new Slot(buffers.get());
+        }
     }
 
     /**
-     * Encodes a whole corpus. No worker runs any more when it returns or throws.
+     * Encodes a whole corpus, or until the output wants no more. No thread runs any more when it returns or throws.
      *
      * @throws IOException from reading, decoding or the output; of several, the first in the corpus's order
      * @throws InterruptedException if the calling thread is interrupted
      */
-    void run(CorpusReader reader, EncodedChunk.Output output, Monitor monitor)
-            throws IOException, InterruptedException {
-        ExecutorService workers = Executors.newFixedThreadPool(threads,
+    void run() throws IOException, InterruptedException {
+        ExecutorService others = Executors.newFixedThreadPool(Math.max(1, threads - 1),
                 Thread.ofPlatform().name("penstock-tokenize-", 0).daemon().factory());
         try {
-            for (Chunk chunk = readNext(reader); chunk != null; chunk = readNext(reader)) {
-                while (isFull(chunk.length())) {
-                    passOn(reader, output, monitor);
-                }
-                submit(workers, chunk);
+            for (int i = 1; i < threads; i++) {
+                others.execute(() -> {
+                    try {
+                        work();
+                    } catch (InterruptedException _) {
+                        // the calling thread stopped this one
+                    }
+                });
             }
-            while (!pending.isEmpty()) {
-                passOn(reader, output, monitor);
-            }
+            work();
+            others.shutdown();
+            others.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         } finally {
-            workers.shutdownNow();
-            workers.close();                                // an interrupt does not end the wait
+            stop(null);
+            others.shutdownNow();
+            others.close();                                 // an interrupt does not end the wait
+        }
+        Throwable thrown;
+        synchronized (this) {
+            thrown = failure;
+        }
+        switch (thrown) {
+            case null -> { }
+            case IOException bad -> throw bad;
+            case RuntimeException bug -> throw bug;
+            case Error error -> throw error;
+            default -> throw new IllegalStateException(thrown);
         }
     }
 
-    /** An error in the file being read is thrown only after everything before it is encoded. */
-    private @Nullable Chunk readNext(CorpusReader reader) throws IOException, InterruptedException {
+    private void work() throws InterruptedException {
+        for (Slot slot = read(); slot != null; slot = read()) {
+            if (slot.failure == null) {
+                try {
+                    slot.encoded.encode(slot.chunk);
+                } catch (Throwable t) {
+                    slot.failure = t;
+                }
+            }
+            finish(slot);
+        }
+    }
+
+    /** Reads the next chunk, or why it cannot be read; returns null at the end. */
+    private @Nullable Slot read() throws InterruptedException {
+        reading.lockInterruptibly();
+        try {
+            Slot slot = awaitSlot();
+            if (slot == null) {
+                return null;
+            }
+            boolean hasNext = false;
+            slot.failure = null;
+            try {
+                hasNext = reader.next(slot.chunk);
+            } catch (Throwable t) {
+                slot.failure = t;
+            }
+            slot.storedBytes = reader.storedBytes();
+            synchronized (this) {
+                ended |= !hasNext;
+                if (!hasNext && slot.failure == null) {
+                    return null;
+                }
+                taken++;
+                bytesUnderWay += slot.failure == null ? slot.chunk.length() : 0;
+                return slot;
+            }
+        } finally {
+            reading.unlock();
+        }
+    }
+
+    /** Waits for a slot that is free; returns null if no more is to be read. */
+    private synchronized @Nullable Slot awaitSlot() throws InterruptedException {
+        while (!ended && !stopped
+                && (taken - written == slots.length || taken > written && bytesUnderWay > MAX_BYTES_UNDER_WAY)) {
+            wait();
+        }
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        try {
-            return reader.next();
-        } catch (CorpusException e) {
-            while (!pending.isEmpty()) {
-                await(pending.remove());
+        return ended || stopped ? null : slots[(int) (taken % slots.length)];
+    }
+
+    /** Writes a slot and those behind it that are ready, unless an earlier one lacks or another thread writes. */
+    private void finish(Slot slot) {
+        synchronized (this) {
+            slot.ready = true;
+            if (writing) {
+                return;
             }
-            throw e;
+            writing = true;
         }
-    }
-
-    private boolean isFull(int moreBytes) {
-        return !pending.isEmpty()
-                && (pending.size() >= CHUNKS_A_THREAD * threads || bytesUnderWay + moreBytes > MAX_BYTES_UNDER_WAY);
-    }
-
-    private void submit(ExecutorService workers, Chunk chunk) {
-        bytesUnderWay += chunk.length();
-        pending.add(new Pending(
-                workers.submit(() -> EncodedChunk.of(chunk, tokenizer, textField, appendEndOfText)), chunk.length()));
-    }
-
-    private void passOn(CorpusReader reader, EncodedChunk.Output output, Monitor monitor)
-            throws IOException, InterruptedException {
-        Pending oldest = pending.remove();
-        EncodedChunk chunk = await(oldest);
-        bytesUnderWay -= oldest.bytes();
-        chunk.writeTo(output);
-        monitor.encoded(chunk, reader.storedBytes());
-    }
-
-    private static EncodedChunk await(Pending chunk) throws IOException, InterruptedException {
-        try {
-            return chunk.result().get();
-        } catch (ExecutionException e) {
-            switch (Objects.requireNonNull(e.getCause())) {
-                case CorpusException bad -> throw bad;
-                case RuntimeException bug -> throw bug;
-                case Error error -> throw error;
-                default -> throw new IllegalStateException(e.getCause());
+        for (Slot oldest = nextToWrite(); oldest != null; oldest = nextToWrite()) {
+            try {
+                if (oldest.failure != null) {
+                    stop(oldest.failure);
+                } else if (!output.write(oldest.encoded)) {
+                    stop(null);
+                }
+                monitor.read(oldest.storedBytes);
+            } catch (Throwable t) {
+                stop(t);
+            }
+            synchronized (this) {
+                oldest.ready = false;
+                bytesUnderWay -= oldest.failure == null ? oldest.chunk.length() : 0;
+                written++;
+                notifyAll();
             }
         }
+    }
+
+    private synchronized @Nullable Slot nextToWrite() {
+        Slot oldest = slots[(int) (written % slots.length)];
+        if (stopped || !oldest.ready) {
+            writing = false;
+            return null;
+        }
+        return oldest;
+    }
+
+    private synchronized void stop(@Nullable Throwable why) {
+        if (!stopped) {
+            failure = why;
+        }
+        stopped = true;
+        notifyAll();
     }
 }

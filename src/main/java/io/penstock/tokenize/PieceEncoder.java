@@ -20,8 +20,8 @@ final class PieceEncoder {
     private final TextSplit split;
     private final LongMerge longMerge;
     private final int[] ids = new int[SHORT_BYTES];
-    /** The token that a token makes with the one after it. */
-    private final int[] merged = new int[SHORT_BYTES];
+    /** The rank at which a token is merged with the one after it. */
+    private final int[] ranks = new int[SHORT_BYTES];
     private final long[] memoryKeys = new long[KEY_WORDS << MEMORY_BITS];
     private final int[] memoryIds = new int[REMEMBERED_IDS << MEMORY_BITS];
 
@@ -99,37 +99,38 @@ final class PieceEncoder {
         return true;
     }
 
-    /** Merges a short piece: again and again the leftmost pair with the lowest id. */
+    /** Merges a short piece: again and again the leftmost pair with the lowest rank. */
     private int merge(byte[] utf8, int from, int length, int[] target, int count) {
         int last = length - 1;
         for (int i = 0; i < last; i++) {
             ids[i] = vocabulary.ofByte(utf8[from + i]);
-            merged[i] = vocabulary.ofTwoBytes(utf8[from + i], utf8[from + i + 1]);
+            ranks[i] = vocabulary.rankOfTwoBytes(utf8[from + i], utf8[from + i + 1]);
         }
         ids[last] = vocabulary.ofByte(utf8[from + last]);
         while (true) {
             int least = Vocabulary.NONE;
             int at = -1;
             for (int i = 0; i < last; i++) {
-                if (merged[i] < least) {
-                    least = merged[i];
+                if (ranks[i] < least) {
+                    least = ranks[i];
                     at = i;
                 }
             }
             if (at < 0) {
                 break;
             }
-            ids[at] = least;
+            int made = vocabulary.made(least);
+            ids[at] = made;
             for (int i = at + 1; i < last; i++) {
                 ids[i] = ids[i + 1];
-                merged[i] = merged[i + 1];
+                ranks[i] = ranks[i + 1];
             }
             last--;
             if (at < last) {
-                merged[at] = vocabulary.merged(least, ids[at + 1]);
+                ranks[at] = vocabulary.rank(made, ids[at + 1]);
             }
             if (at > 0) {
-                merged[at - 1] = vocabulary.merged(ids[at - 1], least);
+                ranks[at - 1] = vocabulary.rank(ids[at - 1], made);
             }
         }
         System.arraycopy(ids, 0, target, count, last + 1);

@@ -57,9 +57,14 @@ enum PublishedEncoding {
                 throw new UnsupportedOperationException(
                         "tokenizing needs the library com.knuddels:jtokkit on the class path");
             }
-            return new BytePairTokenizer(id, Vocabulary.read(in, resource), split, specialTokens, END_OF_TEXT);
+            return tokenizer(in, resource);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Reads the vocabulary from a stream. */
+    Tokenizer tokenizer(InputStream in, String name) throws IOException {
+        return BytePairTokenizer.of(id, Vocabulary.read(in, name), split, specialTokens, END_OF_TEXT);
     }
 }

@@ -6,7 +6,7 @@ package io.penstock.tokenize;
  * white space, comma or full stop.
  *
  * <p>The published encodings first split a text with a regular expression, then encode each piece separately. These
- * expressions (GPT-2's, and those of {@code cl100k_base} and {@code o200k_base}) have three properties:
+ * expressions, of each {@link TextSplit}, have three properties:
  * <ol>
  * <li>In a piece with letters, at most one other character or an apostrophe precedes them, and only letters, combining
  *     marks or a contraction with an apostrophe follow. So a letter followed by white space, a comma or a full stop

@@ -13,8 +13,8 @@ import static io.penstock.tokenize.CharacterClasses.endOf;
 import static io.penstock.tokenize.CharacterClasses.endWithout;
 
 /**
- * How a tokenizer splits a text into pieces before it encodes each piece: as one of the regular expressions that OpenAI
- * published, but scanned by hand. Time is linear in the text.
+ * How a tokenizer splits a text into pieces before it encodes each piece: as one of the regular expressions that
+ * published tokenizers have, but scanned by hand. Time is linear in the text.
  */
 public enum TextSplit {
     /**
@@ -33,7 +33,11 @@ public enum TextSplit {
      * As {@link #CL100K}, but words end before a capital that follows a small letter, contain combining marks and the
      * contraction that follows them, and other characters include the slashes that follow them, for {@code o200k_base}.
      */
-    O200K;
+    O200K,
+    /** As {@link #CL100K}, but each digit is a piece, for Qwen 2 and 3. */
+    QWEN2,
+    /** As {@link #O200K}, but without contractions, and each digit is a piece, for Mistral's newer tokenizers. */
+    TEKKEN;
 
     private static final int WORD_OR_SPACE = LETTER | NUMBER | SPACE;
     private static final int NO_PREFIX = LETTER | NUMBER | NEWLINE;
@@ -43,8 +47,10 @@ public enum TextSplit {
     int next(byte[] utf8, int from, int end) {
         return switch (this) {
             case GPT2 -> gpt2(utf8, from, end);
-            case CL100K -> cl100k(utf8, from, end);
-            case O200K -> o200k(utf8, from, end);
+            case CL100K -> cl100k(utf8, from, end, 3);
+            case O200K -> o200k(utf8, from, end, 3, true);
+            case QWEN2 -> cl100k(utf8, from, end, 1);
+            case TEKKEN -> o200k(utf8, from, end, 1, false);
         };
     }
 
@@ -70,7 +76,7 @@ public enum TextSplit {
         return spaces(utf8, from, endOf(utf8, from, end, SPACE), end);
     }
 
-    private static int cl100k(byte[] utf8, int from, int end) {
+    private static int cl100k(byte[] utf8, int from, int end, int mostDigits) {
         int first = utf8[from];
         if (first == '\'') {
             int contraction = contraction(utf8, from, end);
@@ -84,7 +90,7 @@ public enum TextSplit {
             return endOf(utf8, second, end, LETTER);
         }
         if ((classes & NUMBER) != 0) {
-            return threeDigits(utf8, second, end);
+            return digits(utf8, second, end, mostDigits);
         }
         int next = second < end ? at(utf8, second) : SPACE;
         if ((next & LETTER) != 0 && (classes & NEWLINE) == 0) {
@@ -100,16 +106,16 @@ public enum TextSplit {
         return spacesWithNewlines(utf8, from, end);
     }
 
-    private static int o200k(byte[] utf8, int from, int end) {
+    private static int o200k(byte[] utf8, int from, int end, int mostDigits, boolean contractions) {
         int first = utf8[from];
         int classes = at(utf8, from);
         int second = after(utf8, from);
         if ((classes & NUMBER) != 0) {
-            return threeDigits(utf8, second, end);
+            return digits(utf8, second, end, mostDigits);
         }
         int word = o200kWord(utf8, from, (classes & NO_PREFIX) == 0 ? second : from, end);
         if (word > from) {
-            return word < end && utf8[word] == '\'' ? contraction(utf8, word, end) : word;
+            return contractions && word < end && utf8[word] == '\'' ? contraction(utf8, word, end) : word;
         }
         int next = second < end ? at(utf8, second) : SPACE;
         if ((classes & SPACE) == 0 || first == ' ' && (next & WORD_OR_SPACE) == 0) {
@@ -153,9 +159,9 @@ public enum TextSplit {
         return at > start ? at : from;
     }
 
-    private static int threeDigits(byte[] utf8, int second, int end) {
+    private static int digits(byte[] utf8, int second, int end, int most) {
         int at = second;
-        for (int digits = 1; digits < 3 && at < end && (at(utf8, at) & NUMBER) != 0; digits++) {
+        for (int digits = 1; digits < most && at < end && (at(utf8, at) & NUMBER) != 0; digits++) {
             at = after(utf8, at);
         }
         return at;

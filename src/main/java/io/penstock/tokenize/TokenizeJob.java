@@ -3,16 +3,23 @@ package io.penstock.tokenize;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.format.manifest.PartNumber;
+import io.penstock.format.manifest.PartWriter;
+import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tokenizes text files into a token store in Megatron's format.
@@ -22,7 +29,8 @@ import java.util.Objects;
  * are read in the order of their paths' bytes, without hidden ones. Text must be UTF-8; a byte order mark at the start
  * of a file is skipped. An empty document is kept: it has no tokens, or only the end-of-text token.
  *
- * <p>The store does not depend on the number of threads. It appears complete, or not at all.
+ * <p>The store does not depend on the number of threads. It appears complete, or not at all. A thread holds some
+ * megabytes of text and tokens under way, whatever the length of the files.
  *
  * {@snippet :
  * TokenizeSummary summary = new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("corpus")), Path.of("out"))
@@ -32,7 +40,7 @@ import java.util.Objects;
  */
 public final class TokenizeJob {
 
-    private final Tokenizer tokenizer;
+    private final BytePairTokenizer tokenizer;
     private final List<Path> inputs;
     private final Path output;
     private String textField = "text";
@@ -40,6 +48,8 @@ public final class TokenizeJob {
     private IfExists ifExists = IfExists.FAIL;
     private boolean followLinks;
     private DecodeLimit decodeLimit = DecodeLimit.TEXT;
+    private DocumentLimits limits = DocumentLimits.NONE;
+    private @Nullable CorpusShard shard;
     private int threads = Runtime.getRuntime().availableProcessors();
     private Progress progress = Progress.NONE;
     private Progress checksumProgress = Progress.NONE;
@@ -55,7 +65,9 @@ public final class TokenizeJob {
      * @throws IllegalArgumentException if there are no inputs
      */
     public TokenizeJob(Tokenizer tokenizer, List<Path> inputs, Path output) {
-        this.tokenizer = Objects.requireNonNull(tokenizer);
+        this.tokenizer = switch (tokenizer) {
+            case BytePairTokenizer own -> own;
+        };
         this.inputs = List.copyOf(inputs);
         this.output = Objects.requireNonNull(output);
         if (inputs.isEmpty()) {
@@ -118,7 +130,48 @@ public final class TokenizeJob {
     }
 
     /**
-     * Sets the number of encoding threads.
+     * Leaves out documents by their length. The end-of-text token that the job appends does not count.
+     *
+     * @param minTokens the shortest document to write, in tokens; at least 0
+     * @param maxTokens the longest document to write, in tokens
+     * @return this job
+     * @throws IllegalArgumentException if the least is negative or above the most
+     */
+    public TokenizeJob documentTokens(long minTokens, long maxTokens) {
+        limits = new DocumentLimits(minTokens, maxTokens, limits.totalTokens());
+        return this;
+    }
+
+    /**
+     * Sets how many tokens the store may have. The job ends before the first document that would exceed it, whatever
+     * follows. With {@link #shard} it holds for each shard.
+     *
+     * @param most at least 1; end-of-text tokens count
+     * @return this job
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    public TokenizeJob maxTotalTokens(long most) {
+        limits = new DocumentLimits(limits.minTokens(), limits.maxTokens(), most);
+        return this;
+    }
+
+    /**
+     * Tokenizes one of several equal shares of the input, as a part of a manifest store:
+     * {@code output-00003-of-00016} for shard 3 of 16. Which documents are in it follows from the names and sizes of
+     * the files alone, so machines that make different shards need not talk to each other; the documents of all shards,
+     * in order, are those of the input. Files of uncompressed JSON lines are cut at the ends of lines; other files are
+     * in one shard as a whole.
+     *
+     * @param one the share
+     * @return this job
+     */
+    public TokenizeJob shard(CorpusShard one) {
+        shard = Objects.requireNonNull(one);
+        return this;
+    }
+
+    /**
+     * Sets the number of threads, the calling one included.
      *
      * @param count at least 1
      * @return this job
@@ -166,51 +219,58 @@ public final class TokenizeJob {
      */
     public TokenizeSummary run() throws IOException, InterruptedException {
         long start = System.nanoTime();
-        CorpusListing listing = CorpusListing.of(inputs, followLinks);
-        List<CorpusFile> files = listing.files();
-        long totalBytes = files.stream().mapToLong(CorpusFile::storedBytes).sum();
+        CorpusListing whole = CorpusListing.of(inputs, followLinks);
+        CorpusShard one = shard;
+        CorpusListing listing = one == null ? whole : whole.shard(one);
         DType dtype = MegatronWriter.dtypeFor(tokenizer.vocabularySize());
-        Totals totals = new Totals();
-        try (CorpusReader reader = new CorpusReader(files, decodeLimit);
-                MegatronWriter writer = MegatronWriter.create(output, dtype,
-                        ifExists)) {
-            try (MegatronPart part = writer.part()) {
-                new ParallelEncoder(tokenizer, textField, appendEndOfText, threads)
-                        .run(reader, new PartOutput(part), (chunk, storedBytesRead) -> {
-                            totals.add(chunk);
-                            progress.update(storedBytesRead, totalBytes);
-                        });
+        Path store = one == null ? output
+                : output.resolveSibling(one.nameOf(MegatronWriter.prefix(output).getFileName().toString()));
+        DocumentWriter written;
+        try {
+            if (one == null) {
+                try (MegatronWriter writer = MegatronWriter.create(store, dtype, ifExists);
+                        MegatronPart part = writer.part()) {
+                    written = encode(listing, part, dtype);
+                    writer.commit(checksumProgress);
+                }
+            } else {
+                TokenOrigin origin = new TokenOrigin(tokenizer.name(), tokenizer.vocabularySha256());
+                PartNumber number = new PartNumber(one.index(), one.count(), digest(whole, one.count()));
+                try (PartWriter writer = PartWriter.create(store, dtype, origin, number, ifExists)) {
+                    written = encode(listing, writer.documents(), dtype);
+                    writer.commit(checksumProgress);
+                }
             }
-            writer.commit(checksumProgress);
-        } catch (ClosedByInterruptException e) {
-            Thread.interrupted();
-            throw (InterruptedException) new InterruptedException("tokenizing was interrupted").initCause(e);
+        } catch (IOException e) {
+            if (e instanceof ClosedByInterruptException || Thread.currentThread().isInterrupted()) {
+                Thread.interrupted();
+                throw (InterruptedException) new InterruptedException("tokenizing was interrupted").initCause(e);
+            }
+            throw e;
         }
-        return new TokenizeSummary(tokenizer.name(), dtype, files.size(), listing.skippedLinks(),
-                totals.documents, totals.tokens, totals.textBytes, System.nanoTime() - start);
+        return new TokenizeSummary(store, tokenizer.name(), dtype, listing.files().size(), listing.skippedLinks(),
+                written.documents(), written.filtered(), written.tokens(), written.textBytes(),
+                System.nanoTime() - start);
     }
 
-    private static final class Totals {
-        private long documents;
-        private long tokens;
-        private long textBytes;
-
-        void add(EncodedChunk chunk) {
-            documents += chunk.documentCount();
-            tokens += chunk.tokenCount();
-            textBytes += chunk.textBytes();
+    private DocumentWriter encode(CorpusListing listing, MegatronPart part, DType dtype)
+            throws IOException, InterruptedException {
+        int endOfText = appendEndOfText ? tokenizer.endOfText() : -1;
+        long totalBytes = listing.storedBytes();
+        DocumentWriter written = new DocumentWriter(part, limits, appendEndOfText ? 1 : 0);
+        try (CorpusReader reader = new CorpusReader(listing.files(), decodeLimit)) {
+            new ParallelEncoder(reader, () -> new EncodedChunk(tokenizer, dtype, textField, endOfText), written,
+                    threads, storedBytes -> progress.update(storedBytes, totalBytes)).run();
         }
+        return written;
     }
 
-    private record PartOutput(MegatronPart part) implements EncodedChunk.Output {
-        @Override
-        public void append(int[] tokens, int from, int count) throws IOException {
-            part.append(tokens, from, count);
-        }
-
-        @Override
-        public void endDocument() throws IOException {
-            part.endDocument();
-        }
+    /** A digest of what all shards must have in common, besides the tokenizer. */
+    private String digest(CorpusListing whole, int shards) {
+        MessageDigest sha256 = Sha256.digest();
+        sha256.update((shards + " " + textField + "\0" + appendEndOfText + " " + limits)
+                .getBytes(StandardCharsets.UTF_8));
+        whole.addTo(sha256);
+        return Sha256.hex(sha256);
     }
 }

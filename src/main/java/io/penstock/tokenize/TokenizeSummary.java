@@ -2,22 +2,25 @@
 package io.penstock.tokenize;
 
 import io.penstock.memory.DType;
+import java.nio.file.Path;
 
 /**
  * What a tokenizing job wrote.
  *
+ * @param store the store's path without an ending
  * @param encoding the tokenizer's name
  * @param dtype the element type of the store
- * @param files files read
+ * @param files files read, some perhaps in part
  * @param skippedLinks number of links in folders that were left out
  * @param documents documents written, including empty ones
+ * @param filteredDocuments documents left out because they were too short or too long
  * @param tokens tokens written
  * @param textBytes UTF-8 bytes of the documents
  * @param nanos duration
  */
 public record TokenizeSummary(
-        String encoding, DType dtype, long files, long skippedLinks, long documents, long tokens, long textBytes,
-        long nanos) {
+        Path store, String encoding, DType dtype, long files, long skippedLinks, long documents,
+        long filteredDocuments, long tokens, long textBytes, long nanos) {
 
     /** {@return the job's throughput in tokens per second} */
     public double tokensPerSecond() {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Encodes text as token ids, and decodes them. Thread-safe. */
-public interface Tokenizer {
+public sealed interface Tokenizer permits BytePairTokenizer {
 
     /**
      * {@return the tokenizer of a published encoding} The first call reads the vocabulary, which takes a moment.
@@ -38,9 +38,51 @@ public interface Tokenizer {
     static Tokenizer of(Path ranks, TextSplit split, Map<String, Integer> specialTokens, String endOfText)
             throws IOException {
         try (InputStream in = RegularFile.newInputStream(ranks)) {
-            return new BytePairTokenizer(String.valueOf(ranks.getFileName()), Vocabulary.read(in, ranks.toString()),
+            return BytePairTokenizer.of(String.valueOf(ranks.getFileName()), Vocabulary.read(in, ranks.toString()),
                     split, specialTokens, endOfText);
         }
+    }
+
+    /**
+     * {@return the tokenizer of a published encoding, with the vocabulary in a file as tiktoken's} It needs no library.
+     *
+     * @param encoding one of {@link #encodings}
+     * @param ranks the file
+     * @throws IOException if the file cannot be read, is invalid, or has no token for some byte
+     * @throws IllegalArgumentException if no encoding has that name, or a token has the id of a special one
+     */
+    static Tokenizer of(String encoding, Path ranks) throws IOException {
+        PublishedEncoding published = PublishedEncoding.of(encoding);
+        try (InputStream in = RegularFile.newInputStream(ranks)) {
+            return published.tokenizer(in, ranks.toString());
+        }
+    }
+
+    /**
+     * {@return the tokenizer of a {@code tokenizer.json}, which Hugging Face's models have} It is that of Llama 3, Qwen
+     * 2 and 3, Mistral's newer models, GPT-NeoX, OLMo and others with a byte-level byte-pair encoding; what is not
+     * supported is refused by name. Nothing is put around a text: the ids are those of {@code encode(text,
+     * add_special_tokens=False)}.
+     *
+     * @param tokenizerJson the file; its folder and name are the tokenizer's name
+     * @throws IOException if the file cannot be read, is malformed, or has something that is not supported
+     * @throws IllegalArgumentException if none of its special tokens is {@code <|endoftext|>},
+     *     {@code <|end_of_text|>} or {@code </s>}, one of which ends a document
+     */
+    static Tokenizer of(Path tokenizerJson) throws IOException {
+        return TokenizerJson.read(tokenizerJson, null);
+    }
+
+    /**
+     * {@return the tokenizer of a {@code tokenizer.json}, as {@link #of(Path)} does}
+     *
+     * @param tokenizerJson the file
+     * @param endOfText the one of its special tokens that ends a document
+     * @throws IOException if the file cannot be read, is malformed, or has something that is not supported
+     * @throws IllegalArgumentException if there is no such special token
+     */
+    static Tokenizer of(Path tokenizerJson, String endOfText) throws IOException {
+        return TokenizerJson.read(tokenizerJson, endOfText);
     }
 
     /** {@return the names that {@link #of(String)} accepts, for example {@code gpt2}} */
@@ -48,7 +90,7 @@ public interface Tokenizer {
         return PublishedEncoding.names();
     }
 
-    /** {@return the encoding's name, as given to {@link #of(String)}, or the name of the vocabulary's file} */
+    /** {@return the encoding's name, as given to {@link #of(String)}, or that of the vocabulary's file} */
     String name();
 
     /**
@@ -58,6 +100,12 @@ public interface Tokenizer {
      * @return the size
      */
     int vocabularySize();
+
+    /**
+     * {@return a digest of the vocabulary, 64 hexadecimal digits} Tokenizers with the same digest give every text the
+     * same ids, whatever their names. The first call computes it.
+     */
+    String vocabularySha256();
 
     /** {@return the id of the token that ends a document} */
     int endOfText();

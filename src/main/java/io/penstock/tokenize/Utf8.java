@@ -54,4 +54,29 @@ final class Utf8 {
         }
         return length;
     }
+
+    /** Writes a character that is no surrogate at an index, and returns the index after it. */
+    static int encode(int character, byte[] to, int index) {
+        int at = index;
+        if (character < 0x80) {
+            to[at++] = (byte) character;
+        } else if (character < 0x800) {
+            to[at++] = (byte) (0xC0 | character >> 6);
+            to[at++] = continuation(character);
+        } else if (character < 0x10000) {
+            to[at++] = (byte) (0xE0 | character >> 12);
+            to[at++] = continuation(character >> 6);
+            to[at++] = continuation(character);
+        } else {
+            to[at++] = (byte) (0xF0 | character >> 18);
+            to[at++] = continuation(character >> 12);
+            to[at++] = continuation(character >> 6);
+            to[at++] = continuation(character);
+        }
+        return at;
+    }
+
+    private static byte continuation(int bits) {
+        return (byte) (0x80 | bits & 0x3F);
+    }
 }

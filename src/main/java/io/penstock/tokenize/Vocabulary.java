@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tokens of a byte-level byte-pair encoding, in flat tables. A token's id is its rank: of two pairs, the one whose
- * token has the lower id is merged first. Immutable.
+ * The tokens of a byte-level byte-pair encoding, in flat tables. Of two pairs of tokens, the one with the lower rank is
+ * merged first. Immutable.
  *
- * <p>Two tables with open addressing answer what the encoder asks: which token has these bytes, and which token do two
- * tokens make. The second holds every split of every token into two tokens, so it says the same as the first about the
- * joined bytes.
+ * <p>Two tables with open addressing answer what the encoder asks: which token has these bytes, and at which rank two
+ * tokens are merged. In tiktoken's vocabularies a pair's rank is the id of the token that the two make, and the second
+ * table holds every split of every token into two tokens, so it says the same as the first about the joined bytes. In
+ * others the {@link Merges} are listed.
  */
 final class Vocabulary {
 
-    /** What stands for no token: above every id, so that it never is the least. */
+    /** What stands for no token and no rank: above every rank, so that it never is the least. */
     static final int NONE = Integer.MAX_VALUE;
 
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long MIX = 0x9E3779B97F4A7C15L;
     /** Three ids share a long. */
     private static final int ID_BITS = 21;
-    private static final int MAX_ID = (1 << ID_BITS) - 1;
+    static final int MAX_ID = (1 << ID_BITS) - 1;
     /** The longest token of the published vocabularies has 128 bytes. */
-    private static final int MAX_TOKEN_BYTES = 1024;
+    static final int MAX_TOKEN_BYTES = 1024;
     private static final long EMPTY = -1;
 
     private final byte[] blob;
@@ -39,15 +45,34 @@ final class Vocabulary {
     /** A slot: the first 8 bytes, then {@code length << 32 | id}; 0 is an empty slot. */
     private final long[] tokens;
     private final int tokenShift;
-    /** A slot: {@code left << 42 | right << 21 | id}. */
+    /** A slot: {@code left << 42 | right << 21 | rank}. */
     private final long[] pairs;
     private final int pairShift;
     private final int[] ofByte = new int[256];
-    private final int[] ofTwoBytes = new int[1 << 16];
+    private final int[] rankOfTwoBytes = new int[1 << 16];
+    /** The token that a merge makes, by rank; null if it has the rank as its id. */
+    private final int @Nullable [] made;
+    private final Merges merges;
 
-    private Vocabulary(byte[] blob, int[] starts, int count, String name) throws IOException {
+    /**
+     * The merges of a vocabulary, by rank.
+     *
+     * @param left the left token of each
+     * @param right the right token of each
+     * @param made the token that each makes
+     * @param wholePieces whether a piece that is a token is that token, though no merges may lead to it
+     */
+    record Merges(int[] left, int[] right, int[] made, boolean wholePieces) {
+
+        /** As in tiktoken's vocabularies: every split of every token. */
+        static final Merges OF_IDS = new Merges(new int[0], new int[0], new int[0], true);
+    }
+
+    private Vocabulary(byte[] blob, int[] starts, int count, Merges merges, String name) throws IOException {
         this.blob = blob;
         this.starts = starts;
+        this.merges = merges;
+        this.made = merges == Merges.OF_IDS ? null : merges.made;
         int slots = powerOfTwo(2L * count);
         tokens = new long[2 * slots];
         tokenShift = Long.numberOfLeadingZeros(slots) + 1;
@@ -64,17 +89,50 @@ final class Vocabulary {
             byte[] one = {(byte) value};
             ofByte[value] = find(one, 0, 1, hash(one, 0, 1));
             if (ofByte[value] == NONE) {
-                throw new IOException(name + ": found no token for byte " + value + ", expected one for each byte");
+                throw new VocabularyException(name,
+                        "found no token for byte " + value + ", expected one for each byte");
             }
         }
-        pairs = pairs();
+        pairs = made == null ? pairs() : pairs(merges);
         pairShift = Long.numberOfLeadingZeros(pairs.length) + 1;
-        byte[] two = new byte[2];
-        for (int value = 0; value < ofTwoBytes.length; value++) {
-            two[0] = (byte) (value >> 8);
-            two[1] = (byte) value;
-            ofTwoBytes[value] = find(two, 0, 2, hash(two, 0, 2));
+        for (int value = 0; value < rankOfTwoBytes.length; value++) {
+            rankOfTwoBytes[value] = rank(ofByte[value >> 8], ofByte[value & 0xFF]);
         }
+        if (!merges.wholePieces) {
+            keepMergedTokens(name);
+        }
+    }
+
+    /** Leaves only those tokens in the table of pieces that their bytes are merged to. */
+    private void keepMergedTokens(String name) throws IOException {
+        LongMerge merge = new LongMerge(this);
+        int[] out = new int[MAX_TOKEN_BYTES];
+        boolean[] isMerged = new boolean[size()];
+        for (int id = 0; id < size(); id++) {
+            int length = length(id);
+            isMerged[id] = length > 0 && merge.merge(blob, starts[id], length, out, 0) == 1 && out[0] == id;
+        }
+        Arrays.fill(tokens, 0);
+        for (int id = 0; id < size(); id++) {
+            if (isMerged[id]) {
+                put(id, length(id), name);
+            }
+        }
+    }
+
+    /**
+     * A vocabulary whose merges are listed.
+     *
+     * @param byId the bytes of each token, null where no token has the id
+     * @param name the file's name, for messages
+     * @throws IOException if two tokens have the same bytes, or some byte has no token
+     */
+    static Vocabulary of(byte[] @Nullable [] byId, Merges merges, String name) throws IOException {
+        int count = 0;
+        for (byte[] token : byId) {
+            count += token == null ? 0 : 1;
+        }
+        return of(byId, count, merges, name);
     }
 
     /**
@@ -103,22 +161,23 @@ final class Vocabulary {
                 int id = space < 0 ? -1 : number(file, space + 1, last);
                 byte[] token = space < 0 ? new byte[0] : token(file, start, space);
                 if (id < 0 || token.length == 0 || token.length > MAX_TOKEN_BYTES) {
-                    throw new IOException(name + ": at line " + line + ": expected a token of 1 to " + MAX_TOKEN_BYTES
-                            + " bytes in base 64, a space and its rank, at most " + MAX_ID);
+                    throw new VocabularyException(name, "at line " + line + ": expected a token of 1 to "
+                            + MAX_TOKEN_BYTES + " bytes in base 64, a space and its rank, at most " + MAX_ID);
                 }
                 byId = id < byId.length ? byId : Arrays.copyOf(byId, Math.max(id + 1, 2 * byId.length));
                 if (byId[id] != null) {
-                    throw new IOException(name + ": at line " + line + ": found rank " + id + " again");
+                    throw new VocabularyException(name, "at line " + line + ": found rank " + id + " again");
                 }
                 byId[id] = token;
                 count++;
             }
             start = end + 1;
         }
-        return of(byId, count, name);
+        return of(byId, count, Merges.OF_IDS, name);
     }
 
-    private static Vocabulary of(byte[] @Nullable [] byId, int count, String name) throws IOException {
+    private static Vocabulary of(byte[] @Nullable [] byId, int count, Merges merges, String name)
+            throws IOException {
         int size = byId.length;
         while (size > 0 && byId[size - 1] == null) {
             size--;
@@ -136,7 +195,7 @@ final class Vocabulary {
                 System.arraycopy(token, 0, blob, starts[id], token.length);
             }
         }
-        return new Vocabulary(blob, starts, count, name);
+        return new Vocabulary(blob, starts, count, merges, name);
     }
 
     private static byte[] token(byte[] file, int start, int end) {
@@ -166,7 +225,7 @@ final class Vocabulary {
         long hash = hash(blob, start, length);
         int other = find(blob, start, length, hash);
         if (other != NONE) {
-            throw new IOException(name + ": found the token of rank " + other + " again as rank " + id);
+            throw new VocabularyException(name, "found the token of rank " + other + " again as rank " + id);
         }
         int mask = tokens.length / 2 - 1;
         int slot = (int) (hash >>> tokenShift);
@@ -192,6 +251,19 @@ final class Vocabulary {
                     }
                     putPair(table, (pairKey(left, right) << ID_BITS) | id);
                 }
+            }
+        }
+        return table;
+    }
+
+    /** Of merges of the same two tokens the last one counts. */
+    private static long[] pairs(Merges merges) {
+        long[] table = emptyPairs(powerOfTwo(2L * merges.left.length));
+        Set<Long> known = new HashSet<>();
+        for (int rank = merges.left.length - 1; rank >= 0; rank--) {
+            long key = pairKey(merges.left[rank], merges.right[rank]);
+            if (known.add(key)) {
+                putPair(table, key << ID_BITS | rank);
             }
         }
         return table;
@@ -229,6 +301,26 @@ final class Vocabulary {
         return Math.toIntExact(Math.max(16, Long.highestOneBit(Math.max(1, least - 1)) << 1));
     }
 
+    /** Adds all tokens, their ids and their merges to a digest. */
+    void addTo(MessageDigest digest) {
+        byte[] head = new byte[2 * Integer.BYTES];
+        MemorySegment numbers = MemorySegment.ofArray(head);
+        for (int id = 0; id < size(); id++) {
+            if (length(id) > 0) {
+                numbers.set(LittleEndian.I32, 0, id);
+                numbers.set(LittleEndian.I32, Integer.BYTES, length(id));
+                digest.update(head);
+                digest.update(blob, starts[id], length(id));
+            }
+        }
+        digest.update((byte) (merges.wholePieces ? 1 : 0));
+        for (int rank = 0; rank < merges.left.length; rank++) {
+            numbers.set(LittleEndian.I32, 0, merges.left[rank]);
+            numbers.set(LittleEndian.I32, Integer.BYTES, merges.right[rank]);
+            digest.update(head);
+        }
+    }
+
     /** One more than the largest id. */
     int size() {
         return starts.length - 1;
@@ -253,13 +345,13 @@ final class Vocabulary {
         return ofByte[value & 0xFF];
     }
 
-    /** {@return the token of two bytes, or {@link #NONE}} */
-    int ofTwoBytes(byte first, byte second) {
-        return ofTwoBytes[(first & 0xFF) << 8 | second & 0xFF];
+    /** {@return the rank at which the tokens of two bytes are merged, or {@link #NONE}} */
+    int rankOfTwoBytes(byte first, byte second) {
+        return rankOfTwoBytes[(first & 0xFF) << 8 | second & 0xFF];
     }
 
-    /** {@return the token that two tokens make, or {@link #NONE}} */
-    int merged(int left, int right) {
+    /** {@return the rank at which two tokens are merged, or {@link #NONE}} */
+    int rank(int left, int right) {
         long key = pairKey(left, right);
         int slot = (int) (key * MIX >>> pairShift);
         while (true) {
@@ -272,6 +364,11 @@ final class Vocabulary {
             }
             slot = slot + 1 & pairs.length - 1;
         }
+    }
+
+    /** {@return the token that the merge of a rank makes} */
+    int made(int rank) {
+        return made == null ? rank : made[rank];
     }
 
     /**

@@ -60,7 +60,11 @@ class OutputTest {
         Path state = folder.resolve("state.json");
         Path run = folder.resolve("run");
         List<Object> source = List.of(raw, "--format=nanogpt", "--window=32");
-        List<List<Object>> prepared = List.of(with("stream", source, "--steps=3", "--state", state),
+        Path part = folder.resolve("part-00000-of-00001");
+        Path joined = folder.resolve("joined");
+        List<List<Object>> prepared = List.of(
+                List.of("tokenize", text, "-o", folder.resolve("part"), "--shard=0/1"),
+                List.of("manifest", part, "-o", joined), with("stream", source, "--steps=3", "--state", state),
                 with("stream", source, "--steps=3", "--report", run));
         for (List<Object> command : prepared) {
             CommandRun made = CommandRun.of(command.toArray());
@@ -69,6 +73,8 @@ class OutputTest {
         List<List<Object>> commands = new ArrayList<>(List.of(
                 List.of("quickstart", "--keep", folder.resolve("kept")),
                 List.of("tokenize", text, "-o", folder.resolve("tokens"), "--encoding=gpt2"),
+                List.of("manifest", part, "-o", folder.resolve("other")),
+                List.of("merge", joined, "-o", folder.resolve("merged")),
                 List.of("inspect", raw, "--format=nanogpt"),
                 with("batches", source), with("stream", source, "--steps=3"), List.of("report", run),
                 List.of("compare", run, run), with("stats", source),

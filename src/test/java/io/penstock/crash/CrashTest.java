@@ -53,7 +53,7 @@ class CrashTest {
             Map.entry("StagingFolder", "all stores, checksum"),
             Map.entry("WriterLock", "all stores, checksum"),
             Map.entry("Commit", "all stores, checksum"),
-            Map.entry("MegatronWriter", "megatron, tokenize, convert to megatron"),
+            Map.entry("MegatronWriter", "megatron, tokenize, part, convert to megatron"),
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("Folder", "summary"),
             Map.entry("ObjectFolder", "none: a cache, whose blocks have checksums; processes are killed in"

@@ -69,8 +69,11 @@ record StoreContent(long size, String digest) {
             add(sha256, " " + store.documentStart(d));
         }
         Span span = new Span();
-        store.locate(0, store.tokenCount(), span);
-        add(sha256, span);
+        int parts = store.parts(0, store.tokenCount());
+        for (int part = 0; part < parts; part++) {
+            store.locatePart(0, store.tokenCount(), part, span);
+            add(sha256, span);
+        }
         return store.tokenCount();
     }
 

@@ -14,6 +14,10 @@ import io.penstock.diagnose.SummaryExamples;
 import io.penstock.diagnose.data.DataProfile;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
+import io.penstock.format.manifest.Manifest;
+import io.penstock.format.manifest.ManifestPart;
+import io.penstock.format.manifest.PartWriter;
+import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
@@ -33,6 +37,7 @@ import io.penstock.sampling.Checkpoint;
 import io.penstock.sampling.LoaderState;
 import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
+import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.telemetry.BatchAccount;
@@ -68,6 +73,7 @@ final class Writers {
         }
     }
 
+    private static final TokenOrigin ORIGIN = new TokenOrigin("none", "0".repeat(64));
     private static final String CHECKPOINT = Checkpoint.FILE_NAME;
     /** The tokenizer, made where it is used: it takes longer than all that is written with it. */
     private static final class Gpt2 {
@@ -185,6 +191,27 @@ final class Writers {
                         new TokenizeJob(Gpt2.TOKENIZER, List.of(input(generation, "text.txt")),
                                 folder.resolve("corpus")).threads(1).ifExists(ifExists(replace)).run(),
                         megatron("corpus")),
+                new Writer("part", LASTS, "corpus", (folder, generation, replace) -> {
+                    try (PartWriter writer = PartWriter.create(folder.resolve("corpus"), DType.U16, ORIGIN,
+                            ifExists(replace))) {
+                        writer.documents().append(new int[] {generation, 7}, 0, 2);
+                        writer.documents().endDocument();
+                        writer.commit(Progress.NONE);
+                    }
+                }, folder -> {
+                    Map<String, String> found = megatron("corpus").read(folder);
+                    if (found.isEmpty()) {
+                        return found;
+                    }
+                    // The description is of the tokens that are there.
+                    return Map.of("part", found + ManifestPart.read(folder.resolve("corpus")).toJson());
+                }),
+                new Writer("manifest", LASTS, List.of("all.manifest.json", "p1", "q1", "p2", "q2"), Writers::parts,
+                        (folder, generation, replace) -> new Manifest(List.of(
+                                ManifestPart.read(folder.resolve("p" + generation)),
+                                ManifestPart.read(folder.resolve("q" + generation))))
+                                .write(folder.resolve("all.manifest.json"), ifExists(replace)),
+                        store("all.manifest.json")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {
                     try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x-%03d.tar"),
                             SAMPLES_OF_SHARD, 1 << 20)) {
@@ -286,6 +313,18 @@ final class Writers {
                 }
             }
             writer.commit();
+        }
+    }
+
+    /** The parts of both generations, as attempts leave them; a manifest names those of one. */
+    private static void parts(Path folder, int generation) throws IOException {
+        for (String name : List.of("p", "q")) {
+            try (PartWriter writer = PartWriter.create(folder.resolve(name + generation), DType.U16, ORIGIN,
+                    IfExists.REPLACE)) {
+                writer.documents().append(new int[] {generation, 7, 8}, 0, 3);
+                writer.documents().endDocument();
+                writer.commit(Progress.NONE);
+            }
         }
     }
 

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** How formats are found, in which order they are asked, and what becomes of providers that do not work. */
 class StoreProviderTest {
 
-    private static final List<String> OWN = List.of("megatron", "llmc", "npy", "npz", "safetensors", "hdf5", "arrow",
-            "parquet", "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw");
+    private static final List<String> OWN = List.of("megatron", "manifest", "llmc", "npy", "npz", "safetensors", "hdf5",
+            "arrow", "parquet", "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw");
 
     @TempDir
     Path folder;

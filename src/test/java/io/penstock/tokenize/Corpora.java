@@ -3,6 +3,8 @@ package io.penstock.tokenize;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
+import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -60,14 +62,17 @@ final class Corpora {
         private List<int[]> open = new ArrayList<>();
 
         @Override
-        public void append(int[] tokens, int from, int count) {
-            open.add(Arrays.copyOfRange(tokens, from, from + count));
-        }
-
-        @Override
-        public void endDocument() {
-            documents.add(open.stream().flatMapToInt(IntStream::of).toArray());
-            open = new ArrayList<>();
+        public boolean write(EncodedChunk chunk) {
+            int[] tokens = chunk.stored().asSlice(0, 4L * chunk.tokenCount()).toArray(LittleEndian.I32);
+            int from = 0;
+            for (int document = 0; document < chunk.documentCount(); document++) {
+                open.add(Arrays.copyOfRange(tokens, from, chunk.documentEnd(document)));
+                documents.add(open.stream().flatMapToInt(IntStream::of).toArray());
+                open = new ArrayList<>();
+                from = chunk.documentEnd(document);
+            }
+            open.add(Arrays.copyOfRange(tokens, from, tokens.length));
+            return true;
         }
 
         IntStream tokens() {
@@ -82,10 +87,12 @@ final class Corpora {
     static Documents encode(List<Path> inputs, String encoding, boolean appendEndOfText, int threads, int chunkBytes)
             throws IOException, InterruptedException {
         Documents documents = new Documents();
+        BytePairTokenizer tokenizer = (BytePairTokenizer) Tokenizer.of(encoding);
+        int end = appendEndOfText ? tokenizer.endOfText() : -1;
         try (CorpusReader reader = new CorpusReader(CorpusListing.of(inputs, false).files(),
                 DecodeLimit.DEFAULT, chunkBytes, 16 << 20, 16 << 20)) {
-            new ParallelEncoder(Tokenizer.of(encoding), "text", appendEndOfText, threads)
-                    .run(reader, documents, (_, _) -> { });
+            new ParallelEncoder(reader, () -> new EncodedChunk(tokenizer, DType.I32, "text", end), documents, threads,
+                    _ -> { }).run();
         }
         return documents;
     }

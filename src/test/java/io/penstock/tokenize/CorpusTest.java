@@ -297,10 +297,12 @@ class CorpusTest {
     private static List<String> read(CorpusReader corpus, String field) throws IOException {
         List<String> documents = new ArrayList<>();
         StringBuilder open = new StringBuilder();
+        FieldScanner scanner = new FieldScanner(field);
         try (CorpusReader reader = corpus) {
-            for (Chunk chunk = reader.next(); chunk != null; chunk = reader.next()) {
-                chunk.decode(field, (utf8, length, endsDocument) -> {
-                    open.append(new String(utf8, 0, length, UTF_8));
+            Chunk chunk = new Chunk(16);
+            while (reader.next(chunk)) {
+                chunk.decode(field, scanner, (utf8, from, length, endsDocument) -> {
+                    open.append(new String(utf8, from, length, UTF_8));
                     if (endsDocument) {
                         documents.add(open.toString());
                         open.setLength(0);

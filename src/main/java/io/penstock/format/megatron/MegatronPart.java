@@ -50,6 +50,7 @@ public final class MegatronPart implements AutoCloseable {
     private long tokens;
     private long openTokens;
     private boolean closed;
+    private @Nullable String tokenSha256;
     private volatile @Nullable IOException failure;
 
     MegatronPart(int number, DType dtype, Path tokenPath, StagingFolder staging, long maxSequenceTokens) {
@@ -130,8 +131,44 @@ public final class MegatronPart implements AutoCloseable {
     public void append(MemorySegment source, long firstToken, long count) throws IOException {
         int tokenBytes = dtype.byteSize();
         Objects.checkFromIndexSize(firstToken, count, source.byteSize() / tokenBytes);
-        write(count, (target, at, done, n) -> MemorySegment.copy(
-                source, (firstToken + done) * tokenBytes, target, at, (long) n * tokenBytes));
+        put(source, firstToken * tokenBytes, count);
+    }
+
+    private synchronized void put(MemorySegment source, long offset, long count) throws IOException {
+        requireOpen();
+        try {
+            files().tokens.put(source, offset, count * dtype.byteSize());
+        } catch (IOException | RuntimeException | Error e) {
+            fail(e);
+            throw e;
+        }
+        tokens += count;
+        openTokens += count;
+    }
+
+    /**
+     * Removes the tokens since the last {@link #endDocument}, as if they had not been appended.
+     *
+     * @throws IOException if the file cannot be cut; names it
+     */
+    public synchronized void dropTokens() throws IOException {
+        requireOpen();
+        try {
+            if (openTokens > 0) {
+                files().tokens.removeLast(openTokens * dtype.byteSize());
+            }
+        } catch (IOException e) {
+            fail(e);
+            throw e;
+        }
+        tokens -= openTokens;
+        openTokens = 0;
+    }
+
+    private void fail(Throwable cause) {
+        failure = cause instanceof IOException e ? e
+                : new IOException(tokenPath + ": part " + number + " received only some of its tokens: " + cause,
+                        cause);
     }
 
     /** Puts {@code n} tokens, of which the first is the {@code done}-th of the call, at an offset of the target. */
@@ -151,11 +188,8 @@ public final class MegatronPart implements AutoCloseable {
                 tokenFile.advance(n * dtype.byteSize());
                 done += n;
             }
-        } catch (IOException e) {
-            failure = e;
-            throw e;
-        } catch (RuntimeException | Error e) {
-            failure = new IOException(tokenPath + ": part " + number + " received only some of its tokens: " + e, e);
+        } catch (IOException | RuntimeException | Error e) {
+            fail(e);
             throw e;
         }
         tokens += count;
@@ -189,7 +223,10 @@ public final class MegatronPart implements AutoCloseable {
     private Files files() throws IOException {
         Files open = files;
         if (open == null) {
-            SpoolFile tokenFile = new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            // Its digest is that of the store if it is the only part.
+            SpoolFile tokenFile = number == 0
+                    ? SpoolFile.digesting(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES)
+                    : new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
             try {
                 open = new Files(tokenFile,
                         new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
@@ -253,6 +290,11 @@ public final class MegatronPart implements AutoCloseable {
         return openTokens;
     }
 
+    /** Returns the digest of the tokens of a closed part, if it was computed as they were written. */
+    @Nullable String tokenSha256() {
+        return tokenSha256;
+    }
+
     @Nullable IOException failure() {
         return failure;
     }
@@ -270,7 +312,7 @@ public final class MegatronPart implements AutoCloseable {
         closed = true;
         try (Files open = files) {
             if (open != null && failure == null) {
-                open.tokens.flush();
+                tokenSha256 = open.tokens.sha256();
                 open.lengths.flush();
             }
         } catch (IOException e) {

@@ -3,25 +3,22 @@ package io.penstock.format.megatron;
 
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
+import io.penstock.format.TokenDescription;
 import io.penstock.format.TokenRun;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
 import io.penstock.io.index.Generation;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
-import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.NoSuchFileException;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +38,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
-    private static final String TOKENS = "tokens";
     /** The arrays that are listed before the tokens. */
     private static final int ARRAYS_OF_INDEX = 3;
 
@@ -279,7 +275,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         }
         List<StoredArray> arrays = new ArrayList<>(index.arrays());
         if (run != null) {
-            arrays.add(new StoredArray(TOKENS, run.tensor()));
+            arrays.add(new StoredArray(TokenDescription.NAME, run.tensor()));
         }
         if (index.isMultimodal()) {
             arrays.add(index.modes());
@@ -295,36 +291,8 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
             return inspection;
         }
         List<Inspection.Array> arrays = new ArrayList<>(Objects.requireNonNull(inspection.arrays()));
-        arrays.add(ARRAYS_OF_INDEX, describeTokens(depth.digests(), progress));
+        arrays.add(ARRAYS_OF_INDEX, TokenDescription.of(this, depth, progress));
         return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
-    }
-
-    /** Describes the tokens in the order of the index, document by document. */
-    private Inspection.Array describeTokens(boolean digest, Progress progress) {
-        MessageDigest sha256 = Sha256.digest();
-        long max = Long.MIN_VALUE;
-        Span span = new Span();
-        long bytes = index.tokens() * dtype().byteSize();
-        boolean isInteger = dtype().isInteger() && index.tokens() > 0;
-        long done = 0;
-        for (long document = 0; digest && document < index.documents(); document++) {
-            long start = documentStart(document);
-            long tokens = documentStart(document + 1) - start;
-            int parts = parts(start, tokens);
-            for (int part = 0; part < parts; part++) {
-                locatePart(start, tokens, part, span);
-                MemorySegment piece = span.segment().asSlice(span.byteOffset(), span.byteSize());
-                Tensor values = Tensor.of(piece, dtype(), piece.byteSize() / dtype().byteSize());
-                for (long i = 0; isInteger && i < values.elementCount(); i++) {
-                    max = Math.max(max, values.getLong(i));
-                }
-                Sha256.update(sha256, piece);
-                done += piece.byteSize();
-            }
-            progress.update(done, bytes);
-        }
-        return new Inspection.Array(TOKENS, dtype(), StoredArray.storedDtypeOf(dtype()), List.of(index.tokens()), null,
-                bytes, digest ? Sha256.hex(sha256) : null, digest && isInteger ? max : null);
     }
 
     @Override

@@ -7,10 +7,10 @@ import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
-import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -18,7 +18,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a store in Megatron-LM's format, {@code X.bin} and {@code X.idx}, with the checksums of both in
@@ -43,6 +46,9 @@ import java.util.stream.Stream;
  */
 public final class MegatronWriter implements AutoCloseable {
 
+    /** The ending of the file that describes a part of a manifest store. */
+    public static final String DESCRIPTION = ".part.json";
+
     private static final long MERGE_STEP_BYTES = 64L << 20;
     /** Megatron's rule: numpy's u16 with some room above the vocabulary. */
     private static final long U16_VOCABULARY_LIMIT = 65_500;
@@ -53,7 +59,20 @@ public final class MegatronWriter implements AutoCloseable {
     private final long maxSequenceTokens;
     private final StagingFolder staging;
     private final List<MegatronPart> parts = new ArrayList<>();
+    private @Nullable Description description;
     private boolean finished;
+
+    /** Makes a file that describes the store beside it. */
+    @FunctionalInterface
+    public interface Description {
+        /**
+         * Makes the file.
+         *
+         * @param written what is written
+         * @return the content of the file
+         */
+        byte[] of(MegatronSummary written);
+    }
 
     private MegatronWriter(Path prefix, DType dtype, IfExists ifExists, long maxSequenceTokens) throws IOException {
         this.prefix = prefix;
@@ -85,8 +104,7 @@ public final class MegatronWriter implements AutoCloseable {
             throw new IllegalArgumentException("Megatron's format has no tokens of " + dtype
                     + ", expected u8, i8, u16, i16, i32 or i64");
         }
-        Path prefix = path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
-        MegatronWriter writer = new MegatronWriter(prefix, dtype, ifExists, maxSequenceTokens);
+        MegatronWriter writer = new MegatronWriter(prefix(path), dtype, ifExists, maxSequenceTokens);
         try {
             writer.requireAbsent();
             return writer;
@@ -97,6 +115,16 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
+     * Returns the path of a store without an ending.
+     *
+     * @param path that path, or one that ends in {@code .bin} or {@code .idx}
+     * @return the path without it
+     */
+    public static Path prefix(Path path) {
+        return path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
+    }
+
+    /**
      * Returns Megatron's dtype for the tokens of a vocabulary.
      *
      * @param vocabularySize one more than the greatest token
@@ -104,6 +132,18 @@ public final class MegatronWriter implements AutoCloseable {
      */
     public static DType dtypeFor(long vocabularySize) {
         return vocabularySize < U16_VOCABULARY_LIMIT ? DType.U16 : DType.I32;
+    }
+
+    /**
+     * Adds a file {@code X.part.json} that describes the store; {@link #commit} publishes both or none.
+     *
+     * @param made makes the file
+     * @throws IOException if there is such a file and it is not to be replaced
+     */
+    public synchronized void describe(Description made) throws IOException {
+        requireUnfinished();
+        description = made;
+        requireAbsent();
     }
 
     /**
@@ -127,37 +167,61 @@ public final class MegatronWriter implements AutoCloseable {
     /**
      * Publishes the store without reporting progress; see {@link #commit(Progress)}.
      *
+     * @return what is written
      * @throws IOException as {@link #commit(Progress)}
      */
-    public void commit() throws IOException {
-        commit(Progress.NONE);
+    public MegatronSummary commit() throws IOException {
+        return commit(Progress.NONE);
     }
 
     /**
      * Publishes the store, complete and flushed to disk. Closes the writer, even on failure.
      *
      * @param progress receives the bytes that are merged and checksummed
+     * @return what is written
      * @throws IOException if a part failed, a file cannot be written, or a file to keep has appeared; then nothing is
      *     published
      * @throws IllegalStateException if a part has tokens after its last {@link MegatronPart#endDocument}
      */
-    public synchronized void commit(Progress progress) throws IOException {
+    public synchronized MegatronSummary commit(Progress progress) throws IOException {
         requireUnfinished();
         finished = true;
         try (this) {
             checkParts();
             List<MegatronPart> filled = parts.stream().filter(part -> part.sequences() > 0).toList();
-            long tokenBytes = filled.stream().mapToLong(MegatronPart::tokens).sum() * dtype.byteSize();
+            long tokens = filled.stream().mapToLong(MegatronPart::tokens).sum();
+            long tokenBytes = tokens * dtype.byteSize();
             requireAbsent();
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype);
             mergeTokens(filled, tokenBytes, progress);
-            new ChecksumFile(staging).write(name(".sha256"), List.of(name(".bin"), name(".idx")),
+            Map<String, String> sha256 = new ChecksumFile(staging).write(name(".sha256"),
+                    List.of(name(".bin"), name(".idx")), knownDigests(filled),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
-            String tokenBlocks = StagedChecksums.write(staging, name(".bin"));
-            String indexBlocks = StagedChecksums.write(staging, name(".idx"));
+            StagedChecksums.write(staging, name(".bin"));
+            StagedChecksums.write(staging, name(".idx"));
+            MegatronSummary summary = new MegatronSummary(dtype,
+                    filled.stream().mapToLong(MegatronPart::documents).sum(), tokens,
+                    Objects.requireNonNull(sha256.get(name(".bin"))),
+                    staging.naming(() -> Files.size(staging.resolve(name(".idx")))),
+                    Objects.requireNonNull(sha256.get(name(".idx"))));
+            if (description != null) {
+                staging.write(name(DESCRIPTION), MemorySegment.ofArray(description.of(summary)));
+            }
             requireAbsent();
-            staging.publish(List.of(name(".bin"), name(".idx"), tokenBlocks, indexBlocks, name(".sha256")));
+            staging.publish(files().stream().map(file -> file.getFileName().toString()).toList(), surplus());
+            return summary;
         }
+    }
+
+    /** The digest of the tokens, if they are those of one part. */
+    private Map<String, String> knownDigests(List<MegatronPart> filled) {
+        String sha256 = filled.size() == 1 ? filled.getFirst().tokenSha256() : null;
+        return sha256 == null ? Map.of() : Map.of(name(".bin"), sha256);
+    }
+
+    /** A description of the store that is replaced does not describe this one. */
+    private List<String> surplus() {
+        return description == null && Files.exists(file(DESCRIPTION)) ? List.of(name(DESCRIPTION)) : List.of();
     }
 
     private void checkParts() throws IOException {
@@ -214,11 +278,12 @@ public final class MegatronWriter implements AutoCloseable {
     /**
      * Returns the files that {@link #commit} publishes.
      *
-     * @return tokens, index and their checksums
+     * @return tokens, index and their checksums, and what describes them
      */
-    public List<Path> files() {
-        return Stream.of(".bin", ".idx", ".sha256", ".bin" + BlockChecksums.SUFFIX, ".idx" + BlockChecksums.SUFFIX)
-                .map(this::file).toList();
+    public synchronized List<Path> files() {
+        return Stream.of(".bin", ".idx", ".sha256", ".bin" + BlockChecksums.SUFFIX, ".idx" + BlockChecksums.SUFFIX,
+                DESCRIPTION).filter(ending -> description != null || !ending.equals(DESCRIPTION)).map(this::file)
+                .toList();
     }
 
     private void requireAbsent() throws IOException {

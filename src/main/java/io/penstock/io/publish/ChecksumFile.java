@@ -10,7 +10,9 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongConsumer;
 
 /**
@@ -28,18 +30,31 @@ public final class ChecksumFile {
         this.staging = staging;
     }
 
-    /** Writes and flushes the checksum file. */
-    public void write(String name, List<String> files, LongConsumer progress) throws IOException {
+    /**
+     * Writes and flushes the checksum file.
+     *
+     * @param known the digests of files that need not be read
+     * @return the digest of each file
+     */
+    public Map<String, String> write(String name, List<String> files, Map<String, String> known,
+            LongConsumer progress) throws IOException {
         StringBuilder lines = new StringBuilder();
+        Map<String, String> digests = new HashMap<>(known);
         long before = 0;
         for (String file : files) {
             long start = before;
             Path path = staging.resolve(file);
-            String hex = staging.naming(() -> digest(path, done -> progress.accept(start + done)));
+            String hex = digests.get(file);
+            if (hex == null) {
+                hex = staging.naming(() -> digest(path, done -> progress.accept(start + done)));
+                digests.put(file, hex);
+            }
             lines.append(line(hex, file));
             before += path.toFile().length();
+            progress.accept(before);
         }
         staging.write(name, MemorySegment.ofArray(lines.toString().getBytes(StandardCharsets.UTF_8)));
+        return digests;
     }
 
     /**

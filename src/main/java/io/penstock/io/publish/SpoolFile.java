@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -8,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file that one thread at a time writes sequentially through a buffer in native memory. Errors name the final file.
@@ -19,6 +22,8 @@ public final class SpoolFile implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment buffer;
     private final ByteBuffer view;
+    /** The digest of what is flushed; null if it is not wanted, or what was flushed is removed. */
+    private @Nullable MessageDigest sha256;
     private long flushedBytes;
     private int used;
 
@@ -29,10 +34,20 @@ public final class SpoolFile implements AutoCloseable {
      * @param target the final file, for messages
      */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
+        this(channel, target, bufferBytes, null);
+    }
+
+    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable MessageDigest sha256) {
         this.channel = channel;
+        this.sha256 = sha256;
         this.target = target;
         this.buffer = arena.allocate(bufferBytes, Long.BYTES);
         this.view = buffer.asByteBuffer();
+    }
+
+    /** Creates a writer, as the constructor does, that computes the file's {@link #sha256} on the way. */
+    public static SpoolFile digesting(FileChannel channel, Path target, int bufferBytes) {
+        return new SpoolFile(channel, target, bufferBytes, Sha256.digest());
     }
 
     /**
@@ -91,6 +106,28 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
+    /** Removes the bytes that were appended last. */
+    public void removeLast(long bytes) throws IOException {
+        if (bytes <= used) {
+            used -= (int) bytes;
+            return;
+        }
+        flushedBytes -= bytes - used;
+        used = 0;
+        sha256 = null;
+        try {
+            channel.truncate(flushedBytes);
+        } catch (IOException e) {
+            throw failed(target, flushedBytes, e);
+        }
+    }
+
+    /** Writes the buffer, and returns the digest of the file; null if it is not known. Call it once. */
+    public @Nullable String sha256() throws IOException {
+        flush();
+        return sha256 == null ? null : Sha256.hex(sha256);
+    }
+
     /** Returns the bytes appended so far. */
     public long byteSize() {
         return flushedBytes + used;
@@ -103,6 +140,10 @@ public final class SpoolFile implements AutoCloseable {
      */
     public void flush() throws IOException {
         view.position(0).limit(used);
+        if (sha256 != null) {
+            sha256.update(view);
+            view.position(0);
+        }
         try {
             while (view.hasRemaining()) {
                 channel.write(view);

@@ -21,12 +21,15 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -62,6 +65,58 @@ class MegatronWriterTest {
         assertEquals(documents, read(prefix), "seed " + SEED);
         assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
                 names());
+    }
+
+    /** Tokens are dropped from the buffer, and from what is written already. */
+    @Test
+    void droppedTokensAreNotInTheStore() throws IOException, NoSuchAlgorithmException {
+        int[] tokens = new SplittableRandom(SEED).ints(700_000, 0, 60_000).toArray();
+        List<List<Long>> kept = new ArrayList<>();
+        MegatronSummary summary;
+        try (MegatronWriter writer = MegatronWriter.create(folder.resolve("corpus"), DType.U16, IfExists.FAIL)) {
+            MegatronPart part = writer.part();
+            for (int length : new int[] {3, 10, 0, 7, 700_000, 5, 600_000, 4}) {
+                part.append(tokens, 0, length / 2);
+                part.append(tokens, length / 2, length - length / 2);
+                if (length == 10 || length > 100) {
+                    part.dropTokens();
+                } else {
+                    part.endDocument();
+                    kept.add(IntStream.of(tokens).limit(length).asLongStream().boxed().toList());
+                }
+            }
+            part.append(tokens, 0, 9);
+            part.dropTokens();
+            summary = writer.commit();
+        }
+        assertEquals(kept, SlowMegatronReader.documents(folder.resolve("corpus")));
+        assertEquals(19, summary.tokens());
+        assertEquals(5, summary.documents());
+        for (Map.Entry<String, String> each : Map.of("corpus.bin", summary.tokenSha256(), "corpus.idx",
+                summary.indexSha256()).entrySet()) {
+            assertEquals(HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256")
+                    .digest(Files.readAllBytes(folder.resolve(each.getKey())))), each.getValue());
+        }
+        assertEquals(Files.size(folder.resolve("corpus.idx")), summary.indexBytes());
+    }
+
+    @Test
+    void aDescriptionIsPublishedWithTheStoreAndLeavesWithIt() throws IOException {
+        Path prefix = folder.resolve("corpus");
+        for (boolean described : new boolean[] {true, false}) {
+            try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE)) {
+                if (described) {
+                    writer.describe(summary -> (summary.documents() + " documents").getBytes());
+                }
+                MegatronPart part = writer.part();
+                part.endDocument();
+                writer.commit();
+            }
+            assertEquals(described, Files.exists(folder.resolve("corpus.part.json")));
+            if (described) {
+                assertEquals("1 documents", Files.readString(folder.resolve("corpus.part.json")));
+            }
+        }
     }
 
     @Test

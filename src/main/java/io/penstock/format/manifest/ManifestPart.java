@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.manifest;
+
+import io.penstock.format.megatron.MegatronSummary;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.InnerPath;
+import io.penstock.io.index.JsonFile;
+import io.penstock.json.Json;
+import io.penstock.json.JsonFields;
+import io.penstock.memory.DType;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a manifest says of a part. The part's files are {@code PATH.bin} and {@code PATH.idx}, and {@code
+ * PATH.part.json} has this description. It is small: the writer of a part sends it to the writer of the manifest as
+ * {@link #toJson}.
+ *
+ * @param path the path of its files without an ending, relative to the folder of the manifest, names separated by
+ *     slashes
+ * @param dtype the stored type of its tokens
+ * @param origin which tokenizer made them
+ * @param number which part of its job it is, if the job numbers them
+ * @param documents the number of its documents
+ * @param tokens the number of its tokens
+ * @param tokenSha256 the SHA-256 of its {@code .bin}, 64 hexadecimal digits
+ * @param indexBytes the size of its {@code .idx}
+ * @param indexSha256 the SHA-256 of its {@code .idx}, 64 hexadecimal digits
+ */
+public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optional<PartNumber> number, long documents,
+        long tokens, String tokenSha256, long indexBytes, String indexSha256) {
+
+    static final String PART = "penstock-part";
+    static final long VERSION = 1;
+    private static final long MAX_BYTES = 1 << 20;
+    /** So that a store of a million parts has less than 2^63. */
+    private static final long MAX_COUNT = 1L << 40;
+    private static final String WHAT = "a part of a manifest";
+
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if the path leads out of a folder, a number is negative, or a digest is none
+     */
+    public ManifestPart {
+        InnerPath.check("of the manifest", path);
+        if (documents < 0 || documents > MAX_COUNT || tokens < 0 || tokens > MAX_COUNT || indexBytes < 0) {
+            throw new IllegalArgumentException(path + ": found " + documents + " documents, " + tokens
+                    + " tokens, an index of " + indexBytes + " bytes, expected 0 or more of each, and at most "
+                    + MAX_COUNT + " documents or tokens");
+        }
+        for (String digest : new String[] {tokenSha256, indexSha256}) {
+            if (!TokenOrigin.SHA256.matcher(digest).matches()) {
+                throw new IllegalArgumentException(path + ": found the SHA-256 '" + digest
+                        + "', expected 64 hexadecimal digits");
+            }
+        }
+    }
+
+    static ManifestPart of(String name, TokenOrigin origin, @Nullable PartNumber number, MegatronSummary written) {
+        return new ManifestPart(name, written.dtype(), origin, Optional.ofNullable(number), written.documents(),
+                written.tokens(), written.tokenSha256(), written.indexBytes(), written.indexSha256());
+    }
+
+    /**
+     * Reads the description that a {@link PartWriter} left with a part.
+     *
+     * @param part the part: its path without an ending, or with {@code .idx}, {@code .bin} or {@code .part.json}
+     * @return the description, of a part in the manifest's own folder
+     * @throws IOException if there is none, or it cannot be read
+     */
+    public static ManifestPart read(Path part) throws IOException {
+        String given = part.getFileName().toString();
+        Path prefix = given.endsWith(MegatronWriter.DESCRIPTION) ? part.resolveSibling(
+                given.substring(0, given.length() - MegatronWriter.DESCRIPTION.length())) : MegatronWriter.prefix(part);
+        String name = prefix.getFileName() + MegatronWriter.DESCRIPTION;
+        ManifestPart read = JsonFile.read(prefix.resolveSibling(name), WHAT, MAX_BYTES, ManifestPart::read);
+        if (!read.path.equals(prefix.getFileName().toString())) {
+            throw new MalformedStoreException(prefix.resolveSibling(name), "the description of " + read.path,
+                    "that of " + prefix.getFileName() + " (was it renamed?)");
+        }
+        return read;
+    }
+
+    /**
+     * Reads a description from a text that {@link #toJson} made.
+     *
+     * @param json the text
+     * @return the description
+     * @throws IllegalArgumentException if it is something else
+     */
+    public static ManifestPart parse(String json) {
+        return read(JsonFields.parse(json, WHAT));
+    }
+
+    private static ManifestPart read(JsonFields fields) {
+        fields.expect("format", PART);
+        fields.expect("version", VERSION);
+        DType dtype = Manifest.dtype(fields);
+        TokenOrigin origin = Manifest.origin(fields);
+        JsonFields number = fields.objectIfThere("number");
+        Optional<PartNumber> numbered = Optional.empty();
+        if (number != null) {
+            numbered = Optional.of(new PartNumber(number.integer("index"), number.integer("count"),
+                    number.text("job")));
+            number.end();
+        }
+        ManifestPart part = read(fields, dtype, origin, numbered);
+        fields.end();
+        return part;
+    }
+
+    /** Reads what a manifest has of each part. */
+    static ManifestPart read(JsonFields fields, DType dtype, TokenOrigin origin, Optional<PartNumber> number) {
+        return new ManifestPart(fields.text("path"), dtype, origin, number, fields.whole("documents"),
+                fields.whole("tokens"), fields.text("bin_sha256"), fields.whole("idx_bytes"),
+                fields.text("idx_sha256"));
+    }
+
+    /** {@return the description as a text, for {@link #parse}} */
+    public String toJson() {
+        Map<String, @Nullable Object> members = Json.members("format", PART, "version", VERSION, "dtype",
+                dtype.toString(), "tokenizer", origin.tokenizer(), "vocabulary_sha256", origin.vocabularySha256());
+        number.ifPresent(of -> members.put("number",
+                Json.members("index", of.index(), "count", of.count(), "job", of.job())));
+        members.putAll(toMap());
+        return Json.pretty(members);
+    }
+
+    byte[] toBytes() {
+        return toJson().getBytes(StandardCharsets.UTF_8);
+    }
+
+    Map<String, @Nullable Object> toMap() {
+        return Json.members("path", path, "documents", documents, "tokens", tokens, "bin_sha256", tokenSha256,
+                "idx_bytes", indexBytes, "idx_sha256", indexSha256);
+    }
+
+    /** {@return the size of the part's {@code .bin}} */
+    public long tokenBytes() {
+        return tokens * dtype.byteSize();
+    }
+
+    /**
+     * {@return the same part in another folder}
+     *
+     * @param folder its folder, relative to that of the manifest, names separated by slashes; empty for the manifest's
+     *     own
+     */
+    public ManifestPart in(String folder) {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        return new ManifestPart(folder.isEmpty() ? name : folder + "/" + name, dtype, origin, number, documents,
+                tokens, tokenSha256, indexBytes, indexSha256);
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.manifest;
+
+import io.penstock.format.megatron.MegatronPart;
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
+import io.penstock.store.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes one part of a manifest store, as one attempt of one task: a store in Megatron's format and its description.
+ * The path names the attempt, so that attempts at the same part do not meet; the {@link Manifest} says later which one
+ * counts. Without a commit nothing remains.
+ *
+ * <p>One thread writes documents at a time.
+ */
+public final class PartWriter implements AutoCloseable {
+
+    private final MegatronWriter writer;
+    private final MegatronPart documents;
+    private final String name;
+    private final TokenOrigin origin;
+    private final @Nullable PartNumber number;
+
+    private PartWriter(MegatronWriter writer, String name, TokenOrigin origin, @Nullable PartNumber number) {
+        this.writer = writer;
+        this.documents = writer.part();
+        this.name = name;
+        this.origin = origin;
+        this.number = number;
+    }
+
+    /**
+     * Creates a writer of a part that its job does not number: the manifest's order is that of the list that it is made
+     * of.
+     *
+     * @param path the path of its files, without an ending
+     * @param dtype the stored type of the tokens; {@link MegatronWriter#dtypeFor} says which
+     * @param origin which tokenizer makes them
+     * @param ifExists whether {@link #commit} replaces an existing part
+     * @return the writer, to be closed by the caller
+     * @throws IOException as {@link MegatronWriter#create}
+     */
+    public static PartWriter create(Path path, DType dtype, TokenOrigin origin, IfExists ifExists)
+            throws IOException {
+        return open(path, dtype, origin, null, ifExists);
+    }
+
+    /**
+     * Creates a writer of a numbered part: the manifest is refused if one is missing.
+     *
+     * @param path the path of its files, without an ending
+     * @param dtype the stored type of the tokens
+     * @param origin which tokenizer makes them
+     * @param number which part of its job it is
+     * @param ifExists whether {@link #commit} replaces an existing part
+     * @return the writer, to be closed by the caller
+     * @throws IOException as {@link MegatronWriter#create}
+     */
+    public static PartWriter create(Path path, DType dtype, TokenOrigin origin, PartNumber number, IfExists ifExists)
+            throws IOException {
+        return open(path, dtype, origin, number, ifExists);
+    }
+
+    private static PartWriter open(Path path, DType dtype, TokenOrigin origin, @Nullable PartNumber number,
+            IfExists ifExists) throws IOException {
+        MegatronWriter writer = MegatronWriter.create(path, dtype, ifExists);
+        try {
+            PartWriter part = new PartWriter(writer, MegatronWriter.prefix(path).getFileName().toString(), origin,
+                    number);
+            writer.describe(written -> ManifestPart.of(part.name, origin, number, written).toBytes());
+            return part;
+        } catch (IOException | RuntimeException e) {
+            writer.close();
+            throw e;
+        }
+    }
+
+    /** {@return where the part's documents go; closed by {@link #commit} and {@link #close}} */
+    public MegatronPart documents() {
+        return documents;
+    }
+
+    /**
+     * Publishes the part, complete and flushed to disk. Closes the writer, even on failure.
+     *
+     * @param progress receives the bytes that are checksummed
+     * @return what the manifest says of it, in the manifest's own folder
+     * @throws IOException as {@link MegatronWriter#commit(Progress)}
+     * @throws IllegalStateException if there are tokens after the last document's end
+     */
+    public ManifestPart commit(Progress progress) throws IOException {
+        return ManifestPart.of(name, origin, number, writer.commit(progress));
+    }
+
+    /** Deletes everything that is not committed. Calling it again does nothing. */
+    @Override
+    public void close() {
+        writer.close();
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.manifest;
+
+import java.util.regex.Pattern;
+
+/**
+ * Which tokenizer made the tokens of a part. All parts of a manifest have the same.
+ *
+ * @param tokenizer the tokenizer's name, for people
+ * @param vocabularySha256 the digest of its vocabulary, 64 hexadecimal digits: what decides
+ */
+public record TokenOrigin(String tokenizer, String vocabularySha256) {
+
+    static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if the digest is none
+     */
+    public TokenOrigin {
+        if (!SHA256.matcher(vocabularySha256).matches()) {
+            throw new IllegalArgumentException("vocabulary_sha256: found '" + vocabularySha256
+                    + "', expected 64 hexadecimal digits");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return tokenizer + " (" + vocabularySha256.substring(0, 12) + "…)";
+    }
+}
