@@ -4,6 +4,7 @@ package io.penstock.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.remote.ObjectHost;
 import io.penstock.testing.Corpora;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
@@ -56,6 +57,12 @@ class OutputTest {
     @Test
     void everyCommandSaysThatItsOutputCannotBeWritten() throws IOException {
         Path raw = Corpora.rawU16(folder, 5_000, 5);
+        try (ObjectHost host = ObjectHost.start().put("raw.bin", Files.readAllBytes(raw))) {
+            everyCommandSaysIt(raw, host);
+        }
+    }
+
+    private void everyCommandSaysIt(Path raw, ObjectHost host) throws IOException {
         Path text = Files.writeString(folder.resolve("text.txt"), "a text of some words");
         Path state = folder.resolve("state.json");
         Path run = folder.resolve("run");
@@ -70,7 +77,10 @@ class OutputTest {
             CommandRun made = CommandRun.of(command.toArray());
             assertEquals(0, made.exitCode(), made.err());
         }
+        Path cache = folder.resolve("cache");
         List<List<Object>> commands = new ArrayList<>(List.of(
+                List.of("fetch", host.url("raw.bin"), "--cache", cache), List.of("cache", "ls", "--cache", cache),
+                List.of("augment", "list"),
                 List.of("quickstart", "--keep", folder.resolve("kept")),
                 List.of("tokenize", text, "-o", folder.resolve("tokens"), "--encoding=gpt2"),
                 List.of("manifest", part, "-o", folder.resolve("other")),

@@ -121,7 +121,7 @@ class Hdf5FixturesTest {
     @Test
     void whatIsMalformedIsRefusedInOneLineThatNamesTheFileAndThePlace() throws IOException {
         Map<String, List<String>> words = Map.of(
-                "hdf5/reject_truncated.h5", List.of("at byte 17654", "byte 29424", "cut"),
+                "hdf5/reject_truncated.h5", List.of("at byte 17654", "byte 29424", "truncated"),
                 "hdf5/reject_bad_signature.h5", List.of("signature"),
                 "hdf5/reject_empty_file.h5", List.of("empty"),
                 "hdf5/reject_corrupt_gzip_chunk.h5", List.of("chunk 2 of /img", "deflate"));
