@@ -21,12 +21,10 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet :
  * Dataset train = Augment.images()
- *         .randomResizedCrop(224, 224)
- *         .horizontalFlip(0.5)
+ *         .randomResizedCrop(224, 224).horizontalFlip(0.5)
  *         .colorJitter(0.4, 0.4, 0.4, 0.1)
  *         .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
- *         .to(DType.BF16, ImageTransform.Layout.NCHW)
- *         .mapped(images, "jpg");
+ *         .to(DType.BF16, ImageTransform.Layout.NCHW).mapped(images, "jpg");
  * }
  *
  * <p>Steps run in the order of the calls; the pixels between them are {@code u8}. Names and defaults are torchvision's
@@ -34,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  * numbers are Penstock's own: a step draws from the loader's seed, the epoch, the sample's position in the epoch's
  * order, and the step's name, which is the pipeline's name, a dot, and the operation's: {@code
  * penstock.augment.horizontalFlip}, then {@code penstock.augment.horizontalFlip.2} and so on. So adding a step does not
- * change what other operations draw. Two pipelines of one name draw the same for a sample, as is useful for an image
- * and its mask.
+ * change what other operations draw. Two pipelines of one name draw the same for a sample.
  *
  * <p>Immutable and thread-safe. Augmenting allocates nothing on the heap once a worker's arrays are large enough.
  */
@@ -76,8 +73,7 @@ public final class Augment extends PixelSteps {
     @Override
     Augment with(Step step) {
         if (ending.dtype() != null) {
-            throw new IllegalStateException(
-                    step + " after normalize or to, expected it before: steps change u8 pixels");
+            throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
         }
         long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
