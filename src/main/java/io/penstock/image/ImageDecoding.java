@@ -109,7 +109,7 @@ public final class ImageDecoding {
         return format.channels();
     }
 
-    /** Opens a decoder of the framed parts of images, for one thread. */
+    /** {@return a decoder of the framed parts of images, for one thread; the caller closes it} */
     public FrameDecoder open() {
         return new FrameDecoder(this, new ImageReader(jpegLibrary, maxPixels));
     }
