@@ -86,8 +86,8 @@ public final class KafkaSource implements StreamSource {
         try {
             consumer = new KafkaConsumer<>(settings);
             consumer.assign(List.of(at));
-            long first = consumer.beginningOffsets(List.of(at)).get(at);
-            long end = endsNow ? consumer.endOffsets(List.of(at)).get(at) : Long.MAX_VALUE;
+            long first = first(consumer, at);
+            long end = endsNow ? Objects.requireNonNull(consumer.endOffsets(List.of(at)).get(at)) : Long.MAX_VALUE;
             long from = cursor.isEmpty() ? first : offset(at, cursor);
             if (from < first) {
                 throw new IOException(at + ": found records from offset " + first + " on, expected offset " + from
@@ -101,6 +101,11 @@ public final class KafkaSource implements StreamSource {
             }
             throw e instanceof IOException known ? known : new IOException(at + ": " + e.getMessage(), e);
         }
+    }
+
+    /** The first offset that a partition still has. */
+    private static long first(KafkaConsumer<byte[], byte[]> consumer, TopicPartition at) {
+        return Objects.requireNonNull(consumer.beginningOffsets(List.of(at)).get(at));
     }
 
     private static long offset(TopicPartition at, String cursor) throws IOException {
@@ -154,7 +159,7 @@ public final class KafkaSource implements StreamSource {
                     }
                 }
             } catch (OffsetOutOfRangeException e) {
-                long first = consumer.beginningOffsets(List.of(at)).get(at);
+                long first = first(consumer, at);
                 throw new IOException(at + ": found records from offset " + first + " on, expected offset " + next
                         + ": retention has removed the records between before they were read", e);
             } catch (KafkaException e) {
