@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,8 @@ final class TableReader implements PartitionReader {
     private @Nullable PreparedStatement statement;
     private @Nullable ResultSet page;
     private int rowsOfPage;
+    /** Whether the first column has bytes, and not text. */
+    private boolean isBinary;
     private boolean isOver;
 
     TableReader(JdbcSource.Builder settings, KeyColumns key, String name, List<String> conditions, String cursor)
@@ -84,6 +87,10 @@ final class TableReader implements PartitionReader {
         rowsOfPage = 0;
         ResultSet rows = asked.executeQuery();
         page = rows;
+        isBinary = switch (rows.getMetaData().getColumnType(keyColumns + 1)) {
+            case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
+            default -> false;
+        };
         return rows;
     }
 
@@ -99,16 +106,19 @@ final class TableReader implements PartitionReader {
 
     private byte[] bytes(ResultSet row, List<String> at) throws SQLException, IOException {
         int column = keyColumns + 1;
-        Object value = row.getObject(column);
-        if (value instanceof byte[] binary) {
-            return binary;
+        if (isBinary) {
+            byte[] bytes = row.getBytes(column);
+            if (bytes != null) {
+                return bytes;
+            }
+        } else {
+            String text = row.getString(column);
+            if (text != null) {
+                return text.getBytes(StandardCharsets.UTF_8);
+            }
         }
-        String text = row.getString(column);
-        if (text == null) {
-            throw new IOException(name + ", key " + at + ": found no value in column "
-                    + settings.columns.getFirst() + ", expected one; leave such rows out by where(…)");
-        }
-        return text.getBytes(StandardCharsets.UTF_8);
+        throw new IOException(name + ", key " + at + ": found no value in column " + settings.columns.getFirst()
+                + ", expected one; leave such rows out by where(…)");
     }
 
     private void closePage() throws SQLException {

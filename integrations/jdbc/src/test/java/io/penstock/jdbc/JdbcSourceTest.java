@@ -2,6 +2,7 @@
 package io.penstock.jdbc;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -202,6 +203,24 @@ class JdbcSourceTest {
         byte[] utf8 = records.getFirst().getBytes(StandardCharsets.UTF_8);
         assertEquals("say \"hi\"\nthere \\ ü", new String(RecordText.jsonField("title")
                 .of(MemorySegment.ofArray(utf8)).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void aColumnOfBytesIsTheRecord(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        String type = name.equals("H2") ? "varbinary(10)" : "bytea";
+        run(database, "drop table if exists blobs", "create table blobs (id int primary key, data " + type + ")");
+        try (Connection connection = database.getConnection();
+                var insert = connection.prepareStatement("insert into blobs values (1, ?)")) {
+            insert.setBytes(1, new byte[] {0, -1, 7});
+            insert.execute();
+        }
+        StreamSource source = JdbcSource.builder(database, "blobs", "id").columns("data").open();
+        try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            assertEquals(Found.RECORD, reader.poll(into));
+            assertArrayEquals(new byte[] {0, -1, 7}, into.record(0).toArray(JAVA_BYTE));
+        }
     }
 
     @ParameterizedTest
