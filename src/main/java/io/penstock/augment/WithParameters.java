@@ -2,6 +2,7 @@
 package io.penstock.augment;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleTensors;
@@ -10,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /** A dataset with the parameters of a pipeline as its last field, which workers draw for each sample. */
@@ -54,6 +56,11 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     @Override
     public long size() {
         return base.size();
+    }
+
+    @Override
+    public Optional<Arrivals> arrivals() {
+        return base.arrivals();
     }
 
     @Override

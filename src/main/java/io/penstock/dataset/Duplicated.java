@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
+import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** A dataset with several fields of equal values in the place of one. */
 record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) implements Dataset {
@@ -31,6 +33,11 @@ record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) 
     @Override
     public long size() {
         return base.size();
+    }
+
+    @Override
+    public Optional<Arrivals> arrivals() {
+        return base.arrivals();
     }
 
     @Override

@@ -67,6 +67,10 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
             throw new IllegalArgumentException("packing takes contiguous documents, found some in"
                     + " pieces: documents.cache(\"" + tokens.name() + "\") makes them contiguous");
         }
+        if (documents.arrivals().isPresent()) {
+            throw new IllegalArgumentException(documents + " cannot be packed: it has no index, and packing looks at"
+                    + " all lengths");
+        }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window
                     + " documents at a time: both must be at least 1");
