@@ -240,6 +240,24 @@ class StreamDatasetTest {
     }
 
     @Test
+    void closingTheStreamBeforeItsLoaderIsAnError() {
+        for (int round = 0; round < 10; round++) {
+            StreamDataset stream = NumberSource.of(3, 100_000).dataset().shuffle(1, 64).open();
+            try (DataLoader loader = loader(stream, 16, 3).open()) {
+                for (int i = 0; i < round * 5; i++) {
+                    loader.next().close();
+                }
+                stream.close();
+                assertThrows(RuntimeException.class, () -> {
+                    for (int i = 0; i < 1000; i++) {
+                        loader.next().close();
+                    }
+                });
+            }
+        }
+    }
+
+    @Test
     void whatFollowsARunThatReachedTheEndIsGivenOnceTheSourceHasGrown() {
         var source = new NumberSource(10, 10);
         List<Long> ids = new ArrayList<>();
