@@ -77,7 +77,7 @@ final class Course {
 
     /** Whether there is another batch. If samples arrive, waits for those of the batch, or their end. */
     boolean hasNext() {
-        Optional<Arrivals> arrivals = parts.arrivals();
+        Optional<Arrivals> arrivals = parts.arrivals;
         if (arrivals.isEmpty() || run.hasArrived(nextBatch)) {
             return run.has(nextBatch);
         }
@@ -105,7 +105,7 @@ final class Course {
     /** What the trainer was given so far. */
     LoaderState state() {
         LoaderState state = nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
-        return parts.arrivals().map(arrivals -> arrivals.complete(state)).orElse(state);
+        return parts.arrivals.map(arrivals -> arrivals.complete(state)).orElse(state);
     }
 
     /**
@@ -174,7 +174,7 @@ final class Course {
     void moveTo(BatchSampler batches) {
         failure.checkOpen();
         failure.check();
-        parts.arrivals().ifPresent(arrivals -> arrivals.check(batches.startState()));
+        parts.arrivals.ifPresent(arrivals -> arrivals.check(batches.startState()));
         try {
             parts.pool.stop();
         } catch (IllegalStateException stuck) {

@@ -56,6 +56,9 @@ final class LoaderParts {
     final LoaderMemory memory;
     final LoaderInfo info;
 
+    /** How the samples arrive, if they are not all there. */
+    final Optional<Arrivals> arrivals;
+
     private final DataLoaderBuilder settings;
     /** What workers have checked; null if they take bytes as they are. */
     private final @Nullable VerifiedReads verified;
@@ -66,13 +69,14 @@ final class LoaderParts {
 
     LoaderParts(DataLoaderBuilder settings, BatchSampler batches) {
         this.settings = settings;
+        this.arrivals = settings.dataset.arrivals();
         this.layout = layout(settings, batches);
         this.leases = new Leases(settings.name, failure, opened::close);
         this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
         this.verified = settings.verify ? new VerifiedReads() : null;
         this.user = user(settings.name, failure);
         this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size(),
-                settings.dataset.arrivals().isPresent());
+                arrivals.isPresent());
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
@@ -150,12 +154,7 @@ final class LoaderParts {
 
     /** Lets arriving samples arrive for a run, before anything of it is made. */
     void beginArrivals(BatchSampler batches) {
-        settings.dataset.arrivals().ifPresent(
-                arrivals -> arrivals.begin(batches.startState(), settings.shard, span()));
-    }
-
-    Optional<Arrivals> arrivals() {
-        return settings.dataset.arrivals();
+        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard, span()));
     }
 
     /** Positions from the oldest batch that the trainer may have been given last to the latest that is being made. */
@@ -165,7 +164,7 @@ final class LoaderParts {
 
     /** What a worker reads ahead with, if anything. */
     private Optional<BatchesAhead> ahead() {
-        return settings.readAheadBytes == 0 || arrivals().isPresent() ? Optional.empty()
+        return settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
                 : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
                         Math.max(1, settings.workers), settings.readAheadBytes));
     }
@@ -191,7 +190,7 @@ final class LoaderParts {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
         reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
-                ahead(), settings.dataset.arrivals().orElse(null), span(), telemetry.probe(), settings.nanoTime);
+                ahead(), arrivals.orElse(null), span(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime),
                 Worker::close);

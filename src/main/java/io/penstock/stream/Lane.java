@@ -31,6 +31,8 @@ final class Lane implements AutoCloseable {
     private volatile LaneState next;
     private @Nullable Window filling;
     private volatile Window[] complete = {};
+    /** Of their records. Changed behind the lock. */
+    private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
     private volatile boolean isOver;
     private final long recordsAhead;
@@ -141,6 +143,7 @@ final class Lane implements AutoCloseable {
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;
+        completeBytes += window.records.end();
     }
 
     /** The number of the first record that is not in a complete window. */
@@ -158,6 +161,7 @@ final class Lane implements AutoCloseable {
         int done = 0;
         Window[] held = complete;
         while (done < held.length && held[done].to() <= place) {
+            completeBytes -= held[done].records.end();
             free.push(held[done++]);
         }
         if (done > 0) {
@@ -190,13 +194,9 @@ final class Lane implements AutoCloseable {
                 + (held.length == 0 ? "nothing is" : "found " + held[0].from() + " to " + held[held.length - 1].to()));
     }
 
-    /** Bytes of records in memory. Behind the lock, or of the filling thread. */
+    /** Bytes of records in memory. Of the filling thread. */
     long bytes() {
-        long sum = filling == null ? 0 : filling.records.end();
-        for (Window window : complete) {
-            sum += window.records.end();
-        }
-        return sum;
+        return completeBytes + (filling == null ? 0 : filling.records.end());
     }
 
     /** Closes the partitions, as far as they let it, and frees the windows. */
