@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /**
  * The steps of a pipeline that move pixels, over images of one size.
@@ -41,5 +42,13 @@ record Geometry(List<Stage> stages, Size result) {
             size = named.step().check(size, map.channels());
         }
         return new Geometry(List.copyOf(stages), size);
+    }
+
+    /** Draws the parameters of a step, and sets the workspace's placement to how it moves pixels. */
+    void place(int stage, RandomGenerator random, AugmentMap.Workspace workspace) {
+        Stage at = stages.get(stage);
+        AugmentMap.draw(at.named, random, at.height, at.width, workspace.values);
+        workspace.placement.begin(at.height, at.width);
+        at.named.step().place(workspace.values, 0, workspace.placement);
     }
 }

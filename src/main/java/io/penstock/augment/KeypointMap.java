@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.Tensor;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -38,12 +37,8 @@ record KeypointMap(Geometry geometry, Target.Keypoints target, Output output) im
             points[VALUES * i + 1] = in.segment().get(F32, (long) i * BYTES + Float.BYTES) + shift;
             points[VALUES * i + 2] = 1;
         }
-        List<Geometry.Stage> stages = geometry.stages();
-        for (int s = 0; s < stages.size(); s++) {
-            Geometry.Stage stage = stages.get(s);
-            AugmentMap.draw(stage.named(), random, stage.height(), stage.width(), workspace.values);
-            workspace.placement.begin(stage.height(), stage.width());
-            stage.named().step().place(workspace.values, 0, workspace.placement);
+        for (int s = 0; s < geometry.stages().size(); s++) {
+            geometry.place(s, random, workspace);
             for (int at = 0; at < VALUES * count; at += VALUES) {
                 move(points, at, workspace.placement);
             }
