@@ -115,7 +115,7 @@ public final class ParameterTable {
     }
 
     /**
-     * Writes the parameters of one sample: other ones than were drawn, for example.
+     * Writes the parameters of one sample, for example to replace those that were drawn.
      *
      * @param parameters one per step, in order
      * @param row {@code u8} of {@link #rowBytes} elements, written

@@ -28,7 +28,7 @@ public final class IteratorSource implements StreamSource {
     }
 
     /**
-     * Records that can be read again: a saved run continues exactly.
+     * Reads records that can be read again. A saved run continues exactly.
      *
      * @param name identifies the records in states; change it when they change
      * @param from starts with a record, by its number from 0; each record is valid until the next one is asked for
@@ -39,8 +39,8 @@ public final class IteratorSource implements StreamSource {
     }
 
     /**
-     * Records that can be read once, such as those of a pipe: at most once is the promise. Records that were read and
-     * not trained on when a run stops are lost; resuming fails if a state has read any.
+     * Reads records that come only once, such as those of a pipe. Each is given at most once: records that were read
+     * but not trained on when a run stops are lost. A state that has read any cannot be resumed.
      *
      * @param name identifies the records in states
      * @param records each valid until the next one is asked for

@@ -43,7 +43,7 @@ public final class LineSource implements StreamSource {
     }
 
     /**
-     * The lines of files that are complete.
+     * Reads the lines of complete files: a partition ends where its file does.
      *
      * @param files at least one, of different names
      * @return the source
@@ -53,8 +53,8 @@ public final class LineSource implements StreamSource {
     }
 
     /**
-     * The lines of files that other programs append to: the source never ends. A line is read when its line feed is
-     * there.
+     * Reads the lines of files that other programs append to. The source never ends. A line is read when its line feed
+     * is there.
      *
      * @param files at least one, of different names, not compressed
      * @return the source
