@@ -197,8 +197,10 @@ class BlockCacheTest {
             assertTrue(message.contains("no room for 4.0 KiB") && message.contains("open files keep"), message);
             assertThrows(UncheckedIOException.class, () -> file.fetch(0, BYTES));
         }
-        // What was kept is not any more.
-        small.trim(0);
+        // What was kept is not any more. The system may let go of a lock a moment after the file was closed.
+        for (int tries = 0; tries < 1000 && !small.entries().isEmpty(); tries++) {
+            small.trim(0);
+        }
         assertEquals(List.of(), small.entries());
     }
 
