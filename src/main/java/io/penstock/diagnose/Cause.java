@@ -13,6 +13,8 @@ public enum Cause {
     SLOT,
     /** Determining its samples. */
     PLAN,
+    /** Waiting for bytes of remote files that were not in the cache. */
+    DOWNLOAD,
     /** Reading: the thread was blocked until storage answered. */
     READ_BLOCKED,
     /** Reading: the thread ran. */

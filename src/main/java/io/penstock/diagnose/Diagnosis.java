@@ -49,7 +49,8 @@ public final class Diagnosis implements AutoCloseable {
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
-    private static final LoaderReport NOTHING = new LoaderReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of());
+    private static final LoaderReport NOTHING = new LoaderReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of(),
+            LoaderReport.Downloads.NONE);
 
     private final DataLoader loader;
     private final @Nullable Accounts accounts;
@@ -204,8 +205,9 @@ public final class Diagnosis implements AutoCloseable {
         Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
-        return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader),
-                loader.report().since(before).parts());
+        LoaderReport report = loader.report().since(before);
+        return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader), report.parts(),
+                report.downloads(), report.samples());
     }
 
     /** {@return a diagnosis of the recording so far, which takes some milliseconds} */

@@ -44,6 +44,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
             return List.of();
         }
         var rules = new InputRules(facts, facts.recording.settings(), new ArrayList<>());
+        rules.findings.addAll(DownloadRules.judge(facts));
         rules.storage();
         rules.amplified();
         rules.stages();

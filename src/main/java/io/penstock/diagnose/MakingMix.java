@@ -8,7 +8,9 @@ import java.util.List;
  * How the time of making a batch divides into causes: the stages' times, and what a blocked thread was waiting for.
  *
  * <p>A stage's time is wall time. The time that the thread did not run is taken out of the stages in this order. A JVM
- * pause belongs to {@link Cause#GC} and is left out. Waiting for a core is {@link Cause#CPU}. In reading, the rest is
+ * pause belongs to {@link Cause#GC} and is left out. Waiting for remote bytes, which was measured, is
+ * {@link Cause#DOWNLOAD}; it was in reading or, of samples that are copied as stored, in collating. Waiting for a core
+ * is {@link Cause#CPU}. In reading, the rest is
  * {@link Cause#READ_BLOCKED}; in collating too, because a thread that copies samples blocks voluntarily only for their
  * bytes. What remains belongs to the stage: a decoder that sleeps is a slow decoder.
  *
@@ -63,8 +65,12 @@ final class MakingMix {
         double decode = Math.max(0, made.decodeNanos());
         double transform = Math.max(0, made.transformNanos());
         double collate = made.collateNanos();
+        double download = Math.min(made.download() == null ? 0 : made.download().nanos(), read + collate);
+        double inReading = Math.min(read, download);
+        read -= inReading;
+        collate -= download - inReading;
         double paused = Intervals.overlapNanos(pauses, made.plannedAt(), made.madeAt());
-        double blocked = Math.max(0, made.blockedNanos() - paused);
+        double blocked = Math.max(0, made.blockedNanos() - paused - download);
         double contended = made.usage() == null ? 0 : contended(made.usage(), blocked, read + collate);
         double rest = blocked - contended;
         double readBlocked = Math.min(read, rest);
@@ -74,6 +80,7 @@ final class MakingMix {
         double ran = read - readBlocked + decode + transform + collate - fetched;
         double kept = ran <= 0 ? 1 : Math.max(0, 1 - contended / ran);
         var making = new MakingMix();
+        making.add(Cause.DOWNLOAD, download);
         making.add(Cause.READ_BLOCKED, readBlocked + fetched);
         making.add(Cause.READ_CPU, (read - readBlocked) * kept);
         making.add(Cause.DECODE, decode * kept);

@@ -3,6 +3,7 @@ package io.penstock.diagnose;
 
 import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param marks the trainer's marks; null without any
  * @param machine the machine it ran on
  * @param parts decoding, and the steps of sample maps, over all samples
+ * @param downloads what was read and fetched of remote files
+ * @param samples the samples that the trainer took meanwhile
  */
 public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable Marks marks,
-        Machine machine, List<PartTime> parts) {
+        Machine machine, List<PartTime> parts, Downloads downloads, long samples) {
 
     /**
      * A period.

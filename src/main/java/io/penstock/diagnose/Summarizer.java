@@ -134,6 +134,7 @@ final class Summarizer {
             case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
             case PLAN -> "Use a sampler that computes a sample from its position.";
+            case DOWNLOAD -> "See the verdict on downloads.";
             case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";
             case DECODE -> "Use more workers if cores are free, or store decoded samples.";

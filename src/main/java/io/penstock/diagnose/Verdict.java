@@ -38,6 +38,10 @@ public enum Verdict {
     STORAGE,
     /** The same for mapped memory: page faults read the bytes. */
     PAGE_FAULT,
+    /** Waiting for bytes of remote files that were not in the cache takes at least 5 % of the step. */
+    DOWNLOAD,
+    /** At most half of the bytes that were fetched of remote files were read. */
+    OVERFETCHED,
     /** Storage delivered at least twice the bytes that went into batches. */
     READ_AMPLIFIED,
     /** Decoding is the largest part of the wait, and it uses the CPU. */

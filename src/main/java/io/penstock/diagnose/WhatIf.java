@@ -171,8 +171,9 @@ public final class WhatIf {
             MakingMix mix = MakingMix.of(account.making(), recording.pauses());
             double making = account.making().madeAt() - account.making().plannedAt();
             services[i] = new Service(account.making().madeAt() - account.making().slotAt(),
-                    making * mix.share(Cause.READ_BLOCKED), prepareNanos(account), copy, Math.max(0, take), held, own,
-                    all || !account.first(), Math.max(0, between), account.samples());
+                    making * (mix.share(Cause.READ_BLOCKED) + mix.share(Cause.DOWNLOAD)), prepareNanos(account), copy,
+                    Math.max(0, take), held, own, all || !account.first(), Math.max(0, between),
+                    account.samples());
         }
         return services;
     }

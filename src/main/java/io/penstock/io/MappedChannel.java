@@ -16,6 +16,7 @@ final class MappedChannel implements SeekableByteChannel {
     private static final long READ_AHEAD_BYTES = 64 << 20;
 
     private final MappedFile file;
+    private final FetchWaits waits = new FetchWaits();
     private long position;
     private boolean closed;
 
@@ -36,7 +37,7 @@ final class MappedChannel implements SeekableByteChannel {
         long before;
         do {
             before = file.drops();
-            file.fetch(position, bytes);
+            file.fetch(position, bytes, waits);
             if (position >= SEQUENTIAL_BYTES) {
                 file.prefetch(position + bytes, READ_AHEAD_BYTES);
             }

@@ -150,7 +150,6 @@ public final class MappedFile implements AutoCloseable {
      * @param fetcher copies remote bytes into the sparse file; if the call succeeds, it is closed with the mapping
      * @param index as for {@link FileSource#open}
      * @return the mapping, to be closed by the caller
-     * @throws IOException if the sparse file cannot be mapped
      */
     public static MappedFile openSparse(Location location, String version, Path sparse, RangeFetcher fetcher,
             @Nullable MappedFile index) throws IOException {
@@ -211,9 +210,9 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as before this call. */
-    void fetch(long offset, long bytes) {
+    void fetch(long offset, long bytes, FetchWaits waits) {
         if (fetcher != null && clipped(offset, bytes) > 0) {
-            fetcher.fetch(offset, clipped(offset, bytes));
+            fetcher.fetch(offset, clipped(offset, bytes), waits);
         }
     }
 
@@ -234,9 +233,9 @@ public final class MappedFile implements AutoCloseable {
         return fetcher == null ? Optional.empty() : Optional.of(version);
     }
 
-    /** Tells whether ranges may be missing. */
-    boolean isSparse() {
-        return fetcher != null;
+    /** {@return what fetches the bytes of a remote file; null for a local one, of which none are missing} */
+    public @Nullable RangeFetcher fetcher() {
+        return fetcher;
     }
 
     /** {@return the file's size at open, in bytes} */
@@ -259,7 +258,7 @@ public final class MappedFile implements AutoCloseable {
             return false;
         }
         if (advice == Advice.POPULATE_READ) {
-            fetch(offset, bytes);
+            fetch(offset, bytes, new FetchWaits());
         }
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
@@ -386,7 +385,7 @@ public final class MappedFile implements AutoCloseable {
         return warm;
     }
 
-    /** Starts fetching the missing bytes of a range, whose end may be after the file's; returns whether none was. */
+    /** Starts fetching the missing bytes of a range, whose end may be after the file's; tells whether none was. */
     boolean prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
         if (fetcher == null || fetcher.isPresent(offset, there)) {
@@ -430,13 +429,14 @@ public final class MappedFile implements AutoCloseable {
      *
      * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
      */
-    void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState) {
+    void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState,
+            FetchWaits waits) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
         checkOpen();   // the OS may have reused the descriptor's number
         long before;
         do {
             before = drops();
-            fetch(offset, bytes);
+            fetch(offset, bytes, waits);
             long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
             if (read < bytes) {
                 readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 
 /**
  * Fetches the bytes of a remote file into its sparse local copy. Thread-safe; a range that several threads request is
@@ -26,9 +28,10 @@ public interface RangeFetcher extends AutoCloseable {
      *
      * @param offset the first byte
      * @param bytes the number of bytes
+     * @param waits the time that this takes is added to them
      * @throws UncheckedIOException if the fetch fails or the file was replaced; names the file
      */
-    void fetch(long offset, long bytes);
+    void fetch(long offset, long bytes, FetchWaits waits);
 
     /**
      * Fetches the missing bytes of a range, as {@link #fetch} does; they stay until {@link #close}.
@@ -38,7 +41,7 @@ public interface RangeFetcher extends AutoCloseable {
      * @throws UncheckedIOException if the fetch fails or the file was replaced; names the file
      */
     default void keep(long offset, long bytes) {
-        fetch(offset, bytes);
+        fetch(offset, bytes, new FetchWaits());
     }
 
     /** {@return a number that has changed before fetched bytes are dropped; constant if they stay} */
@@ -53,6 +56,15 @@ public interface RangeFetcher extends AutoCloseable {
      * @param bytes the number of bytes
      */
     void prefetch(long offset, long bytes);
+
+    /**
+     * {@return a new plan of reads of this file and others of its cache; empty if the fetcher takes none}
+     *
+     * @throws IOException if the cache cannot be written
+     */
+    default Optional<ReadPlan> plan() throws IOException {
+        return Optional.empty();
+    }
 
     /** Ends fetching: the file is no longer read. */
     @Override

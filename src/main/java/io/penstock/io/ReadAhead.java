@@ -28,8 +28,6 @@ public final class ReadAhead {
     private @Nullable MappedFile file;
     /** Whether to read the range ahead: its file is not in the page cache. */
     private boolean cold;
-    /** Whether a range was in a remote file. */
-    private boolean remote;
     /** The pending range, page-aligned; the next one may join it. Empty at first. */
     private long begin;
     private long end;
@@ -71,8 +69,7 @@ public final class ReadAhead {
         ask();
         file = in;
         in.refresh();
-        cold = !in.isWarm() && (Posix.AVAILABLE || in.isSparse());
-        remote |= in.isSparse();
+        cold = !in.isWarm() && (Posix.AVAILABLE || in.fetcher() != null);
     }
 
     /** Requests the pending range. */
@@ -86,7 +83,7 @@ public final class ReadAhead {
         if (in == null || begin == end) {
             return;
         }
-        if (in.isSparse()) {
+        if (in.fetcher() != null) {
             in.willNeed(begin, end - begin);
         } else if (!isForKernel(in)) {
             for (long at = begin; at < end; at += CALL_BYTES) {
@@ -108,11 +105,6 @@ public final class ReadAhead {
      */
     public long bytes() {
         return bytes;
-    }
-
-    /** {@return whether a range was in a remote file} */
-    public boolean isRemote() {
-        return remote;
     }
 
     /** {@return the number of requested ranges; adjacent ones count as one} */

@@ -34,6 +34,7 @@ public final class SpanReader implements AutoCloseable {
     private final MemorySegment callState = callStateArena.allocate(Posix.CALL_STATE);
     private final Span local = new Span();
     private final Scratch scratch = new Scratch();
+    private final FetchWaits waits = new FetchWaits();
     private @Nullable MappedFile lastFile;
     /** Whom the reader works for; null if nobody waits for it. */
     private @Nullable Supplier<Optional<String>> user;
@@ -63,6 +64,11 @@ public final class SpanReader implements AutoCloseable {
         this.user = user;
     }
 
+    /** {@return how long this reader has waited for remote bytes; it goes on to add to them} */
+    public FetchWaits waits() {
+        return waits;
+    }
+
     /**
      * Copies a span's bytes.
      *
@@ -76,11 +82,11 @@ public final class SpanReader implements AutoCloseable {
     public void copy(Span span, MemorySegment target, long targetOffset) {
         MappedFile called = readByCall(span.file(), 1);
         if (called != null) {
-            called.read(span.byteOffset(), target, targetOffset, span.byteSize(), callState);
+            called.read(span.byteOffset(), target, targetOffset, span.byteSize(), callState, waits);
             return;
         }
         MappedFile mapped = span.file();
-        if (mapped != null && mapped.isSparse()) {
+        if (mapped != null && mapped.fetcher() != null) {
             copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
             return;
         }
@@ -92,12 +98,12 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /** Copies bytes that may be dropped meanwhile: then it fetches them again. */
-    private static void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target,
+    private void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target,
             long targetOffset) {
         long before;
         do {
             before = mapped.drops();
-            mapped.fetch(offset, bytes);
+            mapped.fetch(offset, bytes, waits);
             MemorySegment.copy(mapped.mapping(), offset, target, targetOffset, bytes);
         } while (mapped.drops() != before);
     }
@@ -113,12 +119,12 @@ public final class SpanReader implements AutoCloseable {
     public Span local(Span span) {
         MappedFile called = readByCall(span.file(), 1);
         MappedFile file = span.file();
-        if (called == null && (file == null || !file.isSparse())) {
+        if (called == null && (file == null || file.fetcher() == null)) {
             return span;
         }
         MemorySegment memory = scratch.of(span.byteSize());
         if (called != null) {
-            called.read(span.byteOffset(), memory, 0, span.byteSize(), callState);
+            called.read(span.byteOffset(), memory, 0, span.byteSize(), callState, waits);
         } else {
             copyFetched(Objects.requireNonNull(file), span.byteOffset(), span.byteSize(), memory, 0);
         }
@@ -146,12 +152,12 @@ public final class SpanReader implements AutoCloseable {
             long at = targetOffset;
             for (int i = 0; i < count; i++, at += rowBytes) {
                 lastRow = indices[i];
-                called.read(rows.offset(lastRow), target, at, rowBytes, callState);
+                called.read(rows.offset(lastRow), target, at, rowBytes, callState, waits);
             }
             return;
         }
         MappedFile mapped = rows.file();
-        if (mapped != null && mapped.isSparse()) {
+        if (mapped != null && mapped.fetcher() != null) {
             long before = mapped.drops();
             fetch(mapped, rows, indices, count);
             copyMappedRows(rows, indices, count, target, targetOffset);
@@ -212,12 +218,12 @@ public final class SpanReader implements AutoCloseable {
             long at = targetOffset;
             for (int i = 0; i < count; at += sizes[i++]) {
                 lastRow = i;
-                called.read(offsets[i], target, at, sizes[i], callState);
+                called.read(offsets[i], target, at, sizes[i], callState, waits);
             }
             return at - targetOffset;
         }
         MappedFile mapped = in.file();
-        if (mapped == null || !mapped.isSparse()) {
+        if (mapped == null || mapped.fetcher() == null) {
             return copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
         }
         long before = mapped.drops();
@@ -263,7 +269,7 @@ public final class SpanReader implements AutoCloseable {
         }
         for (int i = 0; i < count; i++) {
             lastRow = indices[i];
-            file.fetch(rows.offset(lastRow), rows.rowBytes());
+            file.fetch(rows.offset(lastRow), rows.rowBytes(), waits);
         }
     }
 
@@ -273,7 +279,7 @@ public final class SpanReader implements AutoCloseable {
         }
         for (int i = 0; i < count; i++) {
             lastRow = i;
-            file.fetch(offsets[i], sizes[i]);
+            file.fetch(offsets[i], sizes[i], waits);
         }
     }
 
@@ -301,7 +307,7 @@ public final class SpanReader implements AutoCloseable {
      * @param span the bytes to copy soon
      */
     public void touch(Span span) {
-        if (!byCall && span.file() == lastFile && (lastFile == null || !lastFile.isSparse())) {
+        if (!byCall && span.file() == lastFile && (lastFile == null || lastFile.fetcher() == null)) {
             try {
                 touch(span.segment(), span.byteOffset(), span.byteSize());
             } catch (InternalError _) {

@@ -2,7 +2,8 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.reading.SamplesAhead;
+import io.penstock.dataset.reading.SampleRanges;
+import io.penstock.io.ReadAhead;
 import io.penstock.sampling.BatchPlan;
 
 /**
@@ -21,13 +22,12 @@ final class BatchesAhead {
     /** Samples are in order if so many make up a run. */
     private static final int NEIGHBOURS = 8;
     private static final int MOST_BATCHES = 1024;
-    /** A request to a server takes so many times as long as one to a disk, or more. */
-    private static final long REMOTE_FACTOR = 16;
     /** The lead over the workers grows by one less at each batch: the first one is not late. */
     private static final int STEPS = 2;
     private static final long REST_NANOS = 20_000_000;
 
-    private final SamplesAhead samples;
+    private final ReadAhead ahead = new ReadAhead();
+    private final SampleRanges samples;
     private final BatchPlan plan;
     private final int workers;
     private final long mostBytes;
@@ -38,7 +38,7 @@ final class BatchesAhead {
     private boolean rests;
 
     BatchesAhead(Dataset dataset, int batchSize, int workers, long mostBytes) {
-        this.samples = new SamplesAhead(dataset);
+        this.samples = new SampleRanges(dataset, ahead::add);
         this.plan = new BatchPlan(batchSize);
         this.workers = workers;
         this.lead = workers;
@@ -71,15 +71,15 @@ final class BatchesAhead {
     }
 
     private void ask(PlannedRun run, long first, long now) {
-        long bytes = samples.bytes();
-        long ranges = samples.ranges();
+        long bytes = ahead.bytes();
+        long ranges = ahead.ranges();
         long n = first;
         for (; n < first + atOnce && run.has(n); n++) {
             run.batches.plan(n, plan);
-            samples.add(plan.samples(), plan.count());
+            samples.locate(plan.samples(), plan.count());
         }
-        samples.flush();
-        adapt(n - first, samples.bytes() - bytes, samples.ranges() - ranges, now);
+        ahead.flush();
+        adapt(n - first, ahead.bytes() - bytes, ahead.ranges() - ranges, now);
     }
 
     private void adapt(long batches, long bytes, long ranges, long now) {
@@ -89,9 +89,7 @@ final class BatchesAhead {
             return;
         }
         long batchBytes = Math.ceilDiv(bytes, batches);
-        long most = samples.isRemote() && mostBytes <= Long.MAX_VALUE / REMOTE_FACTOR ? REMOTE_FACTOR * mostBytes
-                : mostBytes;
-        long inQueue = Math.min(most / batchBytes, AUTOMATIC_RANGES * batches / ranges);
+        long inQueue = Math.min(mostBytes / batchBytes, AUTOMATIC_RANGES * batches / ranges);
         lead = Math.clamp(inQueue, workers, MOST_BATCHES);
         boolean inOrder = ranges * NEIGHBOURS <= batches * plan.count();
         atOnce = inOrder ? Math.clamp(Math.min(RUN_BYTES, mostBytes / 2) / batchBytes, 1, MOST_BATCHES) : 1;

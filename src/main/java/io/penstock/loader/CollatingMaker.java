@@ -6,6 +6,7 @@ import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.reading.StageClock;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.io.FetchWaits;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.loader.workers.BatchMaker;
 import io.penstock.sampling.BatchPlan;
@@ -67,7 +68,9 @@ final class CollatingMaker implements BatchMaker {
     @Override
     public void make(long sequence, HostSlot slot, Filling told) {
         StageClock stages = reader.clock();
+        FetchWaits waits = reader.waits();
         stages.reset();
+        waits.reset();
         try {
             if (arrivals == null) {
                 run.batches.plan(sequence - run.base, slot.plan);
@@ -90,6 +93,14 @@ final class CollatingMaker implements BatchMaker {
             told.transformNanos = stages.transformNanos();
             told.parts = stages.parts();
             told.partNanos = stages.partNanos();
+            told.remoteReads = waits.reads();
+            if (told.remoteReads > 0) {
+                told.waitingReads = waits.waitingReads();
+                told.remoteBytes = waits.readBytes();
+                for (int phase = 0; phase < FetchWaits.PHASES; phase++) {
+                    told.downloadNanos[phase] = waits.nanos(phase);
+                }
+            }
         }
     }
 

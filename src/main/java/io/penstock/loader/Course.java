@@ -68,6 +68,7 @@ final class Course {
         inlineFilled = false;
         parts.makers.forEach(maker -> maker.begin(run));
         delivery.begin(run);
+        parts.planAhead.ifPresent(ahead -> ahead.begin(run));
         parts.pool.begin(run);
     }
 

@@ -325,7 +325,7 @@ public final class DataLoader implements AutoCloseable {
      * @return running totals
      */
     public LoaderReport report() {
-        return parts.telemetry.report();
+        return parts.report();
     }
 
     /**

@@ -257,7 +257,8 @@ public final class DataLoaderBuilder {
     /**
      * Bytes of files that are asked for ahead of the workers while they are not in the page cache: of the batches to
      * come, exactly the pages that they will read. 0 reads nothing ahead. Default: as many reads as keep any device
-     * busy, at most 8 MiB, and of large batches as many as there are workers. Of remote files it is 16 times as much.
+     * busy, at most 8 MiB, and of large batches as many as there are workers. Remote files are fetched ahead by a plan
+     * of the whole epoch, unless this is 0.
      *
      * @param bytes at least 0
      * @return this

@@ -21,6 +21,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.store.integrity.reads.VerifiedReads;
+import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.recording.LoaderIdentity;
 import io.penstock.telemetry.recording.Telemetry;
 import java.util.ArrayList;
@@ -56,6 +57,9 @@ final class LoaderParts {
     final LoaderMemory memory;
     final LoaderInfo info;
 
+    /** Reads remote files ahead, if there are any. */
+    final Optional<PlanAhead> planAhead;
+
     /** How the samples arrive, if they are not all there. */
     final Optional<Arrivals> arrivals;
 
@@ -81,6 +85,7 @@ final class LoaderParts {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
             this.ring = openRing(batches, copies);
+            this.planAhead = openPlanAhead(batches);
             this.telemetry = openTelemetry(copies);
             this.own = settings.workers == 0 ? openWorker(0) : null;
             List<Worker> workers = openWorkers();
@@ -162,11 +167,25 @@ final class LoaderParts {
         return (ring.size() + settings.deviceSlots + 1L) * settings.batchSize * settings.shard.worldSize();
     }
 
+    private Optional<PlanAhead> openPlanAhead(BatchSampler batches) {
+        Optional<PlanAhead> ahead = settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
+                : PlanAhead.open(settings.dataset, batches, Math.max(1, settings.workers), settings.name,
+                        settings.nanoTime);
+        ahead.ifPresent(one -> opened.add(one, PlanAhead::close));
+        return ahead;
+    }
+
     /** What a worker reads ahead with, if anything. */
     private Optional<BatchesAhead> ahead() {
         return settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
                 : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
                         Math.max(1, settings.workers), settings.readAheadBytes));
+    }
+
+    /** Where the time went so far. */
+    LoaderReport report() {
+        LoaderReport report = telemetry.report();
+        return planAhead.map(ahead -> ahead.addTo(report)).orElse(report);
     }
 
     private Telemetry openTelemetry(boolean copies) {
@@ -223,6 +242,7 @@ final class LoaderParts {
         delivery.wake();
         ring.wakeWriters();
         var closing = new Closing().step(pool::close).step(delivery::halt);
+        planAhead.ifPresent(ahead -> closing.step(ahead::close));
         leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
             failure.check();

@@ -88,7 +88,7 @@ public final class SharedFile implements AutoCloseable {
      * @throws IOException if the file system has no locks
      */
     public boolean tryExclusive(long at) throws IOException {
-        return set(F_WRLCK, at);
+        return set(F_WRLCK, at, 1);
     }
 
     /**
@@ -99,15 +99,27 @@ public final class SharedFile implements AutoCloseable {
      * @throws IOException if the file system has no locks
      */
     public boolean tryShared(long at) throws IOException {
-        return set(F_RDLCK, at);
+        return set(F_RDLCK, at, 1);
     }
 
     /** Releases the lock of a byte. */
     public void release(long at) throws IOException {
-        set(F_UNLCK, at);
+        set(F_UNLCK, at, 1);
     }
 
-    private synchronized boolean set(short type, long at) throws IOException {
+    /**
+     * Releases the locks of neighboring bytes; none are left after {@link #close}.
+     *
+     * @param at the first byte
+     * @param count how many, at least 1
+     */
+    public synchronized void release(long at, long count) throws IOException {
+        if (fd >= 0) {
+            set(F_UNLCK, at, count);
+        }
+    }
+
+    private synchronized boolean set(short type, long at, long count) throws IOException {
         if (!Posix.AVAILABLE) {
             return true;
         }
@@ -115,7 +127,7 @@ public final class SharedFile implements AutoCloseable {
             MemorySegment lock = arena.allocate(FLOCK);
             TYPE.set(lock, 0L, type);
             START.set(lock, 0L, at);
-            LENGTH.set(lock, 0L, 1L);
+            LENGTH.set(lock, 0L, count);
             MemorySegment state = arena.allocate(Posix.CALL_STATE);
             int result;
             do {

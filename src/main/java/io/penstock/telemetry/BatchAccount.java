@@ -42,9 +42,10 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param transformNanos sample maps; within planned to made. The rest of planned to made is collating, which for
      *     samples copied as stored includes reading
      * @param usage what the thread used from planned to made; null if not measured for this batch
+     * @param download how long it waited for remote bytes, within reading and collating; null if it read none
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
-            long decodeNanos, long transformNanos, @Nullable Usage usage) {
+            long decodeNanos, long transformNanos, @Nullable Usage usage, @Nullable Download download) {
 
         /** {@return the nanoseconds from planned to made that are not read, decode or transform} */
         public long collateNanos() {
@@ -58,6 +59,27 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
          */
         public long blockedNanos() {
             return usage == null ? NOT_MEASURED : Math.max(0, madeAt - plannedAt - usage.cpuNanos());
+        }
+    }
+
+    /**
+     * How long a worker waited for remote bytes.
+     *
+     * @param lockNanos while another process fetched them
+     * @param queueNanos behind earlier requests
+     * @param firstByteNanos for the first byte of the answer
+     * @param transferNanos for the rest
+     * @param retryNanos for the next attempt, after one that failed
+     */
+    public record Download(long lockNanos, long queueNanos, long firstByteNanos, long transferNanos,
+            long retryNanos) {
+
+        /** The number of components. */
+        public static final int PARTS = 5;
+
+        /** {@return all of it} */
+        public long nanos() {
+            return lockNanos + queueNanos + firstByteNanos + transferNanos + retryNanos;
         }
     }
 

@@ -19,10 +19,11 @@ import java.util.List;
  * @param verifiedBytes workers: bytes checked against the checksums beside their files
  * @param parts workers: decoding, and the parts of sample maps such as the steps of an augmentation, in their order;
  *     within {@code collateNanos}
+ * @param downloads what was read and fetched of remote files
  */
 public record LoaderReport(long batches, long samples, long bytes, long planNanos, long collateNanos,
         long slotWaitNanos, long submitNanos, long consumerWaitNanos,
-        long badSamples, long verifiedBytes, List<PartTime> parts) {
+        long badSamples, long verifiedBytes, List<PartTime> parts, Downloads downloads) {
 
     /**
      * A part of the samples' making.
@@ -31,6 +32,45 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
      * @param nanos the time of all samples; of a map's part an estimate, from one sample of eight
      */
     public record PartTime(String name, long nanos) {
+    }
+
+    /**
+     * What was read and fetched of remote files.
+     *
+     * @param reads reads of remote files
+     * @param waitingReads those that had to wait for bytes
+     * @param readBytes their bytes
+     * @param fetchedBytes bytes that this process has fetched since the loader opened, whatever for
+     * @param fetchedBlocks the blocks that they came in
+     * @param requests the requests for them; more, if some were sent again
+     * @param epochSamples samples in an epoch of this rank
+     */
+    public record Downloads(long reads, long waitingReads, long readBytes, long fetchedBytes, long fetchedBlocks,
+            long requests, long epochSamples) {
+
+        /** Of a loader without remote files. */
+        public static final Downloads NONE = new Downloads(0, 0, 0, 0, 0, 0, 0);
+
+        private Downloads since(Downloads earlier) {
+            return new Downloads(reads - earlier.reads, waitingReads - earlier.waitingReads,
+                    readBytes - earlier.readBytes, fetchedBytes - earlier.fetchedBytes,
+                    fetchedBlocks - earlier.fetchedBlocks, requests - earlier.requests, epochSamples);
+        }
+    }
+
+    /**
+     * {@return this report with what was fetched}
+     *
+     * @param fetchedBytes bytes
+     * @param fetchedBlocks the blocks that they came in
+     * @param requests the requests for them
+     * @param epochSamples samples in an epoch of this rank
+     */
+    public LoaderReport withFetched(long fetchedBytes, long fetchedBlocks, long requests, long epochSamples) {
+        return new LoaderReport(batches, samples, bytes, planNanos, collateNanos, slotWaitNanos, submitNanos,
+                consumerWaitNanos, badSamples, verifiedBytes, parts, new Downloads(downloads.reads,
+                        downloads.waitingReads, downloads.readBytes, fetchedBytes, fetchedBlocks, requests,
+                        epochSamples));
     }
 
     /** Copies the parts. */
@@ -49,7 +89,8 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
                 slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
                 consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples,
                 verifiedBytes - earlier.verifiedBytes,
-                parts.stream().map(part -> new PartTime(part.name, part.nanos - earlier.nanosOf(part.name))).toList());
+                parts.stream().map(part -> new PartTime(part.name, part.nanos - earlier.nanosOf(part.name))).toList(),
+                downloads.since(earlier.downloads));
     }
 
     private long nanosOf(String part) {

@@ -7,15 +7,18 @@ import io.penstock.loader.LoaderMemory;
 import io.penstock.loader.Role;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Copying;
+import io.penstock.telemetry.BatchAccount.Download;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.telemetry.recording.KeptAccounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.function.IntToLongFunction;
 import java.util.function.LongUnaryOperator;
 
@@ -51,6 +54,8 @@ final class Scenario {
     IntToLongFunction queued;
     IntToLongFunction diskBytes = _ -> 0;
     IntToLongFunction involuntary = _ -> 0;
+    IntFunction<Download> download = _ -> null;
+    Downloads downloads = Downloads.NONE;
     IntToLongFunction copy = _ -> 100;
     IntToLongFunction hold = _ -> 2_000;
     IntToLongFunction gap = _ -> 20;
@@ -74,7 +79,7 @@ final class Scenario {
 
     Recording play() {
         return new Recording(settings(), KeptAccounts.of(accounts(), deviceSlots > 0), pauses, marks,
-                new Recording.Machine(8, 10e9, copyRate, 0.3), parts);
+                new Recording.Machine(8, 10e9, copyRate, 0.3), parts, downloads, (long) batches * samples);
     }
 
     private List<BatchAccount> accounts() {
@@ -134,7 +139,7 @@ final class Scenario {
             accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
                     new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
                             at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,
-                            transform.applyAsLong(i) * MICRO, usage),
+                            transform.applyAsLong(i) * MICRO, usage, download.apply(i)),
                     copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
                             at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, BatchAccount.NOT_MEASURED,
                             readyBatches, hostSlots - readyBatches)));

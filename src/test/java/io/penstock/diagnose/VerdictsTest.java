@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.ReadMode;
+import io.penstock.telemetry.BatchAccount.Download;
+import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -62,6 +64,17 @@ class VerdictsTest {
             s.readMode = ReadMode.MMAP;
             s.collate = _ -> 8_000;
         });
+        put(Verdict.DOWNLOAD, s -> {
+            s.collate = _ -> 8_000;
+            s.blocked = _ -> 7_000;
+            s.download = _ -> new Download(0, 0, 5_000_000, 2_000_000, 0);
+        }, s -> {
+            s.collate = _ -> 8_000;
+            s.blocked = _ -> 7_000;
+            s.download = _ -> new Download(0, 0, 10_000, 0, 0);
+        });
+        put(Verdict.OVERFETCHED, s -> s.downloads = new Downloads(6_400, 300, 1 << 28, 300L << 23, 300, 302, 100_000),
+                s -> s.downloads = new Downloads(6_400, 300, 200L << 23, 300L << 23, 300, 302, 100_000));
         put(Verdict.READ_AMPLIFIED, s -> s.diskBytes = _ -> 5 << 20, s -> s.diskBytes = _ -> 1 << 20);
         put(Verdict.DECODE, s -> s.decode = _ -> 6_000, s -> s.transform = _ -> 6_000);
         put(Verdict.TRANSFORM, s -> s.transform = _ -> 6_000, s -> s.decode = _ -> 6_000);
@@ -169,6 +182,35 @@ class VerdictsTest {
         assertTrue(found.summary().contains("decode is 80.0 % of the work on a sample"), found.summary());
         assertTrue(found.action().startsWith("Write augmented samples once"), found.action());
         assertEquals(10.305 / 2 / 2.021 - 1, (double) found.evidence().get("gain_offline"), 0.05, found.toString());
+    }
+
+    @Test
+    void theVerdictOnDownloadsNamesWhatTheyWaitForAndWhatAnEpochCosts() {
+        Map<String, Download> waits = Map.of("another process", new Download(4_000_000, 1, 1, 1, 1),
+                "earlier requests", new Download(1, 4_000_000, 1, 1, 1),
+                "the first byte", new Download(1, 1, 4_000_000, 1, 1),
+                "the bytes of answers", new Download(1, 1, 1, 4_000_000, 1),
+                "the next attempt", new Download(1, 1, 1, 1, 4_000_000));
+        waits.forEach((what, wait) -> {
+            var scenario = new Scenario();
+            scenario.collate = _ -> 5_000;
+            scenario.blocked = _ -> 4_000;
+            scenario.download = _ -> wait;
+            scenario.downloads = new Downloads(8_000, 800, 50_000_000, 100_000_000, 100, 110, 64_000);
+            Finding found = Diagnoses.summary(scenario.play()).findings().stream()
+                    .filter(finding -> finding.verdict() == Verdict.DOWNLOAD).findAny().orElseThrow();
+            assertTrue(found.summary().contains("mostly for " + what), found.summary());
+            // Four fifths of making a batch.
+            assertEquals("download", Diagnoses.summary(scenario.play()).findings().stream()
+                    .filter(finding -> finding.verdict() == Verdict.INPUT_BOUND).findAny().orElseThrow().evidence()
+                    .get("cause"));
+            assertEquals(0.9, (double) found.evidence().get("hit_rate"), 1e-9);
+            assertEquals(10L, found.evidence().get("requests_sent_again"));
+            // 200 batches of 32 samples are a tenth of an epoch.
+            assertEquals(1.0, (double) found.evidence().get("epoch_gb"), 1e-9);
+            assertEquals(1_100.0, (double) found.evidence().get("epoch_requests"), 1e-9);
+            assertEquals(110 / 6.4, (double) found.evidence().get("requests_per_1000_samples"), 1e-9);
+        });
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.LoaderReport.Downloads;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -74,8 +75,9 @@ class WhatIfTest {
                         account.samples(), account.bytes(), new BatchAccount.Making(
                                 account.making().worker(), account.making().madeAt() - 30_000_000,
                                 account.making().madeAt() - 30_000_000, account.making().madeAt() - 30_000_000,
-                                account.making().madeAt(), 0, 0, 0, null),
-                        null, account.taking())).toList(), List.of(), null, played.machine(), List.of());
+                                account.making().madeAt(), 0, 0, 0, null, null),
+                        null, account.taking())).toList(), List.of(), null, played.machine(), List.of(),
+                Downloads.NONE, 1);
         Prediction first = new WhatIf(strange).predictions().getFirst();
         assertFalse(first.trusted(), first.toString());
         assertTrue(SummaryText.of(Diagnoses.summary(strange)).contains("not trusted"));

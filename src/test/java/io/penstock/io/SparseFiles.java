@@ -113,7 +113,7 @@ public final class SparseFiles implements FileSource {
         }
 
         @Override
-        public synchronized void fetch(long offset, long bytes) {
+        public synchronized void fetch(long offset, long bytes, FetchWaits waits) {
             check(offset, bytes);
             for (int block = block(offset); bytes > 0 && block <= block(offset + bytes - 1); block++) {
                 if (!present.get(block)) {

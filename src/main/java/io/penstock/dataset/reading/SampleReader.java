@@ -6,6 +6,7 @@ import io.penstock.dataset.source.BatchReader;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.dataset.source.Samples;
+import io.penstock.io.FetchWaits;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -68,6 +69,11 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     /** Returns the time spent on decoded, mapped and generated samples, for this reader's thread. */
     public StageClock clock() {
         return context.clock;
+    }
+
+    /** Returns what was read of remote files, and the waits for that, for this reader's thread. */
+    public FetchWaits waits() {
+        return context.reader.waits();
     }
 
     /**

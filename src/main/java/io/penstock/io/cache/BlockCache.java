@@ -2,6 +2,8 @@
 package io.penstock.io.cache;
 
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.ReadPlan;
+import io.penstock.os.Posix;
 import io.penstock.text.ByteText;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -22,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
 /**
@@ -30,9 +33,10 @@ import java.util.stream.Stream;
  * <p>The folder is {@code penstock-cache} (a marker: a folder without it is never changed) and
  * {@code objects/NAME/VERSION/}, both hashed, for each version of an object ({@link ObjectFolder}).
  *
- * <p>If a block would exceed the limit, the blocks that were used least recently are dropped, but not those that an
- * open file keeps. The limit holds for all processes together: each looks at what the others have stored before it has
- * stored an eighth of the room that it saw last, so that eight processes never exceed it.
+ * <p>If a block would exceed the limit, others are dropped, but not those that an open file keeps: first those that no
+ * plan of a living process reads, then those that are read last ({@link CachePlan}); of equal ones, those that were
+ * used least recently. The limit holds for all processes together: each looks at what the others have stored before it
+ * has stored an eighth of the room that it saw last, so that eight processes never exceed it.
  */
 public final class BlockCache {
 
@@ -49,7 +53,6 @@ public final class BlockCache {
     private static final Set<String> SHARED_FILE_SYSTEMS = Set.of("nfs", "nfs4", "cifs", "smb2", "smb3", "afs",
             "fuse.sshfs", "9p");
     private static final long PATIENCE_NANOS = 300_000_000_000L;
-    private static final int PROCESSES = 8;
     private static final Duration LEFTOVER_AGE = Duration.ofHours(1);
 
     private final Path folder;
@@ -59,12 +62,16 @@ public final class BlockCache {
             Thread.ofVirtual().name("penstock-fetch-", 0).factory());
     private final AtomicInteger running = new AtomicInteger();
     private final Eviction eviction;
+    private final FetchTimes times = new FetchTimes();
+    private final LongAdder fetchedBytes = new LongAdder();
+    private final LongAdder fetchedBlocks = new LongAdder();
+    private final LongAdder requests = new LongAdder();
 
     private BlockCache(Path folder, long limitBytes, int blockBytes, int readAheadBlocks) {
         this.folder = folder;
         this.blockBytes = blockBytes;
         this.readAheadBlocks = readAheadBlocks;
-        this.eviction = new Eviction(this, limitBytes, PROCESSES);
+        this.eviction = new Eviction(this, limitBytes);
     }
 
     /**
@@ -358,8 +365,53 @@ public final class BlockCache {
         eviction.makeRoom(object, bytes);
     }
 
+    boolean reserve(long bytes, long steps) throws IOException {
+        return eviction.reserve(bytes, steps);
+    }
+
     void notStored(long bytes) {
-        eviction.notStored(bytes);
+        if (bytes > 0) {
+            eviction.notStored(bytes);
+        }
+    }
+
+    /** A request was sent. */
+    void sent() {
+        requests.increment();
+    }
+
+    ReadPlan.Fetched fetched() {
+        return new ReadPlan.Fetched(fetchedBytes.sum(), fetchedBlocks.sum(), requests.sum());
+    }
+
+    void stored(long bytes, long nanos) {
+        fetchedBytes.add(bytes);
+        fetchedBlocks.increment();
+        eviction.stored(bytes);
+        times.add(nanos);
+    }
+
+    long latencyNanos() {
+        return times.latencyNanos();
+    }
+
+    /** Starts a plan of reads; empty where the processes of a node cannot see whether another one lives. */
+    Optional<ReadPlan> plan() throws IOException {
+        if (!Posix.AVAILABLE) {
+            return Optional.empty();
+        }
+        LiveFile file = LiveFile.create(plans());
+        try {
+            return Optional.of(new CachePlan(this, file));
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** The folder of the living processes' plans. */
+    Path plans() {
+        return folder.resolve("plans");
     }
 
     void damaged(RemoteObject object, long offset) {

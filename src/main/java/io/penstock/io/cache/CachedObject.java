@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.cache;
 
+import io.penstock.io.FetchPhase;
+import io.penstock.io.FetchWaits;
 import io.penstock.io.RangeFetcher;
+import io.penstock.io.ReadPlan;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -36,7 +40,7 @@ public final class CachedObject implements RangeFetcher {
     private final BlockTable table;
     /** By block: {@link #CHECKED}, {@link #KEPT}. */
     private final AtomicIntegerArray states;
-    private final Map<Integer, CompletableFuture<Void>> pending = new ConcurrentHashMap<>();
+    private final Map<Integer, Fetch> pending = new ConcurrentHashMap<>();
     private int uses;
     private volatile boolean closed;
 
@@ -52,6 +56,30 @@ public final class CachedObject implements RangeFetcher {
     /** {@return the sparse local file} */
     public Path data() {
         return folder.data();
+    }
+
+    boolean isOf(BlockCache other) {
+        return cache == other;
+    }
+
+    PlanTable.Key key() {
+        return PlanTable.Key.of(folder.path());
+    }
+
+    long byteSize() {
+        return object.byteSize();
+    }
+
+    int blocks() {
+        return table.blocks();
+    }
+
+    int blockOf(long offset) {
+        return table.blockOf(offset);
+    }
+
+    long length(int block) {
+        return table.length(block);
     }
 
     /** {@return the bytes of the blocks that are in the cache} */
@@ -83,9 +111,11 @@ public final class CachedObject implements RangeFetcher {
     }
 
     @Override
-    public void fetch(long offset, long bytes) {
-        if (!isPresent(offset, bytes)) {
-            bring(table.blockOf(offset), table.blockOf(offset + bytes - 1));
+    public void fetch(long offset, long bytes, FetchWaits waits) {
+        boolean isMissing = !isPresent(offset, bytes);
+        waits.read(bytes, isMissing ? 1 : 0);
+        if (isMissing) {
+            bring(table.blockOf(offset), table.blockOf(offset + bytes - 1), waits);
         } else if (++uses % NOTE_EVERY == 0 && bytes > 0) {
             table.use(table.blockOf(offset));
         }
@@ -99,14 +129,15 @@ public final class CachedObject implements RangeFetcher {
             kept = (states.getAcquire(block) & KEPT) != 0;
         }
         if (!kept) {
-            bring(table.blockOf(offset), last);
+            FetchWaits waits = new FetchWaits();
+            bring(table.blockOf(offset), last, waits);
             for (int block = table.blockOf(offset); block <= last; block++) {
-                keep(block);
+                keep(block, waits);
             }
         }
     }
 
-    private void keep(int block) {
+    private void keep(int block, FetchWaits waits) {
         while ((states.getAcquire(block) & KEPT) == 0 || !table.isPresent(block)) {
             try {
                 if (folder.tryKeep(block)) {
@@ -119,7 +150,7 @@ public final class CachedObject implements RangeFetcher {
             } catch (InterruptedException _) {
                 throw interrupted();
             }
-            bring(block, block);
+            bring(block, block, waits);
         }
     }
 
@@ -131,13 +162,35 @@ public final class CachedObject implements RangeFetcher {
         int last = table.blockOf(offset + bytes - 1);
         for (int block = table.blockOf(offset); block <= last; block++) {
             if (!isUsable(block) && !pending.containsKey(block) && cache.mayReadAhead()) {
-                CompletableFuture<Void> _ = start(block);
+                Fetch _ = start(block, 0);
             }
         }
     }
 
+    @Override
+    public Optional<ReadPlan> plan() throws IOException {
+        return cache.plan();
+    }
+
+    /**
+     * Starts fetching a block that is read in so many steps.
+     *
+     * @return false if it has to wait until fewer blocks are fetched, or until there is room
+     */
+    boolean fetchAhead(int block, long steps) throws IOException {
+        if (closed || isUsable(block) || pending.containsKey(block)) {
+            return true;
+        }
+        long bytes = table.isPresent(block) ? 0 : table.length(block);
+        if (!cache.mayReadAhead() || bytes > 0 && !cache.reserve(bytes, steps)) {
+            return false;
+        }
+        Fetch _ = start(block, bytes);
+        return true;
+    }
+
     /** Fetches blocks and waits for them. */
-    private void bring(int first, int last) {
+    private void bring(int first, int last, FetchWaits waits) {
         try {
             cache.checkFits(object, table.start(last) + table.length(last) - table.start(first));
         } catch (IOException e) {
@@ -145,43 +198,53 @@ public final class CachedObject implements RangeFetcher {
         }
         for (int block = first; block <= last; block++) {
             if (!isUsable(block)) {
-                CompletableFuture<Void> _ = start(block);
+                Fetch _ = start(block, 0);
             }
         }
         for (int block = first; block <= last; block++) {
             while (!isUsable(block)) {
-                await(start(block));
+                await(start(block, 0), waits);
             }
         }
     }
 
-    private CompletableFuture<Void> start(int block) {
-        return pending.computeIfAbsent(block, _ -> {
-            CompletableFuture<Void> future = new CompletableFuture<>();
-            cache.execute(() -> run(block, future));
-            return future;
-        });
+    /** Starts a fetch, unless one is under way. */
+    private Fetch start(int block, long reserved) {
+        Fetch fetch = new Fetch(reserved);
+        Fetch other = pending.putIfAbsent(block, fetch);
+        if (other != null) {
+            cache.notStored(reserved);
+            return other;
+        }
+        cache.execute(() -> run(block, fetch));
+        return fetch;
     }
 
-    private void run(int block, CompletableFuture<Void> future) {
+    private void run(int block, Fetch fetch) {
         Throwable failure = null;
         try {
-            bring(block);
+            bring(block, fetch);
         } catch (Throwable t) {
             failure = t;
         }
-        pending.remove(block, future);
+        // In this order: who finds the block usable, or is told that it is not, finds nothing left of the fetch. If it
+        // then closes the file, no lock outlives that.
+        pending.remove(block, fetch);
+        if (failure == null) {
+            states.getAndUpdate(block, state -> state | CHECKED);
+        }
         closeIfUnused();
         if (failure == null) {
-            future.complete(null);
+            fetch.done.complete(null);
         } else {
-            future.completeExceptionally(failure);
+            fetch.done.completeExceptionally(failure);
         }
     }
 
-    private void await(CompletableFuture<Void> future) {
+    private void await(Fetch fetch, FetchWaits waits) {
+        fetch.addTo(waits, -1);
         try {
-            future.get();
+            fetch.done.get();
         } catch (InterruptedException _) {
             throw interrupted();
         } catch (ExecutionException e) {
@@ -190,6 +253,8 @@ public final class CachedObject implements RangeFetcher {
                 case Error error -> throw error;
                 case null, default -> throw new IllegalStateException(object.name() + ": " + e.getCause(), e);
             }
+        } finally {
+            fetch.addTo(waits, 1);
         }
     }
 
@@ -199,32 +264,39 @@ public final class CachedObject implements RangeFetcher {
                 + ": interrupted while waiting for its bytes"));
     }
 
-    /** Makes a block usable, in a thread of the cache. */
-    private void bring(int block) throws IOException {
-        if (table.isPresent(block) && folder.isGood(block) && table.isPresent(block)) {
-            checked(block);
-            return;
-        }
-        lock(block);
+    /** Brings a block into the cache, in a thread of the cache. */
+    private void bring(int block, Fetch fetch) throws IOException {
+        long reserved = fetch.reserved;
         try {
-            if (table.isPresent(block)) {
-                if (folder.isGood(block)) {
-                    checked(block);
-                    return;
-                }
-                cache.damaged(object, table.start(block));
-                table.drop(block);
+            if (table.isPresent(block) && folder.isGood(block) && table.isPresent(block)) {
+                table.use(block);
+                return;
             }
-            download(block);
-            checked(block);
+            fetch.enter(FetchPhase.LOCK);
+            lock(block);
+            try {
+                if (table.isPresent(block)) {
+                    if (folder.isGood(block)) {
+                        table.use(block);
+                        return;
+                    }
+                    cache.damaged(object, table.start(block));
+                    table.drop(block);
+                }
+                fetch.enter(FetchPhase.QUEUE);
+                if (reserved == 0) {
+                    cache.makeRoom(object, table.length(block));
+                    reserved = table.length(block);
+                }
+                download(block, fetch);
+                cache.stored(reserved, fetch.nanos());
+                reserved = 0;
+            } finally {
+                folder.unlock(block);
+            }
         } finally {
-            folder.unlock(block);
+            cache.notStored(reserved);
         }
-    }
-
-    private void checked(int block) {
-        states.getAndUpdate(block, state -> state | CHECKED);
-        table.use(block);
     }
 
     /**
@@ -249,31 +321,47 @@ public final class CachedObject implements RangeFetcher {
         }
     }
 
-    private void download(int block) throws IOException {
-        if (closed) {
-            throw new IOException(object.name() + ": the file was closed");
-        }
-        long bytes = table.length(block);
-        cache.makeRoom(object, bytes);
+    private void download(int block, Fetch fetch) throws IOException {
+        checkOpen();
         try (ObjectFolder.BlockWriter writer = folder.new BlockWriter(block)) {
-            reader.read(table.start(block), bytes, part -> {
-                if (closed) {
-                    throw new FileSystemException(object.name(), null, "was closed");
+            reader.read(table.start(block), table.length(block), new ObjectReader.Sink() {
+                @Override
+                public void accept(ByteBuffer bytes) throws IOException {
+                    checkOpen();
+                    writer.accept(bytes);
                 }
-                writer.accept(part);
+
+                @Override
+                public void enter(FetchPhase phase) {
+                    fetch.enter(phase);
+                }
+
+                @Override
+                public void sent() {
+                    cache.sent();
+                }
             });
             writer.publish();
-        } catch (IOException | RuntimeException e) {
-            cache.notStored(bytes);
-            throw e;
         }
     }
 
-    /** Releases what is kept; what is being fetched ends soon, and then the files are closed. */
+    private void checkOpen() throws FileSystemException {
+        if (closed) {
+            throw new FileSystemException(object.name(), null, "the file was closed");
+        }
+    }
+
+    /** Releases what is kept. What is being fetched ahead ends soon, and then the files are closed. */
     @Override
     public void close() {
         closed = true;
-        closeIfUnused();
+        try {
+            folder.releaseKept();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            closeIfUnused();
+        }
     }
 
     private void closeIfUnused() {

@@ -8,31 +8,60 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
-/** Keeps a cache below its limit: drops the blocks that were used least recently. Thread-safe. */
+/**
+ * Keeps a cache below its limit. Drops what no plan of any process reads, then what is read last; of equal blocks,
+ * those that were used least recently. Thread-safe.
+ *
+ * <p>It looks at all blocks seldom, and then drops one by one in the order found, as room is needed. If the plans are
+ * known, this fetches the fewest bytes (L. A. Belady, "A study of replacement algorithms for a virtual-storage
+ * computer", IBM Systems Journal 5(2), 1966). What is fetched ahead drops nothing that is read before it (P. Cao et
+ * al., "A study of integrated prefetching and caching strategies", SIGMETRICS 1995).
+ */
 final class Eviction {
+
+    /** The processes that may store blocks at the same time without exceeding the limit. */
+    private static final int PROCESSES = 8;
+    /**
+     * All blocks are looked at again when this share of the limit was dropped, or what is left is read sooner by this
+     * share: meanwhile others may have become those that are read last.
+     */
+    private static final int FRESH = 64;
+    private static final int FAR = 64;
+    /** What is fetched ahead can wait so long until all blocks are looked at again. */
+    private static final long LOOK_NANOS = 20_000_000;
 
     private final BlockCache cache;
     private final long limitBytes;
-    private final int processes;
     /** What this process may store before it looks again. */
     private long allowance;
+    /** What it is storing. */
+    private long reserved;
+    /** What was there when it looked last, less what it has dropped since. */
+    private long used;
+    private List<Used> victims = List.of();
+    private int next;
+    private long freshBytes;
+    private long freshSteps;
+    /** Whether nothing was dropped since it looked. */
+    private boolean isFresh;
+    private long lookedAt = System.nanoTime() - LOOK_NANOS;
 
-    Eviction(BlockCache cache, long limitBytes, int processes) {
+    Eviction(BlockCache cache, long limitBytes) {
         this.cache = cache;
         this.limitBytes = limitBytes;
-        this.processes = processes;
     }
 
     long limitBytes() {
         return limitBytes;
     }
 
-    /** A block that may be dropped. */
-    private record Used(Path folder, int block, long bytes, long lastUse) {
+    /** A block that may be dropped, which is read in so many steps. */
+    private record Used(Path folder, int block, long bytes, long lastUse, long steps) {
+
+        private static final Comparator<Used> FIRST_TO_GO = Comparator.comparingLong(Used::steps).reversed()
+                .thenComparingLong(Used::lastUse);
     }
 
     /**
@@ -41,21 +70,96 @@ final class Eviction {
      * @throws FileSystemException if open files keep too much
      */
     synchronized void makeRoom(RemoteObject object, long bytes) throws IOException {
-        if (allowance < bytes) {
-            List<Used> blocks = blocks();
-            long used = bytes(blocks);
-            if (used + bytes > limitBytes - limitBytes / 16) {
-                // Some more than necessary: looking at all blocks for each that comes would be slow.
-                used -= drop(blocks, used + bytes - (limitBytes - limitBytes / 8));
-            }
-            if (used + bytes > limitBytes) {
-                throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes)
-                        + " in the cache " + cache.folder() + ": its limit is " + ByteText.of(limitBytes)
-                        + ", and open files keep " + ByteText.of(used) + " of it; raise the limit");
-            }
-            allowance = Math.max(bytes, (limitBytes - used) / processes);
+        if (!reserve(bytes, -1)) {
+            throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes) + " in the cache "
+                    + cache.folder() + ": its limit is " + ByteText.of(limitBytes) + ", and open files keep "
+                    + ByteText.of(used) + " of it; raise the limit");
         }
-        allowance -= bytes;
+    }
+
+    /**
+     * Makes room for a block without dropping what is read in fewer steps, or as many.
+     *
+     * @return false if there is not enough
+     */
+    synchronized boolean reserve(long bytes, long steps) throws IOException {
+        boolean mayLook = steps < 0 || System.nanoTime() - lookedAt > LOOK_NANOS;
+        if (steps >= 0 && mayLook) {
+            next = victims.size(); // since then the plans have moved on
+        }
+        allowance += drop(bytes - allowance, steps);
+        while (allowance < bytes && mayLook) {
+            look(bytes);
+            long dropped = drop(bytes - allowance, steps);
+            allowance += dropped;
+            mayLook = dropped > 0;
+            if (allowance < bytes && !mayLook && used + reserved + bytes <= limitBytes) {
+                allowance = bytes;
+            }
+        }
+        boolean isEnough = allowance >= bytes;
+        if (isEnough) {
+            allowance -= bytes;
+            reserved += bytes;
+        }
+        return isEnough;
+    }
+
+    /** Looks at all blocks, because there is no room for so many bytes. */
+    private void look(long bytes) throws IOException {
+        victims = new ArrayList<>();
+        next = 0;
+        lookedAt = System.nanoTime();
+        int plans;
+        try (NextUses uses = NextUses.of(cache.plans())) {
+            plans = uses.plans();
+            for (Path folder : cache.versionFolders()) {
+                try (BlockTable table = BlockTable.read(folder.resolve(BlockTable.NAME))) {
+                    PlanTable.Key key = PlanTable.Key.of(folder);
+                    for (int block = 0; block < table.blocks(); block++) {
+                        if (table.isPresent(block)) {
+                            victims.add(new Used(folder, block, table.length(block), table.lastUse(block),
+                                    uses.stepsUntil(key, block)));
+                        }
+                    }
+                } catch (NoSuchFileException _) {
+                    // removed meanwhile
+                }
+            }
+        }
+        victims.sort(Used.FIRST_TO_GO);
+        used = victims.stream().mapToLong(Used::bytes).sum();
+        long free = limitBytes - used - reserved;
+        // Of the last room, processes may each take a block at the same time.
+        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * bytes;
+        allowance = free < 0 ? free : free / PROCESSES >= bytes ? free / PROCESSES : free >= bytes + margin ? bytes : 0;
+        freshBytes = Math.max(limitBytes / FRESH, -free);
+        long most = victims.isEmpty() ? 0 : victims.getFirst().steps;
+        freshSteps = most - most / FAR;
+        isFresh = true;
+    }
+
+    /** Drops the next blocks, of those that are read in more steps; returns the bytes dropped. */
+    private long drop(long atLeastBytes, long steps) throws IOException {
+        long dropped = 0;
+        while (dropped < atLeastBytes && next < victims.size() && victims.get(next).steps > steps
+                && (isFresh || freshBytes > 0 && victims.get(next).steps >= freshSteps)) {
+            Used victim = victims.get(next++);
+            long bytes = drop(victim);
+            dropped += bytes;
+            freshBytes -= bytes;
+            isFresh &= bytes == 0;
+        }
+        used -= dropped;
+        return dropped;
+    }
+
+    private static long drop(Used victim) throws IOException {
+        try (ObjectFolder folder = ObjectFolder.openExisting(victim.folder)) {
+            return folder.table.lastUse(victim.block) == victim.lastUse ? folder.drop(victim.block) : 0;
+        } catch (NoSuchFileException _) {
+            return 0; // another process has removed the folder
+        }
     }
 
     /** Fails if a range is so large that its blocks would drop one another. */
@@ -70,61 +174,21 @@ final class Eviction {
     /** Returns room that was not used. */
     synchronized void notStored(long bytes) {
         allowance += bytes;
+        reserved -= bytes;
+    }
+
+    /** Room was used. */
+    synchronized void stored(long bytes) {
+        reserved -= bytes;
     }
 
     /** Drops blocks until so much is left; returns the bytes dropped. */
     synchronized long trim(long leftBytes) throws IOException {
-        List<Used> blocks = blocks();
-        return drop(blocks, bytes(blocks) - leftBytes);
-    }
-
-    private static long bytes(List<Used> blocks) {
-        return blocks.stream().mapToLong(Used::bytes).sum();
-    }
-
-    private List<Used> blocks() throws IOException {
-        List<Used> blocks = new ArrayList<>();
-        for (Path folder : cache.versionFolders()) {
-            try (BlockTable table = BlockTable.read(folder.resolve(BlockTable.NAME))) {
-                for (int block = 0; block < table.blocks(); block++) {
-                    if (table.isPresent(block)) {
-                        blocks.add(new Used(folder, block, table.length(block), table.lastUse(block)));
-                    }
-                }
-            } catch (NoSuchFileException _) {
-                // removed meanwhile
-            }
-        }
-        return blocks;
-    }
-
-    private static long drop(List<Used> blocks, long atLeastBytes) throws IOException {
-        blocks.sort(Comparator.comparingLong(Used::lastUse));
-        Map<Path, ObjectFolder> folders = new HashMap<>();
-        long dropped = 0;
-        try {
-            for (Used used : blocks) {
-                if (dropped >= atLeastBytes) {
-                    break;
-                }
-                ObjectFolder folder = folders.get(used.folder);
-                if (folder == null) {
-                    try {
-                        folder = ObjectFolder.openExisting(used.folder);
-                    } catch (NoSuchFileException _) {
-                        continue;
-                    }
-                    folders.put(used.folder, folder);
-                }
-                try {
-                    dropped += folder.drop(used.block);
-                } catch (NoSuchFileException _) {
-                    // another process removes the folder
-                }
-            }
-        } finally {
-            folders.values().forEach(ObjectFolder::close);
-        }
+        look(0);
+        freshBytes = Long.MAX_VALUE;
+        freshSteps = 0;
+        long dropped = drop(used - leftBytes, -1);
+        allowance = 0;
         return dropped;
     }
 }

@@ -140,6 +140,10 @@ final class ObjectFolder implements AutoCloseable {
         return Files.getLastModifiedTime(folder.resolve(DESCRIPTION)).toInstant();
     }
 
+    Path path() {
+        return folder;
+    }
+
     Path data() {
         return folder.resolve(DATA);
     }
@@ -156,6 +160,11 @@ final class ObjectFolder implements AutoCloseable {
     /** Prevents every process from dropping a block until this is closed, unless one is dropping it. */
     boolean tryKeep(int block) throws IOException {
         return locks.tryShared(KEPT + block);
+    }
+
+    /** Lets processes drop the blocks that this instance keeps. */
+    void releaseKept() throws IOException {
+        locks.release(KEPT, Math.max(1, table.blocks()));
     }
 
     /** Receives the bytes of a block and computes their checksum. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.cache;
 
+import io.penstock.io.FetchPhase;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -20,6 +21,18 @@ public interface ObjectReader {
          * @throws IOException if they cannot be stored
          */
         void accept(ByteBuffer bytes) throws IOException;
+
+        /**
+         * Says what the read waits for from now on.
+         *
+         * @param phase the phase
+         */
+        default void enter(FetchPhase phase) {
+        }
+
+        /** Says that a request was sent; there may be several for one range. */
+        default void sent() {
+        }
     }
 
     /**

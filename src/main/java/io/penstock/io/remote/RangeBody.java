@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.FetchPhase;
 import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
@@ -18,18 +19,20 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of an object on its way to a sink, over one request or, if a body ends early, several: each requests what is
- * still missing. An answer that is not exactly this range of this version is refused before its body is read.
+ * A range of an object on its way to a sink, over one request or several: each requests what is missing when it is
+ * made. Of requests that answer at the same time the sink gets each byte once, from whichever is first. An answer that
+ * is not exactly what was requested of this version is refused before its body is read. Thread-safe.
  */
-final class RangeBody implements HttpResponse.BodyHandler<Void> {
+final class RangeBody {
 
     private final RemoteObject object;
     private final long offset;
     private final long bytes;
     private final ObjectReader.Sink sink;
+    /** The bytes that the sink has. Guarded by the monitor. */
     private long done;
-    /** The answer that is being read; one of an earlier request counts no more. Guarded by the monitor, as done. */
-    private @Nullable Writing current;
+    private FetchPhase phase = FetchPhase.QUEUE;
+    private boolean isOver;
 
     RangeBody(RemoteObject object, long offset, long bytes, ObjectReader.Sink sink) {
         this.object = object;
@@ -43,84 +46,123 @@ final class RangeBody implements HttpResponse.BodyHandler<Void> {
         return done;
     }
 
-    synchronized boolean isComplete() {
-        return done == bytes;
+    synchronized long missing() {
+        return bytes - done;
     }
 
-    private long from() {
-        return offset + done;
+    /** A request for what is missing. */
+    synchronized Request request() {
+        return new Request(done);
     }
 
-    private long last() {
-        return offset + bytes - 1;
-    }
-
-    /** Adds the headers of a request for what is missing. */
-    synchronized void addTo(Map<String, String> headers) {
-        current = null;
-        headers.put("Range", "bytes=" + from() + "-" + last());
-        ObjectVersion.require(object.version(), headers);
-    }
-
-    @Override
-    public synchronized BodySubscriber<Void> apply(ResponseInfo info) {
-        int status = info.statusCode();
-        if (status != 200 && status != 206) {
-            return new Refusal<>(object.name(), info, null);
+    /** Says what the sink waits for. After a failure, that is the next attempt, until there is an answer. */
+    synchronized void enter(FetchPhase next) {
+        boolean isAttempt = next == FetchPhase.QUEUE || next == FetchPhase.FIRST_BYTE;
+        boolean isSecond = isAttempt && (phase == FetchPhase.RETRY || phase == FetchPhase.TRANSFER);
+        if (!isOver && !isSecond) {
+            phase = next;
+            sink.enter(next);
         }
-        IOException wrong = wrong(info);
-        if (wrong != null) {
-            return new Refusal<>(object.name(), info, wrong);
-        }
-        current = new Writing();
-        return current;
     }
 
-    private @Nullable IOException wrong(ResponseInfo info) {
-        if (ObjectVersion.isOther(object.version(), info.headers())) {
-            return failure("the object was replaced while it was read: found version "
-                    + ObjectVersion.of(info.headers()) + ", expected " + object.version());
-        }
-        boolean isWhole = from() == 0 && bytes == object.byteSize();
-        if (info.statusCode() == 200 && !isWhole) {
-            return failure("the server ignores ranges: it answers bytes " + from() + " to " + last() + " with the whole"
-                    + " object (status 200, expected 206)");
-        }
-        String range = "bytes " + from() + "-" + last() + "/" + object.byteSize();
-        String found = info.headers().firstValue("Content-Range").orElse("none").strip();
-        if (info.statusCode() == 206 && !found.equals(range) && !found.equals(unknownSize())) {
-            return failure("the server answers another range: '" + found + "', expected '" + range + "'");
-        }
-        long length = info.headers().firstValueAsLong("Content-Length").orElse(bytes - done);
-        return length == bytes - done ? null : failure("the server answers " + length + " bytes, expected "
-                + (bytes - done));
+    void sent() {
+        sink.sent();
     }
 
-    private String unknownSize() {
-        return "bytes " + from() + "-" + last() + "/*";
+    /** The sink takes nothing any more. */
+    synchronized void end() {
+        isOver = true;
     }
 
     private FileSystemException failure(String reason) {
         return new FileSystemException(object.name(), null, reason);
     }
 
-    private synchronized void accept(Writing from, ByteBuffer part) throws IOException {
-        if (from != current) {
-            throw new IOException(object.name() + ": the part of an answer that was given up");
+    private synchronized void accept(long at, ByteBuffer part) throws IOException {
+        if (isOver) {
+            throw new IOException(object.name() + ": an answer that nobody waits for");
         }
-        int length = part.remaining();
-        if (length > bytes - done) {
+        if (at + part.remaining() > bytes) {
             throw failure("the server answers more than " + bytes + " bytes from " + offset);
         }
-        sink.accept(part);
-        done += length;
+        if (at + part.remaining() > done) {
+            long end = at + part.remaining();
+            part.position(part.position() + (int) (done - at));
+            sink.accept(part);
+            done = end;
+        }
+    }
+
+    /** A request for the bytes from one on. */
+    final class Request implements HttpResponse.BodyHandler<Void> {
+
+        private final long start;
+
+        private Request(long start) {
+            this.start = start;
+        }
+
+        private long from() {
+            return offset + start;
+        }
+
+        private long last() {
+            return offset + bytes - 1;
+        }
+
+        /** Adds its headers. */
+        void addTo(Map<String, String> headers) {
+            headers.put("Range", "bytes=" + from() + "-" + last());
+            ObjectVersion.require(object.version(), headers);
+        }
+
+        @Override
+        public BodySubscriber<Void> apply(ResponseInfo info) {
+            int status = info.statusCode();
+            IOException wrong = status != 200 && status != 206 ? null : wrong(info);
+            if (wrong != null || status != 200 && status != 206) {
+                return new Refusal<>(object.name(), info, wrong);
+            }
+            enter(FetchPhase.TRANSFER);
+            return new Writing(start);
+        }
+
+        private @Nullable IOException wrong(ResponseInfo info) {
+            if (ObjectVersion.isOther(object.version(), info.headers())) {
+                return failure("the object was replaced while it was read: found version "
+                        + ObjectVersion.of(info.headers()) + ", expected " + object.version());
+            }
+            boolean isWhole = from() == 0 && bytes == object.byteSize();
+            if (info.statusCode() == 200 && !isWhole) {
+                return failure("the server ignores ranges: it answers bytes " + from() + " to " + last()
+                        + " with the whole object (status 200, expected 206)");
+            }
+            String range = "bytes " + from() + "-" + last() + "/" + object.byteSize();
+            String found = info.headers().firstValue("Content-Range").orElse("none").strip();
+            if (info.statusCode() == 206 && !found.equals(range) && !found.equals(unknownSize())) {
+                return failure("the server answers another range: '" + found + "', expected '" + range + "'");
+            }
+            long length = info.headers().firstValueAsLong("Content-Length").orElse(bytes - start);
+            return length == bytes - start ? null : failure("the server answers " + length + " bytes, expected "
+                    + (bytes - start));
+        }
+
+        private String unknownSize() {
+            return "bytes " + from() + "-" + last() + "/*";
+        }
     }
 
     /** Hands the parts of one answer to the sink. */
     private final class Writing implements BodySubscriber<Void> {
 
         private final CompletableFuture<Void> result = new CompletableFuture<>();
+        /** Where its next part belongs in the range. */
+        private long at;
         private Flow.@Nullable Subscription subscription;
+
+        Writing(long start) {
+            at = start;
+        }
 
         @Override
         public CompletionStage<Void> getBody() {
@@ -138,7 +180,9 @@ final class RangeBody implements HttpResponse.BodyHandler<Void> {
             Flow.Subscription given = Objects.requireNonNull(subscription);
             try {
                 for (ByteBuffer part : parts) {
-                    accept(this, part);
+                    long next = at + part.remaining();
+                    accept(at, part);
+                    at = next;
                 }
                 given.request(1);
             } catch (IOException | RuntimeException e) {
@@ -154,11 +198,11 @@ final class RangeBody implements HttpResponse.BodyHandler<Void> {
 
         @Override
         public void onComplete() {
-            if (isComplete()) {
+            if (at == bytes) {
                 result.complete(null);
             } else {
-                result.completeExceptionally(new IOException(object.name() + ": the body ended after " + done()
-                        + " of " + bytes + " bytes"));
+                result.completeExceptionally(new IOException(object.name() + ": the body ended after " + at + " of "
+                        + bytes + " bytes"));
             }
         }
     }

@@ -11,6 +11,10 @@ import java.util.Objects;
  * 500, 502, 503 and 504. It waits for a random time up to a delay that doubles, or for as long as the server's
  * {@code Retry-After} says. Of a body that ended early only the rest is requested.
  *
+ * <p>The first requests go four at a time, then more with each success, up to {@code parallel}. When the server answers
+ * 429 or 503, half as many go at a time, and slowly more from there. A request for a part of a file that takes longer
+ * than 95 in 100 of its size is sent a second time; what answers first counts.
+ *
  * @param parallel the most requests at a time
  * @param connectTimeout the longest time to connect
  * @param answerTimeout the longest time from a request to the first byte of its answer
@@ -19,13 +23,17 @@ import java.util.Objects;
  * @param firstDelay the longest delay before the second attempt
  * @param longestDelay the longest delay, also of {@code Retry-After}
  * @param retryBudget how many retries all requests together may have more than one in ten requests
+ * @param hedgePercent how many requests of a hundred may be sent a second time because they are late; 0 to 100
  */
 public record RequestSettings(int parallel, Duration connectTimeout, Duration answerTimeout, Duration stallTimeout,
-        int attempts, Duration firstDelay, Duration longestDelay, int retryBudget) {
+        int attempts, Duration firstDelay, Duration longestDelay, int retryBudget, int hedgePercent) {
 
-    /** 16 requests at a time; 10 attempts with delays from 50 ms to 20 s; timeouts of 10, 30 and 30 s. */
+    /**
+     * 16 requests at a time; 10 attempts with delays from 50 ms to 20 s; timeouts of 10, 30 and 30 s; 2 of 100 requests
+     * may be sent twice.
+     */
     public static final RequestSettings DEFAULT = new RequestSettings(16, Duration.ofSeconds(10),
-            Duration.ofSeconds(30), Duration.ofSeconds(30), 10, Duration.ofMillis(50), Duration.ofSeconds(20), 500);
+            Duration.ofSeconds(30), Duration.ofSeconds(30), 10, Duration.ofMillis(50), Duration.ofSeconds(20), 500, 2);
 
     /** Checks. */
     public RequestSettings {
@@ -34,9 +42,10 @@ public record RequestSettings(int parallel, Duration connectTimeout, Duration an
         Objects.requireNonNull(stallTimeout, "stallTimeout");
         Objects.requireNonNull(firstDelay, "firstDelay");
         Objects.requireNonNull(longestDelay, "longestDelay");
-        if (parallel < 1 || attempts < 1 || retryBudget < 0) {
+        if (parallel < 1 || attempts < 1 || retryBudget < 0 || hedgePercent < 0 || hedgePercent > 100) {
             throw new IllegalArgumentException("found " + parallel + " parallel requests, " + attempts
-                    + " attempts and a budget of " + retryBudget + ", expected at least 1, 1 and 0");
+                    + " attempts, a budget of " + retryBudget + " and " + hedgePercent
+                    + " % sent twice, expected at least 1, 1 and 0, and 0 to 100 %");
         }
     }
 
@@ -48,7 +57,8 @@ public record RequestSettings(int parallel, Duration connectTimeout, Duration an
      * @param stall the longest time between two parts of a body
      */
     public RequestSettings withTimeouts(Duration connect, Duration answer, Duration stall) {
-        return new RequestSettings(parallel, connect, answer, stall, attempts, firstDelay, longestDelay, retryBudget);
+        return new RequestSettings(parallel, connect, answer, stall, attempts, firstDelay, longestDelay, retryBudget,
+                hedgePercent);
     }
 
     /**
@@ -61,7 +71,7 @@ public record RequestSettings(int parallel, Duration connectTimeout, Duration an
      */
     public RequestSettings withRetries(int count, Duration first, Duration longest, int budget) {
         return new RequestSettings(parallel, connectTimeout, answerTimeout, stallTimeout, count, first, longest,
-                budget);
+                budget, hedgePercent);
     }
 
     /**
@@ -71,6 +81,16 @@ public record RequestSettings(int parallel, Duration connectTimeout, Duration an
      */
     public RequestSettings withParallel(int count) {
         return new RequestSettings(count, connectTimeout, answerTimeout, stallTimeout, attempts, firstDelay,
-                longestDelay, retryBudget);
+                longestDelay, retryBudget, hedgePercent);
+    }
+
+    /**
+     * {@return these settings with another share of requests that are sent twice}
+     *
+     * @param percent how many of a hundred, 0 to 100
+     */
+    public RequestSettings withHedges(int percent) {
+        return new RequestSettings(parallel, connectTimeout, answerTimeout, stallTimeout, attempts, firstDelay,
+                longestDelay, retryBudget, percent);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.FetchPhase;
 import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.file.FileSystemException;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -20,18 +22,20 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests over HTTP/1.1: a bounded number at a time, again if they fail for a reason that may pass, with
- * timeouts, and to where they are redirected. Thread-safe.
+ * Sends requests over HTTP/1.1: a bounded number at a time ({@link RequestSlots}), again if they fail for a reason
+ * that may pass ({@link Retries}) or are late ({@link Hedges}), with timeouts, and to where they are redirected.
+ * Thread-safe.
  *
  * <p>Errors name an object by its name and never show a URI's query or a header. What authorizes a request goes to the
  * host that it was meant for, and is not sent on over a redirect to another one.
@@ -64,14 +68,27 @@ final class Requests {
     private final RequestSettings settings;
     private final HttpClient client;
     private final Retries retries;
-    private final Semaphore slots;
+    private final RequestSlots slots;
+    private final Hedges hedges;
 
     Requests(RequestSettings settings) {
+        this(settings, (delay, task) -> CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS)
+                .execute(task), Thread::sleep);
+    }
+
+    /**
+     * Requests.
+     *
+     * @param alarm runs a task after a time
+     * @param sleeper waits for a time
+     */
+    Requests(RequestSettings settings, BiConsumer<Duration, Runnable> alarm, Retries.Sleeper sleeper) {
         this.settings = settings;
         this.client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER).connectTimeout(settings.connectTimeout()).build();
-        this.retries = new Retries(settings, ThreadLocalRandom::current, Thread::sleep);
-        this.slots = new Semaphore(settings.parallel());
+        this.retries = new Retries(settings, ThreadLocalRandom::current, sleeper);
+        this.slots = new RequestSlots(settings.parallel());
+        this.hedges = new Hedges(settings.hedgePercent(), alarm, System::nanoTime, slots::hasFree);
     }
 
     /** Asks for the headers of an object. */
@@ -98,14 +115,36 @@ final class Requests {
     void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
             throws IOException {
         RangeBody body = new RangeBody(object, offset, bytes, sink);
-        retries.run(() -> {
-            if (!body.isComplete()) {
+        try {
+            retries.run(() -> {
+                if (body.missing() > 0) {
+                    readMissing(target, body);
+                }
+                return body;
+            }, body::done);
+        } finally {
+            body.end();
+        }
+    }
+
+    private void readMissing(Target target, RangeBody body) throws IOException {
+        try {
+            hedges.run(body.missing(), isSent -> {
+                RangeBody.Request request = body.request();
                 Map<String, String> headers = new TreeMap<>();
-                body.addTo(headers);
-                once("GET", target, headers, body);
-            }
-            return body;
-        }, body::done);
+                request.addTo(headers);
+                once("GET", target, headers, request, phase -> {
+                    body.enter(phase);
+                    if (phase == FetchPhase.FIRST_BYTE) {
+                        body.sent();
+                        isSent.run();
+                    }
+                });
+            });
+        } catch (IOException e) {
+            body.enter(FetchPhase.RETRY);
+            throw e;
+        }
     }
 
     private static <T> BodyHandler<T> answer(String name,
@@ -113,9 +152,14 @@ final class Requests {
         return info -> info.statusCode() == 200 ? body.get() : new Refusal<>(name, info, null);
     }
 
-    /** Sends a request once, and on to where it is redirected. */
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler)
             throws IOException {
+        return once(method, target, headers, handler, _ -> { });
+    }
+
+    /** Sends a request once, and on to where it is redirected. */
+    private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler,
+            Consumer<FetchPhase> phases) throws IOException {
         URI uri = target.uri();
         boolean isAuthorized = true;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
@@ -123,7 +167,7 @@ final class Requests {
             if (isAuthorized) {
                 target.authorization().addTo(method, uri, all);
             }
-            HttpResponse<T> response = exchange(target.name(), request(method, uri, all), handler);
+            HttpResponse<T> response = exchange(target.name(), request(method, uri, all), handler, phases);
             Optional<String> location = redirect(response.statusCode(), response.headers());
             if (location.isEmpty()) {
                 return response;
@@ -171,26 +215,28 @@ final class Requests {
     }
 
     /** Sends one request and waits for the answer's end, as long as it makes progress. */
-    private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler)
-            throws IOException {
+    private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler,
+            Consumer<FetchPhase> phases) throws IOException {
         AtomicLong progress = new AtomicLong();
         BodyHandler<T> watched = info -> watch(info, handler, progress);
-        boolean acquired = false;
-        CompletableFuture<HttpResponse<T>> future = null;
-        try {
-            slots.acquire();
-            acquired = true;
-            future = client.sendAsync(request, watched);
-            return await(name, future, progress);
-        } catch (InterruptedException _) {
-            throw Retries.interrupted();
-        } finally {
-            if (future != null) {
+        phases.accept(FetchPhase.QUEUE);
+        try (RequestSlots.Slot slot = slots.acquire()) {
+            phases.accept(FetchPhase.FIRST_BYTE);
+            CompletableFuture<HttpResponse<T>> future = client.sendAsync(request, watched);
+            try {
+                HttpResponse<T> response = await(name, future, progress);
+                slot.succeeded();
+                return response;
+            } catch (StatusException e) {
+                if (e.isOverload()) {
+                    slot.refused();
+                }
+                throw e;
+            } finally {
                 future.cancel(true);
             }
-            if (acquired) {
-                slots.release();
-            }
+        } catch (InterruptedException _) {
+            throw Retries.interrupted();
         }
     }
 

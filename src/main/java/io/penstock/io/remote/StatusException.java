@@ -25,14 +25,21 @@ final class StatusException extends IOException {
 
     /** How long the server wants to be left alone; zero if it does not say. */
     private final Duration retryAfter;
+    private final int status;
 
-    private StatusException(String message, Duration retryAfter) {
+    private StatusException(String message, int status, Duration retryAfter) {
         super(message);
+        this.status = status;
         this.retryAfter = retryAfter;
     }
 
     Duration retryAfter() {
         return retryAfter;
+    }
+
+    /** Tells whether the server has too many requests. */
+    boolean isOverload() {
+        return status == 429 || status == 503;
     }
 
     /**
@@ -44,7 +51,7 @@ final class StatusException extends IOException {
         Matcher code = S3_ERROR.matcher(body);
         String reason = "status " + status + (code.find() ? " " + code.group(1) : "");
         if (TEMPORARY.contains(status)) {
-            return new StatusException(name + ": " + reason, headers.firstValue("Retry-After")
+            return new StatusException(name + ": " + reason, status, headers.firstValue("Retry-After")
                     .map(StatusException::delay).orElse(Duration.ZERO));
         }
         String region = headers.firstValue(S3Objects.BUCKET_REGION).orElse("");

@@ -2,6 +2,7 @@
 package io.penstock.telemetry.recording;
 
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.BatchAccount.Download;
 
 import java.util.List;
 
@@ -44,6 +45,15 @@ public final class Filling {
     public List<String> parts = List.of();
     /** Time within planned to made spent in each part; the thread's own array, which it writes again. */
     public long[] partNanos = {};
+
+    /** Reads of remote files; if 0, the fields up to {@link #downloadNanos} are meaningless. */
+    public long remoteReads;
+    /** Those that had to wait. */
+    public long waitingReads;
+    /** Their bytes. */
+    public long remoteBytes;
+    /** Time within planned to made spent waiting for remote bytes, in the order of {@link Download}'s components. */
+    public final long[] downloadNanos = new long[Download.PARTS];
 
     /** Whether the batch has an account; set by the accounts, like all fields below. */
     boolean kept;

@@ -67,7 +67,9 @@ final class LoaderTotals implements LoaderProbe {
     LoaderReport report() {
         return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
                 sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
-                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong(), parts());
+                consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong(), parts(),
+                new LoaderReport.Downloads(sum(Total.REMOTE_READS), sum(Total.WAITING_READS), sum(Total.REMOTE_BYTES),
+                        0, 0, 0, 0));
     }
 
     private List<LoaderReport.PartTime> parts() {

@@ -3,6 +3,7 @@ package io.penstock.telemetry.recording;
 
 import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 
+import io.penstock.telemetry.BatchAccount.Download;
 import io.penstock.telemetry.BatchAccount.Making;
 import io.penstock.telemetry.BatchAccount.Usage;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,10 @@ final class MakingTable extends AccountTable {
     /** Voluntary switches in the upper half, involuntary ones in the lower. */
     private static final int SWITCHES = 14;
     private static final int QUEUED = 15;
-    private static final int COLUMNS = 16;
+    /** Reads of remote files; if 0, the columns after it are meaningless. */
+    private static final int REMOTE_READS = 16;
+    private static final int DOWNLOAD = 17;
+    private static final int COLUMNS = DOWNLOAD + Download.PARTS;
 
     MakingTable() {
         super(COLUMNS);
@@ -54,6 +58,10 @@ final class MakingTable extends AccountTable {
             values[row + SWITCHES] = batch.voluntarySwitches << Integer.SIZE | batch.involuntarySwitches;
             values[row + QUEUED] = batch.queuedNanos;
         }
+        values[row + REMOTE_READS] = batch.remoteReads;
+        if (batch.remoteReads > 0) {
+            System.arraycopy(batch.downloadNanos, 0, values, row + DOWNLOAD, Download.PARTS);
+        }
         close(row, batch.sequence);
     }
 
@@ -61,13 +69,19 @@ final class MakingTable extends AccountTable {
         int row = row(index);
         return new Making((int) (values[row + WORKER_AND_SAMPLES] >> Integer.SIZE), values[row + CLAIMED],
                 values[row + SLOT], values[row + PLANNED], values[row + MADE], values[row + READ],
-                values[row + DECODE], values[row + TRANSFORM], usage(row));
+                values[row + DECODE], values[row + TRANSFORM], usage(row), download(row));
     }
 
     private @Nullable Usage usage(int row) {
         return values[row + CPU] == NOT_MEASURED ? null : new Usage(values[row + CPU], values[row + DISK],
                 values[row + FAULTS], values[row + SWITCHES] >> Integer.SIZE, (int) values[row + SWITCHES],
                 values[row + QUEUED]);
+    }
+
+    private @Nullable Download download(int row) {
+        int at = row + DOWNLOAD;
+        return values[row + REMOTE_READS] == 0 ? null
+                : new Download(values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4]);
     }
 
     long epoch(int index) {

@@ -14,7 +14,7 @@ import java.util.Map;
 final class WorkerClocks {
 
     /** The totals. */
-    enum Total { SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES }
+    enum Total { SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES, REMOTE_READS, WAITING_READS, REMOTE_BYTES }
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -31,6 +31,11 @@ final class WorkerClocks {
         add(Total.PLAN_NANOS, batch.plannedAt - batch.slotAt);
         add(Total.COLLATE_NANOS, batch.madeAt - batch.plannedAt);
         add(Total.BYTES, batch.bytes);
+        if (batch.remoteReads > 0) {
+            add(Total.REMOTE_READS, batch.remoteReads);
+            add(Total.WAITING_READS, batch.waitingReads);
+            add(Total.REMOTE_BYTES, batch.remoteBytes);
+        }
         addParts(batch.parts, batch.partNanos);
     }
 

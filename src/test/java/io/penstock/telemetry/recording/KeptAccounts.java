@@ -51,6 +51,13 @@ public final class KeptAccounts {
         filling.readNanos = made.readNanos();
         filling.decodeNanos = made.decodeNanos();
         filling.transformNanos = made.transformNanos();
+        BatchAccount.Download download = made.download();
+        if (download != null) {
+            filling.remoteReads = 1;
+            System.arraycopy(new long[] {download.lockNanos(), download.queueNanos(), download.firstByteNanos(),
+                download.transferNanos(), download.retryNanos()}, 0, filling.downloadNanos, 0,
+                    BatchAccount.Download.PARTS);
+        }
         BatchAccount.Usage usage = made.usage();
         if (usage != null) {
             filling.cpuNanos = usage.cpuNanos();

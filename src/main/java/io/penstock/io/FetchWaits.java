@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io;
+
+import java.util.Arrays;
+
+/** What one thread has read of remote files, and how long it has waited for that, by what it waited for. For it. */
+public final class FetchWaits {
+
+    /** The number of phases. */
+    public static final int PHASES = FetchPhase.values().length;
+
+    private final long[] nanos = new long[PHASES];
+    private long reads;
+    private long waitingReads;
+    private long readBytes;
+
+    /** No reads so far. */
+    public FetchWaits() {
+    }
+
+    /**
+     * Adds to the time of a phase.
+     *
+     * @param phase the phase's ordinal
+     * @param added nanoseconds; negative to take back
+     */
+    public void add(int phase, long added) {
+        nanos[phase] += added;
+    }
+
+    /**
+     * {@return the time of a phase so far, in nanoseconds}
+     *
+     * @param phase the phase's ordinal
+     */
+    public long nanos(int phase) {
+        return nanos[phase];
+    }
+
+    /**
+     * Counts a read.
+     *
+     * @param bytes its bytes
+     * @param isMissing 1 if it has to wait for some of them, otherwise 0
+     */
+    public void read(long bytes, int isMissing) {
+        reads++;
+        waitingReads += isMissing;
+        readBytes += bytes;
+    }
+
+    /** {@return how many reads there were} */
+    public long reads() {
+        return reads;
+    }
+
+    /** {@return how many of them had to wait} */
+    public long waitingReads() {
+        return waitingReads;
+    }
+
+    /** {@return their bytes} */
+    public long readBytes() {
+        return readBytes;
+    }
+
+    /** Forgets everything. */
+    public void reset() {
+        if (reads > 0) {
+            Arrays.fill(nanos, 0);
+            reads = 0;
+            waitingReads = 0;
+            readBytes = 0;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.cache;
+
+import io.penstock.io.RangeFetcher;
+import io.penstock.io.ReadPlan;
+import io.penstock.text.ByteText;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A plan of reads that all processes of the cache see, in a {@link PlanTable}. */
+final class CachePlan implements ReadPlan {
+
+    /** A cache smaller than the window is refused if it fetches each byte so often. */
+    private static final int MOST_FETCHES = 2;
+
+    private final BlockCache cache;
+    private final LiveFile file;
+    private final PlanTable table;
+    private final Map<CachedObject, Long> places = new IdentityHashMap<>();
+    private @Nullable CachedObject last;
+    private long lastPlace;
+    private int epochStart;
+    private int parity;
+    private int lastStep;
+    private long added;
+
+    CachePlan(BlockCache cache, LiveFile file) throws IOException {
+        this.cache = cache;
+        this.file = file;
+        this.table = PlanTable.create(file.path());
+    }
+
+    @Override
+    public void add(RangeFetcher fetcher, long offset, long bytes, long step) {
+        if (bytes > 0 && isOwn(fetcher)) {
+            CachedObject object = (CachedObject) fetcher;
+            long place = place(object);
+            int end = object.blockOf(offset + bytes - 1);
+            for (int block = object.blockOf(offset); block <= end; block++) {
+                table.add(place, block, parity, epochStart, (int) step);
+                added++;
+            }
+            lastStep = (int) step;
+        }
+    }
+
+    private boolean isOwn(RangeFetcher fetcher) {
+        return fetcher == last || fetcher instanceof CachedObject object && object.isOf(cache);
+    }
+
+    private long place(CachedObject object) {
+        if (object != last) {
+            lastPlace = places.computeIfAbsent(object, _ -> {
+                try {
+                    return table.place(object.key(), object.blocks());
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            last = object;
+        }
+        return lastPlace;
+    }
+
+    @Override
+    public void epoch(long step) {
+        epochStart = (int) step;
+        parity ^= 1;
+    }
+
+    @Override
+    public boolean fits() {
+        return dataBytes() <= cache.limitBytes();
+    }
+
+    @Override
+    public boolean isComplete() {
+        for (CachedObject object : places.keySet()) {
+            if (!object.isPresent(0, object.byteSize())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private long dataBytes() {
+        return places.keySet().stream().mapToLong(CachedObject::byteSize).sum();
+    }
+
+    @Override
+    public long blocks() {
+        return places.keySet().stream().mapToLong(CachedObject::blocks).sum();
+    }
+
+    @Override
+    public void check(double times) {
+        long limit = cache.limitBytes();
+        long window = windowBytes();
+        // Some room for what is being fetched.
+        long needed = window + window / 8;
+        if (needed <= limit) {
+            return;
+        }
+        double blockBytes = (double) dataBytes() / blocks();
+        double fetched = added * times * (1 - (double) limit / needed) * blockBytes;
+        if (fetched > (double) MOST_FETCHES * dataBytes()) {
+            throw new IllegalArgumentException("the cache " + cache.folder() + " is too small for this order: it may"
+                    + " hold " + ByteText.of(limit) + ", and the order reads " + ByteText.of(window) + " of "
+                    + ByteText.of(dataBytes()) + " by turns, so that an epoch would fetch about "
+                    + ByteText.of((long) fetched) + "; let it hold " + ByteText.of(needed) + ", shuffle a smaller"
+                    + " window, or use smaller blocks");
+        }
+    }
+
+    /** The most bytes of blocks that are read by turns: of which none waits a quarter of the epoch for its next read. */
+    private long windowBytes() {
+        long[] change = new long[lastStep + 2];
+        places.forEach((object, place) -> {
+            for (int block = 0; block < object.blocks(); block++) {
+                table.addReading(place, block, parity, lastStep / 4, object.length(block), change);
+            }
+        });
+        long now = 0;
+        long most = 0;
+        for (long one : change) {
+            now += one;
+            most = Math.max(most, now);
+        }
+        return most;
+    }
+
+    @Override
+    public void clear() {
+        table.clear();
+        epochStart = 0;
+        parity = 0;
+        added = 0;
+    }
+
+    @Override
+    public void addAll() {
+        places.forEach((object, place) -> {
+            for (int block = 0; block < object.blocks(); block++) {
+                table.add(place, block, parity, 0, 0);
+                table.add(place, block, parity, 0, Integer.MAX_VALUE - 1);
+            }
+        });
+    }
+
+    @Override
+    public boolean fetchAhead(RangeFetcher fetcher, long offset, long bytes, long step) throws IOException {
+        if (bytes > 0 && isOwn(fetcher)) {
+            CachedObject object = (CachedObject) fetcher;
+            int end = object.blockOf(offset + bytes - 1);
+            for (int block = object.blockOf(offset); block <= end; block++) {
+                if (!object.fetchAhead(block, Math.max(0, step - table.reached()))) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void reached(long step) {
+        table.reached(step);
+    }
+
+    @Override
+    public long latencyNanos() {
+        return cache.latencyNanos();
+    }
+
+    @Override
+    public Fetched fetched() {
+        return cache.fetched();
+    }
+
+    @Override
+    public void close() {
+        try {
+            table.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            file.close();
+        }
+    }
+}
