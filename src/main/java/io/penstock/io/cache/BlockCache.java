@@ -384,10 +384,18 @@ public final class BlockCache {
         return new ReadPlan.Fetched(fetchedBytes.sum(), fetchedBlocks.sum(), requests.sum());
     }
 
-    void stored(long bytes, long nanos) {
+    /** The most that may be fetched ahead and not be read yet: it takes the place of what is read again later. */
+    long mostAheadBytes() {
+        return Math.min(limitBytes() / 8, Math.max(limitBytes() / 64, (long) readAheadBlocks * blockBytes));
+    }
+
+    void publish(ObjectFolder.BlockWriter writer, long bytes) throws IOException {
+        eviction.publish(writer, bytes);
         fetchedBytes.add(bytes);
         fetchedBlocks.increment();
-        eviction.stored(bytes);
+    }
+
+    void took(long nanos) {
         times.add(nanos);
     }
 

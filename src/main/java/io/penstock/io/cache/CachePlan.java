@@ -6,12 +6,17 @@ import io.penstock.io.ReadPlan;
 import io.penstock.text.ByteText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A plan of reads that all processes of the cache see, in a {@link PlanTable}. */
 final class CachePlan implements ReadPlan {
+
+    /** What {@link CachedObject#fetchAhead} returns if a block has to wait. */
+    static final long NOT_STARTED = -1;
 
     /** A cache smaller than the window is refused if it fetches each byte so often. */
     private static final int MOST_FETCHES = 2;
@@ -26,6 +31,14 @@ final class CachePlan implements ReadPlan {
     private int parity;
     private int lastStep;
     private long added;
+    /** Whether all files are in the cache, or will be. */
+    private boolean isWhole;
+    /** What was fetched ahead and is not read yet, in the order of its steps. */
+    private final Deque<Ahead> ahead = new ArrayDeque<>();
+    private long aheadBytes;
+
+    private record Ahead(long step, long bytes) {
+    }
 
     CachePlan(BlockCache cache, LiveFile file) throws IOException {
         this.cache = cache;
@@ -115,7 +128,7 @@ final class CachePlan implements ReadPlan {
         }
     }
 
-    /** The most bytes of blocks that are read by turns: of which none waits a quarter of the epoch for its next read. */
+    /** The most bytes of blocks that are read by turns: none waits a quarter of the epoch for its next read. */
     private long windowBytes() {
         long[] change = new long[lastStep + 2];
         places.forEach((object, place) -> {
@@ -135,6 +148,9 @@ final class CachePlan implements ReadPlan {
     @Override
     public void clear() {
         table.clear();
+        ahead.clear();
+        aheadBytes = 0;
+        isWhole = false;
         epochStart = 0;
         parity = 0;
         added = 0;
@@ -142,6 +158,7 @@ final class CachePlan implements ReadPlan {
 
     @Override
     public void addAll() {
+        isWhole = true;
         places.forEach((object, place) -> {
             for (int block = 0; block < object.blocks(); block++) {
                 table.add(place, block, parity, 0, 0);
@@ -156,8 +173,13 @@ final class CachePlan implements ReadPlan {
             CachedObject object = (CachedObject) fetcher;
             int end = object.blockOf(offset + bytes - 1);
             for (int block = object.blockOf(offset); block <= end; block++) {
-                if (!object.fetchAhead(block, Math.max(0, step - table.reached()))) {
+                long started = !isWhole && aheadBytes >= cache.mostAheadBytes() ? NOT_STARTED
+                        : object.fetchAhead(block, Math.max(0, step - table.reached()));
+                if (started == NOT_STARTED) {
                     return false;
+                } else if (started > 0) {
+                    ahead.add(new Ahead(step, started));
+                    aheadBytes += started;
                 }
             }
         }
@@ -167,6 +189,10 @@ final class CachePlan implements ReadPlan {
     @Override
     public void reached(long step) {
         table.reached(step);
+        for (Ahead first = ahead.peek(); first != null && first.step < step; first = ahead.peek()) {
+            aheadBytes -= first.bytes;
+            ahead.remove();
+        }
     }
 
     @Override

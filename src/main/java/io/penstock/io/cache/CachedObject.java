@@ -175,18 +175,19 @@ public final class CachedObject implements RangeFetcher {
     /**
      * Starts fetching a block that is read in so many steps.
      *
-     * @return false if it has to wait until fewer blocks are fetched, or until there is room
+     * @return its bytes, 0 if it is there, or {@link CachePlan#NOT_STARTED} if it has to wait until fewer blocks are
+     *     fetched, or until there is room
      */
-    boolean fetchAhead(int block, long steps) throws IOException {
+    long fetchAhead(int block, long steps) throws IOException {
         if (closed || isUsable(block) || pending.containsKey(block)) {
-            return true;
+            return 0;
         }
         long bytes = table.isPresent(block) ? 0 : table.length(block);
         if (!cache.mayReadAhead() || bytes > 0 && !cache.reserve(bytes, steps)) {
-            return false;
+            return CachePlan.NOT_STARTED;
         }
         Fetch _ = start(block, bytes);
-        return true;
+        return bytes;
     }
 
     /** Fetches blocks and waits for them. */
@@ -288,9 +289,9 @@ public final class CachedObject implements RangeFetcher {
                     cache.makeRoom(object, table.length(block));
                     reserved = table.length(block);
                 }
-                download(block, fetch);
-                cache.stored(reserved, fetch.nanos());
+                download(block, fetch, reserved);
                 reserved = 0;
+                cache.took(fetch.nanos());
             } finally {
                 folder.unlock(block);
             }
@@ -321,7 +322,7 @@ public final class CachedObject implements RangeFetcher {
         }
     }
 
-    private void download(int block, Fetch fetch) throws IOException {
+    private void download(int block, Fetch fetch, long reserved) throws IOException {
         checkOpen();
         try (ObjectFolder.BlockWriter writer = folder.new BlockWriter(block)) {
             reader.read(table.start(block), table.length(block), new ObjectReader.Sink() {
@@ -341,7 +342,8 @@ public final class CachedObject implements RangeFetcher {
                     cache.sent();
                 }
             });
-            writer.publish();
+            writer.flush();
+            cache.publish(writer, reserved);
         }
     }
 

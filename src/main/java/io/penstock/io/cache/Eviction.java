@@ -131,8 +131,11 @@ final class Eviction {
         used = victims.stream().mapToLong(Used::bytes).sum();
         long free = limitBytes - used - reserved;
         // Of the last room, processes may each take a block at the same time.
-        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * bytes;
-        allowance = free < 0 ? free : free / PROCESSES >= bytes ? free / PROCESSES : free >= bytes + margin ? bytes : 0;
+        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * Math.min(bytes, limitBytes);
+        allowance = free < 0 ? free : free / PROCESSES >= bytes ? free / PROCESSES : free - margin >= bytes ? bytes : 0;
+        if (allowance >= bytes) {
+            victims = List.of(); // nothing need go
+        }
         freshBytes = Math.max(limitBytes / FRESH, -free);
         long most = victims.isEmpty() ? 0 : victims.getFirst().steps;
         freshSteps = most - most / FAR;
@@ -177,14 +180,15 @@ final class Eviction {
         reserved -= bytes;
     }
 
-    /** Room was used. */
-    synchronized void stored(long bytes) {
+    /** Makes a block visible, for which there is room: it is never counted twice. */
+    synchronized void publish(ObjectFolder.BlockWriter writer, long bytes) throws IOException {
+        writer.publish();
         reserved -= bytes;
     }
 
     /** Drops blocks until so much is left; returns the bytes dropped. */
     synchronized long trim(long leftBytes) throws IOException {
-        look(0);
+        look(Long.MAX_VALUE);
         freshBytes = Long.MAX_VALUE;
         freshSteps = 0;
         long dropped = drop(used - leftBytes, -1);

@@ -199,7 +199,8 @@ final class ObjectFolder implements AutoCloseable {
             }
         }
 
-        private void flush() throws FileSystemException {
+        /** Writes what it has to the file. */
+        void flush() throws FileSystemException {
             buffer.flip();
             crc.update(buffer.duplicate());
             try {
@@ -212,9 +213,8 @@ final class ObjectFolder implements AutoCloseable {
             }
         }
 
-        /** Makes the block visible to all processes. */
+        /** Makes the block, which was {@linkplain #flush written}, visible to all processes. */
         void publish() throws IOException {
-            flush();
             if (done != table.length(block)) {
                 throw new IOException(data() + ": " + done + " bytes of block " + block + ", expected "
                         + table.length(block));

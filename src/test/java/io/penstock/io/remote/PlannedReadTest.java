@@ -94,7 +94,8 @@ class PlannedReadTest {
     }
 
     private static Sampler windows(int blocks) {
-        long[] starts = LongStream.rangeClosed(0, ROWS / ROWS_IN_BLOCK).map(block -> block * ROWS_IN_BLOCK).toArray();
+        long[] starts = LongStream.rangeClosed(0, ROWS / ROWS_IN_BLOCK).map(block -> block * ROWS_IN_BLOCK)
+                .toArray();
         return Sampler.blockShuffled(starts, (long) blocks * ROWS_IN_BLOCK, 3);
     }
 
@@ -106,7 +107,7 @@ class PlannedReadTest {
                     DataLoader loader = builder(TensorRows.of((TensorStore) store), order, workers).endEpoch(2).open()) {
                 read(loader, order, 2);
                 Downloads downloads = loader.report().downloads();
-                assertEquals(2L * ROWS * ROW, downloads.readBytes());
+                assertTrue(downloads.readBytes() >= 2L * ROWS * ROW, downloads.toString());
                 assertEquals(ROWS, downloads.epochSamples());
                 assertTrue(downloads.waitingReads() < downloads.reads(), downloads.toString());
                 assertEquals(downloads.requests(), downloads.fetchedBlocks());
