@@ -71,7 +71,7 @@ public interface ReadPlan extends AutoCloseable {
      */
     void reached(long step);
 
-    /** {@return how long a fetch takes, at the longest of most; 0 if nothing was fetched yet} */
+    /** {@return how long fetches have taken lately, on average; 0 if nothing was fetched yet} */
     long latencyNanos();
 
     /**

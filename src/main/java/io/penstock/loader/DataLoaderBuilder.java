@@ -258,7 +258,7 @@ public final class DataLoaderBuilder {
      * Bytes of files that are asked for ahead of the workers while they are not in the page cache: of the batches to
      * come, exactly the pages that they will read. 0 reads nothing ahead. Default: as many reads as keep any device
      * busy, at most 8 MiB, and of large batches as many as there are workers. Remote files are fetched ahead by a plan
-     * of the whole epoch, unless this is 0.
+     * of the whole epoch, unless this is 0: opening the loader locates a sample to see whether there are any.
      *
      * @param bytes at least 0
      * @return this
@@ -406,8 +406,8 @@ public final class DataLoaderBuilder {
      *
      * @return the loader, to be closed by the caller
      * @throws IllegalArgumentException if settings contradict each other or are out of bounds, the slots are more than
-     *     the memory of this machine, the collator cannot collate the dataset, or the fields of a batch are not those
-     *     that a stage works on
+     *     the memory of this machine, the collator cannot collate the dataset, the fields of a batch are not those that
+     *     a stage works on, or the cache of remote files is too small for the order
      * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */

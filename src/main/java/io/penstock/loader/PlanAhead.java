@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * when they read which blocks, so that it drops what is read last.
  *
  * <p>How far ahead it fetches follows from how long a fetch takes and how fast batches are claimed: a block is asked
- * for twice that time before it is needed.
+ * for four times that time before it is needed, since some fetches take longer.
  */
 final class PlanAhead implements AutoCloseable {
 
@@ -45,7 +45,7 @@ final class PlanAhead implements AutoCloseable {
     /** Until it is known how long a fetch takes. */
     private static final long FIRST_LEAD = 16;
     private static final long MOST_LEAD = 1 << 14;
-    private static final int MARGIN = 2;
+    private static final int MARGIN = 4;
     private static final long PAUSE_NANOS = 2_000_000;
     /** Between two looks whether anything is missing, if nothing was. */
     private static final long REST_NANOS = 50_000_000;

@@ -143,8 +143,9 @@ class FlightEventsTest {
             recording.enable("penstock.Queue").withPeriod(Duration.ofMillis(20));
             recording.start();
             var rows = new HeldRows(new ByteRows(BATCHES * BATCH_SIZE, 512), beforeRow);
+            // Without read-ahead: a loader that is opened locates a sample, and these hold who locates them.
             try (DataLoader loader = settings.apply(DataLoader.builder(rows).batchSize(BATCH_SIZE).endEpoch(1)
-                    .name("recorded")).open()) {
+                    .readAhead(0).name("recorded")).open()) {
                 for (Batch batch : loader.epoch()) {
                     try (batch) {
                         step.accept(batch);

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
@@ -52,7 +53,6 @@ public final class BlockCache {
     private static final String MARKER_TEXT = "Blocks of remote objects, version 1. See 'penstock cache --help'.\n";
     private static final Set<String> SHARED_FILE_SYSTEMS = Set.of("nfs", "nfs4", "cifs", "smb2", "smb3", "afs",
             "fuse.sshfs", "9p");
-    private static final long PATIENCE_NANOS = 300_000_000_000L;
     private static final Duration LEFTOVER_AGE = Duration.ofHours(1);
 
     private final Path folder;
@@ -62,7 +62,8 @@ public final class BlockCache {
             Thread.ofVirtual().name("penstock-fetch-", 0).factory());
     private final AtomicInteger running = new AtomicInteger();
     private final Eviction eviction;
-    private final FetchTimes times = new FetchTimes();
+    /** A moving mean of how long fetches take. */
+    private final AtomicLong fetchNanos = new AtomicLong();
     private final LongAdder fetchedBytes = new LongAdder();
     private final LongAdder fetchedBlocks = new LongAdder();
     private final LongAdder requests = new LongAdder();
@@ -236,15 +237,7 @@ public final class BlockCache {
 
     /** {@return the names of the objects in the cache, each once} */
     public List<String> names() throws IOException {
-        List<String> names = new ArrayList<>();
-        for (Path version : versionFolders()) {
-            try {
-                names.add(ObjectFolder.object(version).name());
-            } catch (NoSuchFileException _) {
-                // removed
-            }
-        }
-        return names.stream().distinct().toList();
+        return entries().stream().map(entry -> entry.object().name()).distinct().toList();
     }
 
     /**
@@ -352,10 +345,6 @@ public final class BlockCache {
         return running.get() < readAheadBlocks;
     }
 
-    long patienceNanos() {
-        return PATIENCE_NANOS;
-    }
-
     /** Fails if a range can never be there as a whole. */
     void checkFits(RemoteObject object, long bytes) throws IOException {
         eviction.checkFits(object, bytes);
@@ -396,11 +385,11 @@ public final class BlockCache {
     }
 
     void took(long nanos) {
-        times.add(nanos);
+        fetchNanos.updateAndGet(mean -> mean == 0 ? nanos : mean + (nanos - mean) / 8);
     }
 
-    long latencyNanos() {
-        return times.latencyNanos();
+    long fetchNanos() {
+        return fetchNanos.get();
     }
 
     /** Starts a plan of reads; empty where the processes of a node cannot see whether another one lives. */

@@ -197,7 +197,7 @@ final class CachePlan implements ReadPlan {
 
     @Override
     public long latencyNanos() {
-        return cache.latencyNanos();
+        return cache.fetchNanos();
     }
 
     @Override

@@ -30,6 +30,8 @@ public final class CachedObject implements RangeFetcher {
     private static final int KEPT = 2;
     /** One use in so many is noted: which block was used last need not be exact. */
     private static final int NOTE_EVERY = 64;
+    /** How long another process may fetch a block. */
+    private static final long PATIENCE_NANOS = 300_000_000_000L;
     private static final long FIRST_LOOK_MILLIS = 1;
     private static final long LAST_LOOK_MILLIS = 50;
 
@@ -302,16 +304,16 @@ public final class CachedObject implements RangeFetcher {
 
     /**
      * Waits while another process fetches a block. It looks again and again instead of blocking in the kernel, so that
-     * a process that was stopped while it held the lock stops nobody for longer than the cache's patience.
+     * a process that was stopped while it held the lock stops nobody for longer than the patience here.
      */
     private void lock(int block) throws IOException {
-        long deadline = System.nanoTime() + cache.patienceNanos();
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
         long millis = FIRST_LOOK_MILLIS;
         while (!folder.tryLock(block)) {
             if (closed || System.nanoTime() - deadline > 0) {
                 throw new IOException(object.name() + ": at byte " + table.start(block) + ": " + (closed
                         ? "the file was closed" : "another process has been fetching this block for "
-                                + cache.patienceNanos() / 1_000_000_000 + " s (is it stopped?)"));
+                                + PATIENCE_NANOS / 1_000_000_000 + " s (is it stopped?)"));
             }
             try {
                 Thread.sleep(millis);

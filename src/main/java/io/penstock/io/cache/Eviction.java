@@ -131,7 +131,7 @@ final class Eviction {
         used = victims.stream().mapToLong(Used::bytes).sum();
         long free = limitBytes - used - reserved;
         // Of the last room, processes may each take a block at the same time.
-        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * Math.min(bytes, limitBytes);
+        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * bytes;
         allowance = free < 0 ? free : free / PROCESSES >= bytes ? free / PROCESSES : free - margin >= bytes ? bytes : 0;
         if (allowance >= bytes) {
             victims = List.of(); // nothing need go

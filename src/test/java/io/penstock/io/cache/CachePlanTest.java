@@ -151,7 +151,6 @@ class CachePlanTest {
         int least = fetchedAtLeast(reads, cacheBlocks);
         int lru = fetchedByLru(reads, cacheBlocks);
         String all = "fetched " + found + ", at least " + least + ", by LRU " + lru;
-        System.out.println(windowBlocks + " " + share + ": " + all);
         assertTrue(found <= 1.02 * least, all);
         assertTrue(found <= lru, all);
     }
