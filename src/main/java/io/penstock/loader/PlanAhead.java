@@ -193,17 +193,9 @@ final class PlanAhead implements AutoCloseable {
                 try {
                     if (latest != run) {
                         run = latest;
-                        plan.clear();
-                        if (fits) {
-                            plan.addAll();
-                        }
-                        nearBatch = 0;
-                        farBatch = 0;
-                        measuredBatch = 0;
-                        batchNanos = 0;
-                        measuredAt = nanoTime.getAsLong();
+                        restart();
                     }
-                    step(run);
+                    step(latest);
                 } catch (RuntimeException | InternalError e) {
                     if (!closed) {
                         LOG.log(System.Logger.Level.WARNING, "{0}: remote files are not read ahead any more: {1}",
@@ -213,6 +205,19 @@ final class PlanAhead implements AutoCloseable {
                 }
             }
         }
+    }
+
+    private void restart() {
+        plan.clear();
+        if (fits) {
+            plan.addAll();
+        }
+        nearBatch = 0;
+        farBatch = 0;
+        measuredBatch = 0;
+        batchNanos = 0;
+        measuredAt = nanoTime.getAsLong();
+        isComplete = false;
     }
 
     private void step(PlannedRun run) {

@@ -60,7 +60,6 @@ class CrashTest {
                     + " CacheProcessesTest"),
             Map.entry("BlockTable", "none: a cache"),
             Map.entry("BlockCache", "none: a cache"),
-            Map.entry("LiveFile", "none: counts while its process lives"),
             Map.entry("PlanTable", "none: counts while its process lives"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),

@@ -196,7 +196,7 @@ public final class BlockCache {
     public Optional<RemoteObject> find(String name) throws IOException {
         RemoteObject found = null;
         Instant latest = Instant.MIN;
-        for (Path version : folders(objects().resolve(RemoteObject.nameKey(name)))) {
+        for (Path version : versions(objects().resolve(RemoteObject.nameKey(name)), false)) {
             Instant opened = ObjectFolder.opened(version);
             if (opened.isAfter(latest)) {
                 latest = opened;
@@ -270,7 +270,7 @@ public final class BlockCache {
      */
     public long trim(long limitBytes) throws IOException {
         long dropped = eviction.trim(limitBytes);
-        for (Path name : folders(objects())) {
+        for (Path name : versions(objects(), false)) {
             for (Path version : versions(name, true)) {
                 if (ObjectFolder.isLeftover(version)) {
                     removeIfOld(version);
@@ -311,14 +311,10 @@ public final class BlockCache {
     /** The folders of all objects. */
     List<Path> versionFolders() throws IOException {
         List<Path> all = new ArrayList<>();
-        for (Path name : folders(objects())) {
+        for (Path name : versions(objects(), false)) {
             all.addAll(versions(name, false));
         }
         return all;
-    }
-
-    private static List<Path> folders(Path parent) throws IOException {
-        return versions(parent, false);
     }
 
     private static List<Path> versions(Path parent, boolean leftovers) throws IOException {
@@ -394,16 +390,7 @@ public final class BlockCache {
 
     /** Starts a plan of reads; empty where the processes of a node cannot see whether another one lives. */
     Optional<ReadPlan> plan() throws IOException {
-        if (!Posix.AVAILABLE) {
-            return Optional.empty();
-        }
-        LiveFile file = LiveFile.create(plans());
-        try {
-            return Optional.of(new CachePlan(this, file));
-        } catch (IOException | RuntimeException e) {
-            file.close();
-            throw e;
-        }
+        return Posix.AVAILABLE ? Optional.of(new CachePlan(this)) : Optional.empty();
     }
 
     /** The folder of the living processes' plans. */

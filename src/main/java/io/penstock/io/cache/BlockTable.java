@@ -70,45 +70,28 @@ final class BlockTable implements AutoCloseable {
     }
 
     /**
-     * Maps a table.
+     * Maps a table to change it.
      *
      * @throws MalformedStoreException if the file is no table
      */
     static BlockTable open(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            Arena arena = Arena.ofShared();
-            return checked(file, arena, () -> channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena));
-        }
+        return map(file, FileChannel.MapMode.READ_WRITE, Arena.ofShared(), StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
     }
 
     /**
-     * Reads a table as it is now, which is cheaper than to map it. For one thread.
+     * Maps a table to look at it, for one thread.
      *
      * @throws MalformedStoreException if the file is no table
      */
     static BlockTable read(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            Arena arena = Arena.ofConfined();
-            return checked(file, arena, () -> {
-                MemorySegment table = arena.allocate(channel.size(), Long.BYTES);
-                ByteBuffer bytes = table.asByteBuffer();
-                while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-                    // until all is read
-                }
-                return table;
-            });
-        }
+        return map(file, FileChannel.MapMode.READ_ONLY, Arena.ofConfined(), StandardOpenOption.READ);
     }
 
-    /** Brings the bytes of a table. */
-    @FunctionalInterface
-    private interface Bytes {
-        MemorySegment get() throws IOException;
-    }
-
-    private static BlockTable checked(Path file, Arena arena, Bytes bytes) throws IOException {
-        try {
-            MemorySegment table = bytes.get();
+    private static BlockTable map(Path file, FileChannel.MapMode mode, Arena arena, StandardOpenOption... options)
+            throws IOException {
+        try (FileChannel channel = FileChannel.open(file, options)) {
+            MemorySegment table = channel.map(mode, 0, channel.size(), arena);
             long size = table.byteSize();
             if (size >= HEADER_BYTES) {
                 long blockBytes = table.get(ValueLayout.JAVA_LONG, BLOCK_BYTES_AT);

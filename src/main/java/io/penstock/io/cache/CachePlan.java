@@ -22,7 +22,6 @@ final class CachePlan implements ReadPlan {
     private static final int MOST_FETCHES = 2;
 
     private final BlockCache cache;
-    private final LiveFile file;
     private final PlanTable table;
     private final Map<CachedObject, Long> places = new IdentityHashMap<>();
     private @Nullable CachedObject last;
@@ -40,10 +39,9 @@ final class CachePlan implements ReadPlan {
     private record Ahead(long step, long bytes) {
     }
 
-    CachePlan(BlockCache cache, LiveFile file) throws IOException {
+    CachePlan(BlockCache cache) throws IOException {
         this.cache = cache;
-        this.file = file;
-        this.table = PlanTable.create(file.path());
+        this.table = PlanTable.create(cache.plans());
     }
 
     @Override
@@ -211,8 +209,6 @@ final class CachePlan implements ReadPlan {
             table.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } finally {
-            file.close();
         }
     }
 }

@@ -110,28 +110,23 @@ final class Eviction {
         victims = new ArrayList<>();
         next = 0;
         lookedAt = System.nanoTime();
-        int plans;
-        try (NextUses uses = NextUses.of(cache.plans())) {
-            plans = uses.plans();
+        List<PlanTable> plans = PlanTable.live(cache.plans());
+        try {
             for (Path folder : cache.versionFolders()) {
                 try (BlockTable table = BlockTable.read(folder.resolve(BlockTable.NAME))) {
-                    PlanTable.Key key = PlanTable.Key.of(folder);
-                    for (int block = 0; block < table.blocks(); block++) {
-                        if (table.isPresent(block)) {
-                            victims.add(new Used(folder, block, table.length(block), table.lastUse(block),
-                                    uses.stepsUntil(key, block)));
-                        }
-                    }
+                    add(PlanTable.Key.of(folder), folder, table, plans);
                 } catch (NoSuchFileException _) {
                     // removed meanwhile
                 }
             }
+        } finally {
+            PlanTable.closeAll(plans);
         }
         victims.sort(Used.FIRST_TO_GO);
         used = victims.stream().mapToLong(Used::bytes).sum();
         long free = limitBytes - used - reserved;
         // Of the last room, processes may each take a block at the same time.
-        long margin = plans == 0 ? limitBytes / 16 : (plans - 1) * bytes;
+        long margin = plans.isEmpty() ? limitBytes / 16 : (plans.size() - 1) * bytes;
         allowance = free < 0 ? free : free / PROCESSES >= bytes ? free / PROCESSES : free - margin >= bytes ? bytes : 0;
         if (allowance >= bytes) {
             victims = List.of(); // nothing need go
@@ -140,6 +135,18 @@ final class Eviction {
         long most = victims.isEmpty() ? 0 : victims.getFirst().steps;
         freshSteps = most - most / FAR;
         isFresh = true;
+    }
+
+    private void add(PlanTable.Key key, Path folder, BlockTable table, List<PlanTable> plans) {
+        for (int block = 0; block < table.blocks(); block++) {
+            if (table.isPresent(block)) {
+                long steps = PlanTable.NEVER;
+                for (PlanTable plan : plans) {
+                    steps = Math.min(steps, plan.stepsUntil(key, block));
+                }
+                victims.add(new Used(folder, block, table.length(block), table.lastUse(block), steps));
+            }
+        }
     }
 
     /** Drops the next blocks, of those that are read in more steps; returns the bytes dropped. */

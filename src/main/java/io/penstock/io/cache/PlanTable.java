@@ -3,16 +3,25 @@ package io.penstock.io.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.os.SharedFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /**
  * When a plan reads which blocks, in a file that its process maps and writes, and others map and read. All numbers are
@@ -47,7 +56,7 @@ final class PlanTable implements AutoCloseable {
 
         /** The key of an object's folder. */
         static Key of(Path folder) {
-            return new Key(part(folder.getParent()), part(folder));
+            return new Key(part(Objects.requireNonNull(folder.getParent())), part(folder));
         }
 
         private static long part(Path folder) {
@@ -55,52 +64,96 @@ final class PlanTable implements AutoCloseable {
         }
     }
 
+    private final Path path;
+    /** Locked by the process that writes the table, while it lives. */
+    private final SharedFile lock;
     private final FileChannel file;
     private final FileChannel.MapMode mode;
     private final Map<Key, Long> places = new HashMap<>();
     private Arena arena;
     private MemorySegment table;
 
-    private PlanTable(FileChannel file, FileChannel.MapMode mode, long bytes) throws IOException {
-        this.file = file;
+    private PlanTable(Path path, SharedFile lock, FileChannel.MapMode mode, StandardOpenOption... options)
+            throws IOException {
+        this.path = path;
+        this.lock = lock;
         this.mode = mode;
+        this.file = FileChannel.open(path, options);
         this.arena = newArena();
-        this.table = file.map(mode, 0, bytes, arena);
+        this.table = file.map(mode, 0, isWritten() ? FIRST_SIZE : file.size(), arena);
     }
 
-    /** Makes an empty file a table. */
-    static PlanTable create(Path path) throws IOException {
-        PlanTable table = open(path, FileChannel.MapMode.READ_WRITE, FIRST_SIZE);
-        table.set(USED_AT, HEADER_BYTES);
-        return table;
-    }
-
-    /** Reads the table of a living process. */
-    static PlanTable read(Path path) throws IOException {
-        PlanTable table = open(path, FileChannel.MapMode.READ_ONLY, HEADER_BYTES);
-        long used = table.get(USED_AT);
-        table.remap(Math.max(used, HEADER_BYTES));
-        for (long at = HEADER_BYTES; at < used;) {
-            table.places.put(new Key(table.get(at), table.get(at + 8)), at + OBJECT_BYTES);
-            at += OBJECT_BYTES + BLOCK_BYTES * table.get(at + 16);
-        }
-        return table;
-    }
-
-    private static PlanTable open(Path path, FileChannel.MapMode mode, long bytes) throws IOException {
-        FileChannel file = mode == FileChannel.MapMode.READ_ONLY ? FileChannel.open(path, StandardOpenOption.READ)
-                : FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        try {
-            return new PlanTable(file, mode, bytes);
-        } catch (IOException | RuntimeException e) {
-            file.close();
-            throw e;
-        }
+    private boolean isWritten() {
+        return mode == FileChannel.MapMode.READ_WRITE;
     }
 
     /** What is read is read by one thread; what is written may be closed by another one. */
     private Arena newArena() {
-        return mode == FileChannel.MapMode.READ_ONLY ? Arena.ofConfined() : Arena.ofShared();
+        return isWritten() ? Arena.ofShared() : Arena.ofConfined();
+    }
+
+    /** Creates an empty table. */
+    static PlanTable create(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        while (true) {
+            Path path = folder.resolve(Long.toHexString(ThreadLocalRandom.current().nextLong()));
+            try {
+                Files.createFile(path);
+                SharedFile lock = SharedFile.open(path);
+                if (lock.tryExclusive(0) && lock.isCurrent()) {
+                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_WRITE,
+                            StandardOpenOption.READ, StandardOpenOption.WRITE);
+                    table.set(USED_AT, HEADER_BYTES);
+                    return table;
+                }
+                lock.close();
+            } catch (FileAlreadyExistsException | NoSuchFileException _) {
+                // another process took it for one that a dead process left
+            }
+        }
+    }
+
+    /** Reads the tables of living processes; removes the others. */
+    static List<PlanTable> live(Path folder) throws IOException {
+        List<PlanTable> live = new ArrayList<>();
+        List<Path> all;
+        try (Stream<Path> files = Files.list(folder)) {
+            all = files.toList();
+        } catch (NoSuchFileException _) {
+            return live;
+        }
+        for (Path path : all) {
+            try (SharedFile lock = SharedFile.open(path)) {
+                if (!lock.tryExclusive(0)) {
+                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_ONLY,
+                            StandardOpenOption.READ);
+                    table.findPlaces();
+                    live.add(table);
+                } else if (lock.isCurrent()) {
+                    Files.deleteIfExists(path);
+                }
+            } catch (NoSuchFileException _) {
+                // ended meanwhile
+            } catch (IOException | RuntimeException e) {
+                closeAll(live);
+                throw e;
+            }
+        }
+        return live;
+    }
+
+    static void closeAll(List<PlanTable> tables) throws IOException {
+        for (PlanTable table : tables) {
+            table.close();
+        }
+    }
+
+    private void findPlaces() {
+        long used = table.byteSize() < HEADER_BYTES ? 0 : Math.min(get(USED_AT), table.byteSize());
+        for (long at = HEADER_BYTES; at < used;) {
+            places.put(new Key(get(at), get(at + 8)), at + OBJECT_BYTES);
+            at += OBJECT_BYTES + BLOCK_BYTES * get(at + 16);
+        }
     }
 
     private void remap(long bytes) throws IOException {
@@ -228,9 +281,14 @@ final class PlanTable implements AutoCloseable {
         reached(0);
     }
 
+    /** Ends the plan, if it is this process's. */
     @Override
     public void close() throws IOException {
         arena.close();
         file.close();
+        if (isWritten()) {
+            Files.deleteIfExists(path);
+            lock.close();
+        }
     }
 }

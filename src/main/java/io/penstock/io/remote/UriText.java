@@ -27,12 +27,8 @@ final class UriText {
     private static String encode(String text, String kept) {
         StringBuilder encoded = new StringBuilder();
         for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
-            char c = (char) (one & 0xFF);
-            if (c < 0x80 && (Character.isLetterOrDigit(c) || kept.indexOf(c) >= 0)) {
-                encoded.append(c);
-            } else {
-                encoded.append(String.format("%%%02X", (int) c));
-            }
+            boolean stays = one >= 0 && (Character.isLetterOrDigit(one) || kept.indexOf(one) >= 0);
+            encoded.append(stays ? String.valueOf((char) one) : String.format("%%%02X", one));
         }
         return encoded.toString();
     }

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -189,13 +190,16 @@ class CachePlanTest {
         BlockCache cache = cache(16);
         try (CachedObject file = open(cache)) {
             Path plans = Files.createDirectories(cache.plans());
-            try (LiveFile live = LiveFile.create(plans); PlanTable table = PlanTable.create(live.path())) {
+            try (PlanTable table = PlanTable.create(plans)) {
                 table.add(table.place(file.key(), file.blocks()), 7, 0, 0, 1);
-                Files.copy(live.path(), plans.resolve("dead"));
-                try (NextUses uses = NextUses.of(plans)) {
-                    assertEquals(1, uses.plans());
-                    assertEquals(1, uses.stepsUntil(file.key(), 7));
-                    assertEquals(PlanTable.NEVER, uses.stepsUntil(file.key(), 8));
+                try (Stream<Path> files = Files.list(plans)) {
+                    Files.copy(files.findFirst().orElseThrow(), plans.resolve("dead"));
+                }
+                List<PlanTable> live = PlanTable.live(plans);
+                assertEquals(1, live.size());
+                try (PlanTable only = live.getFirst()) {
+                    assertEquals(1, only.stepsUntil(file.key(), 7));
+                    assertEquals(PlanTable.NEVER, only.stepsUntil(file.key(), 8));
                 }
             }
             try (Stream<Path> left = Files.list(plans)) {
@@ -206,8 +210,7 @@ class CachePlanTest {
 
     @Test
     void aBlockIsReadFromItsFirstToItsLastStepInEachOfTwoEpochs() throws IOException {
-        try (LiveFile live = LiveFile.create(folder.resolve("plans"));
-                PlanTable table = PlanTable.create(live.path())) {
+        try (PlanTable table = PlanTable.create(folder.resolve("plans"))) {
             PlanTable.Key key = new PlanTable.Key(1, 2);
             long place = table.place(key, 10);
             for (int step : new int[] {10, 12, 15, 19, 20}) {
