@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
@@ -67,7 +68,10 @@ class ImageDecoderTest {
     @Test
     void anImageOfMorePixelsThanTheLimitIsRefusedBeforeItIsDecoded() throws IOException {
         byte[] png = Files.readAllBytes(Fixtures.path("images/rgb.png"));
-        assertTrue(Decoding.refusal(ImageDecoder.rgb(8, 8).maxPixels(60 * 44 - 1), JPG, png).contains("60x44"));
-        assertEquals(192, Decoding.decode(ImageDecoder.rgb(8, 8).maxPixels(60 * 44), JPG, png).length);
+        ImageFit fit = ImageFit.stretch(8, 8);
+        ImageDecoding decoding = ImageDecoding.rgb();
+        assertTrue(Decoding.refusal(ImageDecoder.of(decoding.maxPixels(60 * 44 - 1), fit), JPG, png)
+                .contains("60x44"));
+        assertEquals(192, Decoding.decode(ImageDecoder.of(decoding.maxPixels(60 * 44), fit), JPG, png).length);
     }
 }
