@@ -26,8 +26,8 @@ import java.util.Set;
  * }</pre>
  *
  * <p>{@code rgb} and {@code gray} decode large JPEGs {@linkplain ImageDecoding#scaled smaller}; {@code of} with a plain
- * {@link ImageDecoding} resizes whole images. Pixels have a {@link PixelFormat}: {@code u8}, not normalized; a transform
- * on the device converts them to floats.
+ * {@link ImageDecoding} resizes whole images. Pixels have a {@link PixelFormat}: {@code u8}, not normalized; a
+ * transform on the device converts them to floats.
  */
 public final class ImageDecoder implements Decoder {
 

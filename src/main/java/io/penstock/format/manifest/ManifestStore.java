@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * range of tokens may be in several of them. It gives the same documents and tokens as the one store that the parts
  * would make if they were merged.
  */
-public final class ManifestStore implements TokenStore, Verifiable {
+final class ManifestStore implements TokenStore, Verifiable {
 
     private static final String CHECKSUM = "manifest digests";
     private static final int BUFFER_BYTES = 1 << 20;
@@ -105,11 +105,6 @@ public final class ManifestStore implements TokenStore, Verifiable {
         if (!found.equals(expected)) {
             throw new MalformedStoreException(index, what + found, expected + ", as the manifest says");
         }
-    }
-
-    /** {@return what the store is made of} */
-    public Manifest manifest() {
-        return manifest;
     }
 
     @Override

@@ -38,21 +38,12 @@ public final class FrameDecoder implements AutoCloseable {
     private ImageHeader header;
     private int orientation;
 
-    /**
-     * Creates a decoder.
-     *
-     * @param decoding how files become pixels
-     */
+    /** Creates a decoder that uses the preferred JPEG library. */
     public FrameDecoder(ImageDecoding decoding) {
         this(decoding, JpegLibrary.preferred());
     }
 
-    /**
-     * Creates a decoder.
-     *
-     * @param decoding how files become pixels
-     * @param jpegLibrary the library that decodes JPEG
-     */
+    /** Creates a decoder that uses a JPEG library. */
     public FrameDecoder(ImageDecoding decoding, JpegLibrary jpegLibrary) {
         this.decoding = decoding;
         format = decoding.format();
@@ -60,11 +51,8 @@ public final class FrameDecoder implements AutoCloseable {
     }
 
     /**
-     * Reads an image's header.
+     * Reads an image's header, from memory as for {@link ImageReader#read}.
      *
-     * @param image native memory that starts with the image; not a file mapping, which might shrink; must stay
-     *     unchanged until the pixels are decoded
-     * @param imageBytes the image's byte size
      * @return the frame to change, which is the whole image, upright if so decoded; the same at every call
      * @throws ImageException if the image is malformed before its pixels, unsupported, or too large
      */
@@ -82,10 +70,8 @@ public final class FrameDecoder implements AutoCloseable {
     }
 
     /**
-     * Decodes the framed part of the current image.
+     * Decodes the framed part of the current image to the frame's height by width by channels, {@code u8}.
      *
-     * @param target the native memory to write, with any content: the frame's height by width by channels, {@code u8}
-     * @param targetOffset the first byte to write
      * @throws ImageException if the image is malformed; the target's content is then undefined
      * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      */
@@ -97,13 +83,7 @@ public final class FrameDecoder implements AutoCloseable {
         decode(resizer.into(target, targetOffset, frame.width, format.channels()));
     }
 
-    /**
-     * Decodes the framed part of the current image.
-     *
-     * @param target takes the rows
-     * @throws ImageException if the image is malformed; some rows may have been taken
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
-     */
+    /** Decodes the framed part of the current image. If that fails, some rows may have been taken. */
     public void decode(PixelRows target) throws ImageException, MissingLibraryException {
         int denominator = decoding.isScaled() && reader.scalesFaster() ? frame.denominator() : 1;
         int width = ImageReader.scaled(header.width, denominator);

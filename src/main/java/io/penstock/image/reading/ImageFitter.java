@@ -15,24 +15,15 @@ public final class ImageFitter implements AutoCloseable {
     private final ImageFit fit;
     private final FrameDecoder decoder;
 
-    /**
-     * Creates a fitter.
-     *
-     * @param fit how images are brought to one size
-     * @param decoder decodes the images; closed with this
-     */
+    /** Creates a fitter that closes the decoder when it is closed. */
     public ImageFitter(ImageFit fit, FrameDecoder decoder) {
         this.fit = fit;
         this.decoder = decoder;
     }
 
     /**
-     * Reads an image.
+     * Reads an image from native memory, not a file mapping, to height by width by channels, {@code u8}.
      *
-     * @param image native memory that starts with the image; not a file mapping, which might shrink
-     * @param imageBytes the image's byte size
-     * @param target the native memory to write, with any content: height by width by channels, {@code u8}
-     * @param targetOffset the first byte to write
      * @throws ImageException if the image is malformed, too large, or of another size than an exact fit requires
      * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      */

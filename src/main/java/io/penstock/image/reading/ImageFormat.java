@@ -19,13 +19,7 @@ public enum ImageFormat {
         this.magic = magic;
     }
 
-    /**
-     * Detects the format.
-     *
-     * @param stored memory that starts with the image
-     * @param storedBytes the image's byte size
-     * @return the format, or null if it is unsupported
-     */
+    /** Detects the format of an image; null if it is unsupported. */
     public static @Nullable ImageFormat of(MemorySegment stored, long storedBytes) {
         if (JPEG.starts(stored, storedBytes)) {
             return JPEG;

@@ -35,12 +35,7 @@ public final class ImageFrame {
     public ImageFrame() {
     }
 
-    /**
-     * Starts with a whole image.
-     *
-     * @param wholeHeight its rows
-     * @param wholeWidth its pixels in a row
-     */
+    /** Starts with a whole image of these rows and columns. */
     public void reset(int wholeHeight, int wholeWidth) {
         imageHeight = wholeHeight;
         imageWidth = wholeWidth;
@@ -62,25 +57,17 @@ public final class ImageFrame {
         cropTop = cropLeft = 0;
     }
 
-    /** {@return the rows of the result} */
+    /** Returns the rows of the result. */
     public int height() {
         return height;
     }
 
-    /** {@return the pixels in a row of the result} */
+    /** Returns the pixels in a row of the result. */
     public int width() {
         return width;
     }
 
-    /**
-     * Crops the result.
-     *
-     * @param row the first row of it
-     * @param column the first column of it
-     * @param rows the rows to keep, at least 1
-     * @param columns the columns to keep, at least 1
-     * @throws IllegalArgumentException if the crop is not inside the result
-     */
+    /** Crops the result to at least one pixel. Throws {@link IllegalArgumentException} if the crop is not inside it. */
     public void crop(int row, int column, int rows, int columns) {
         if (row < 0 || column < 0 || rows < 1 || columns < 1 || row > height - rows || column > width - columns) {
             throw new IllegalArgumentException("a crop of " + rows + " x " + columns + " at " + row + ", " + column
@@ -99,14 +86,7 @@ public final class ImageFrame {
         }
     }
 
-    /**
-     * Resizes the result, unless it was resized before.
-     *
-     * @param rows the new height, at least 1
-     * @param columns the new width, at least 1
-     * @param by how pixels are weighed
-     * @return false if the result was resized before: nothing is changed then
-     */
+    /** Resizes the result. Returns false, and changes nothing, if it was resized before. */
     public boolean resize(int rows, int columns, Resizer.Filter by) {
         if (rows == height && columns == width) {
             return true;

@@ -31,48 +31,44 @@ public final class ImageHeader {
         transparent = false;
     }
 
-    /** {@return the file format} */
+    /** Returns the file format. */
     public ImageFormat format() {
         return format;
     }
 
-    /** {@return the pixels in a stored row, before the orientation is applied; 1 or more} */
+    /** Returns the pixels in a stored row, before the orientation is applied; 1 or more. */
     public int width() {
         return width;
     }
 
-    /** {@return the stored rows, before the orientation is applied; 1 or more} */
+    /** Returns the stored rows, before the orientation is applied; 1 or more. */
     public int height() {
         return height;
     }
 
-    /** {@return the stored channels} */
+    /** Returns the stored channels. */
     public PixelLayout layout() {
         return layout;
     }
 
-    /** {@return the bits of a channel or palette index: 1, 2, 4, 8 or 16} */
+    /** Returns the bits of a channel or palette index: 1, 2, 4, 8 or 16. */
     public int bits() {
         return bits;
     }
 
-    /** {@return the Exif orientation, 1 to 8, or 0 if there is none} */
+    /** Returns the Exif orientation, 1 to 8, or 0 if there is none. */
     public int orientation() {
         return orientation;
     }
 
     /**
-     * {@return whether a color, or palette colors, are transparent (PNG's {@code tRNS}): {@link PixelFormat#RGBA} then
-     * has an alpha that {@link #layout} does not show}
+     * Tells whether a color, or palette colors, are transparent (PNG's {@code tRNS}), which the layout does not show.
      */
     public boolean isTransparent() {
         return transparent;
     }
 
-    /**
-     * {@return the bytes of the pixels from {@link ImageReader#decodeStored}: height by width by channels by 1, or by 2
-     * for 16 bits}
-     */
+    /** Returns the bytes of the pixels from {@link ImageReader#decodeStored}, with 2 a channel for 16 bits. */
     public long storedByteSize() {
         return (long) width * height * layout.channels() * (bits == 16 ? 2 : 1);
     }

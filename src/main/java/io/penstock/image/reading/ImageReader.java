@@ -44,12 +44,7 @@ public final class ImageReader implements AutoCloseable {
         this(JpegLibrary.preferred(), ImageDecoding.DEFAULT_MAX_PIXELS);
     }
 
-    /**
-     * Creates a reader.
-     *
-     * @param jpegLibrary the library that decodes JPEG
-     * @param maxPixels width times height of the largest image accepted
-     */
+    /** Creates a reader of images of at most {@code maxPixels} pixels, width times height. */
     public ImageReader(JpegLibrary jpegLibrary, long maxPixels) {
         this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
         if (maxPixels < 1) {
@@ -58,13 +53,7 @@ public final class ImageReader implements AutoCloseable {
         this.maxPixels = maxPixels;
     }
 
-    /**
-     * The length of a side decoded at a smaller scale.
-     *
-     * @param pixels the side's length
-     * @param denominator 1, 2, 4 or 8
-     * @return the quotient, rounded up
-     */
+    /** Returns the length of a side decoded 1, 2, 4 or 8 times smaller: the quotient, rounded up. */
     public static int scaled(int pixels, int denominator) {
         return Math.ceilDiv(pixels, denominator);
     }
@@ -74,10 +63,8 @@ public final class ImageReader implements AutoCloseable {
      *
      * @param image native memory that starts with the image; not a file mapping, which might shrink; must stay
      *     unchanged until the pixels are decoded
-     * @param imageBytes the image's byte size; bytes after the image's end are ignored
      * @return the header, valid until the next one is read
-     * @throws ImageException if the image is neither a JPEG nor a PNG, is malformed before its pixels, or exceeds the
-     *     limit of pixels
+     * @throws ImageException if the image is neither a JPEG nor a PNG, is malformed before its pixels, or has too many
      */
     public ImageHeader read(MemorySegment image, long imageBytes) throws ImageException {
         Objects.checkFromIndexSize(0, imageBytes, image.byteSize());
@@ -112,13 +99,9 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Decodes the current image as stored, without turning it upright.
+     * Decodes the current image as stored, without turning it upright: height by width by channels, {@code u8}.
      *
-     * @param format the pixel format; writes height by width by {@link PixelFormat#channels}, {@code u8}
-     * @param denominator 1; for a JPEG also 2, 4 or 8, to decode each side that many times smaller,
-     *     {@linkplain #scaled rounded up}, in less time
-     * @param target the native memory to write, with any content
-     * @param targetOffset the first byte to write
+     * @param denominator 1; for a JPEG also 2, 4 or 8, to decode each side that many times smaller in less time
      * @throws ImageException if the image is malformed; the target's content is then undefined
      * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      * @throws IndexOutOfBoundsException if the target is too small
@@ -131,15 +114,9 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Decodes the current image to its stored channels.
-     *
-     * @param target the native memory to write, {@link ImageHeader#storedByteSize} bytes: height by width by the
-     *     channels of {@link ImageHeader#layout}; little-endian {@code u16} for 16 bits, otherwise {@code u8}. Gray of
-     *     fewer than 8 bits is scaled to 0 to 255; palette indices are unchanged
-     * @param targetOffset the first byte to write
-     * @throws ImageException if the image is malformed; the target's content is then undefined
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
-     * @throws IndexOutOfBoundsException if the target is too small
+     * Decodes the current image to its stored channels, {@link ImageHeader#storedByteSize} bytes: {@code u8}, or
+     * little-endian {@code u16} for 16 bits. Gray of fewer than 8 bits is scaled to 0 to 255; palette indices are
+     * unchanged. Throws what {@link #decode} throws.
      */
     public void decodeStored(MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
         decode(null, 1, header.storedByteSize(), target, targetOffset);
@@ -158,12 +135,7 @@ public final class ImageReader implements AutoCloseable {
         }
     }
 
-    /**
-     * Enlarges a part of the current image to what {@link #decode(PixelFormat, int, ImagePart, MemorySegment)} decodes
-     * for it. May change the bytes in a pixel.
-     *
-     * @param part the part that is needed; it is changed
-     */
+    /** Enlarges a part of the current image to what is decoded for it. May change the bytes in a pixel. */
     void cover(PixelFormat format, int denominator, ImagePart part) throws ImageException, MissingLibraryException {
         MemorySegment image = stored();
         if (isJpeg(denominator)) {

@@ -10,15 +10,8 @@ import org.jspecify.annotations.Nullable;
 interface JpegDecoder extends AutoCloseable {
 
     /**
-     * Enlarges a part to what this decoder would decode for it, with the pixels that it is fastest at. The default is
-     * the whole image.
-     *
-     * @param header the image's properties
-     * @param stored native memory that starts with the image
-     * @param storedBytes the image's byte size
-     * @param format the pixel format
-     * @param denominator 1, 2, 4 or 8: how many times smaller to decode each side, rounded up
-     * @param part the part that is needed; it is changed
+     * Enlarges a part to what this decoder would decode for it, with the pixels that it is fastest at: by default the
+     * whole image. {@link #decode} has the parameters.
      */
     default void cover(ImageHeader header, MemorySegment stored, long storedBytes, PixelFormat format,
             int denominator, ImagePart part) throws ImageException {
@@ -27,17 +20,11 @@ interface JpegDecoder extends AutoCloseable {
     }
 
     /**
-     * Decodes to pixels.
+     * Decodes an image whose header was read to pixels.
      *
-     * @param jpeg the contents of the segments
-     * @param header the image's properties
-     * @param stored native memory that starts with the image
-     * @param storedBytes the image's byte size
      * @param format the pixel format; null for the stored channels, CMYK with 255 for full ink
      * @param denominator 1, 2, 4 or 8: how many times smaller to decode each side, rounded up
      * @param part the whole image, or what {@link #cover} made of a part
-     * @param target the native memory to write
-     * @param targetOffset the first byte to write
      */
     void decode(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
             @Nullable PixelFormat format, int denominator, ImagePart part, MemorySegment target, long targetOffset)

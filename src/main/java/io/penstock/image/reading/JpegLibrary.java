@@ -17,12 +17,7 @@ public enum JpegLibrary {
     /** The property that names the library to use: {@code turbojpeg} or {@code jdk}. */
     public static final String PROPERTY = "penstock.jpeg";
 
-    /**
-     * The default library: the one that the property {@value #PROPERTY} names, otherwise the first that is present.
-     *
-     * @return the library
-     * @throws IllegalArgumentException if the property names an unknown library
-     */
+    /** Returns the library that the property {@value #PROPERTY} names, otherwise the first that is present. */
     public static JpegLibrary preferred() {
         String chosen = System.getProperty(PROPERTY, "");
         return switch (chosen.toLowerCase(Locale.ROOT)) {
@@ -33,7 +28,7 @@ public enum JpegLibrary {
         };
     }
 
-    /** {@return whether the library was found} */
+    /** Tells whether the library was found. */
     public boolean isPresent() {
         return switch (this) {
             case TURBOJPEG -> TurboJpeg.isPresent();

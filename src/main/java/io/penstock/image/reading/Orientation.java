@@ -28,27 +28,12 @@ public final class Orientation {
     private Orientation() {
     }
 
-    /**
-     * Whether turning an image upright swaps height and width.
-     *
-     * @param orientation 0 to 8
-     * @return true for 5 to 8
-     */
+    /** Tells whether turning an image of an orientation, 0 to 8, upright swaps height and width. */
     public static boolean isTransposed(int orientation) {
         return orientation >= 5;
     }
 
-    /**
-     * Turns pixels upright.
-     *
-     * @param orientation the stored orientation, 0 to 8
-     * @param source the pixels as stored
-     * @param width pixels in a stored row
-     * @param height stored rows
-     * @param pixelBytes bytes in a pixel
-     * @param target the memory to write, from its first byte on; must not be the source
-     * @param targetOffset the first byte to write
-     */
+    /** Turns pixels, {@code height} stored rows of {@code width}, upright. The target must not be the source. */
     public static void turn(int orientation, MemorySegment source, int width, int height, int pixelBytes,
             MemorySegment target, long targetOffset) {
         boolean transposed = isTransposed(orientation);
@@ -85,12 +70,7 @@ public final class Orientation {
         return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     }
 
-    /**
-     * Sets a part to where a part of the upright image is stored.
-     *
-     * @param width pixels in a stored row
-     * @param height stored rows
-     */
+    /** Sets a part to where a part of the upright image of {@code height} stored rows of {@code width} is stored. */
     static void toStored(int orientation, int left, int top, int columns, int rows, int width, int height,
             ImagePart part) {
         boolean transposed = isTransposed(orientation);
@@ -102,14 +82,14 @@ public final class Orientation {
                 isFromBottom(orientation) ? height - y - storedRows : y, storedColumns, storedRows);
     }
 
-    /** Returns the first upright column of a stored part; {@link #toStored} has the parameters. */
+    /** Returns the first upright column of a stored part. */
     static int uprightLeft(int orientation, ImagePart part, int width, int height) {
         return isTransposed(orientation)
                 ? isFromBottom(orientation) ? height - part.top - part.height : part.top
                 : isFromRight(orientation) ? width - part.left - part.width : part.left;
     }
 
-    /** Returns the first upright row of a stored part; {@link #toStored} has the parameters. */
+    /** Returns the first upright row of a stored part. */
     static int uprightTop(int orientation, ImagePart part, int width, int height) {
         return isTransposed(orientation)
                 ? isFromRight(orientation) ? width - part.left - part.width : part.left
@@ -117,10 +97,8 @@ public final class Orientation {
     }
 
     /**
-     * The orientation in a TIFF structure, as used by Exif. Malformed data counts as none: annotations do not make an
-     * image unreadable.
-     *
-     * @return 1 to 8, or 0 if there is none
+     * Returns the orientation in a TIFF structure, as used by Exif, or 0 if there is none. Malformed data counts as
+     * none: annotations do not make an image unreadable.
      */
     static int ofTiff(MemorySegment stored, long offset, long bytes) {
         if (bytes < TIFF_HEADER_BYTES + Short.BYTES) {

@@ -22,7 +22,7 @@ public enum PixelLayout {
         this.channels = channels;
     }
 
-    /** {@return the values in a pixel, 1 to 4} */
+    /** Returns the values in a pixel, 1 to 4. */
     public int channels() {
         return channels;
     }

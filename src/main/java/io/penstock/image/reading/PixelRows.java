@@ -6,9 +6,8 @@ package io.penstock.image.reading;
 public interface PixelRows {
 
     /**
-     * Takes a row.
+     * Takes a row, numbered from 0.
      *
-     * @param row its number, from 0
      * @param channels the values, 0 to 255, of each channel: an array for each, which may be longer than the row; for
      *     this call only
      */

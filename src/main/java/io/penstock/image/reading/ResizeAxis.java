@@ -28,15 +28,11 @@ final class ResizeAxis {
     boolean mayOverflow;
 
     /**
-     * Computes the weights.
+     * Computes the weights of outputs between two places in the input.
      *
-     * @param by how pixels are weighed
      * @param newSourceSize the pixels that count
      * @param newBoxFrom where the first of the outputs begins, in input pixels
-     * @param newBoxTo where the last of the outputs ends
-     * @param newSize the outputs between the two
-     * @param newStart the first output to compute
-     * @param newPart the outputs to compute
+     * @param newSize the outputs between the two places, of which {@code newPart} from {@code newStart} on are computed
      */
     void set(Resizer.Filter by, int newSourceSize, double newBoxFrom, double newBoxTo, int newSize, int newStart,
             int newPart) {

@@ -89,16 +89,7 @@ public final class Resizer {
     public Resizer() {
     }
 
-    /**
-     * Resizes the framed part of an image.
-     *
-     * @param frame the part and its size
-     * @param source the image, height by width by channels
-     * @param sourceOffset its first byte
-     * @param channels bytes in a pixel, 1 to 4
-     * @param target the memory to write, the frame's height by width by channels
-     * @param targetOffset the first byte to write
-     */
+    /** Resizes the framed part of an image, height by width by 1 to 4 channels, into memory. */
     public void resize(ImageFrame frame, MemorySegment source, long sourceOffset, int channels, MemorySegment target,
             long targetOffset) {
         if (frame.resized || frame.mirrored) {
@@ -115,15 +106,7 @@ public final class Resizer {
         }
     }
 
-    /**
-     * Resizes the framed part of an image.
-     *
-     * @param frame the part and its size
-     * @param source the image, height by width by channels
-     * @param sourceOffset its first byte
-     * @param channels bytes in a pixel, 1 to 4
-     * @param target takes the rows
-     */
+    /** Resizes the framed part of an image, height by width by 1 to 4 channels. */
     public void resize(ImageFrame frame, MemorySegment source, long sourceOffset, int channels, PixelRows target) {
         set(frame, frame.partWidth, 0, frame.partWidth, frame.partHeight, 0, frame.partHeight);
         long rowBytes = (long) frame.imageWidth * channels;
@@ -166,13 +149,9 @@ public final class Resizer {
     /**
      * Resizes as prepared.
      *
-     * @param source the pixels
      * @param at the first byte of the first row and column that are needed
-     * @param rowBytes the distance of two rows
-     * @param pixelBytes the distance of two pixels, 1 to 4
-     * @param channels the channels to read, at most as many
+     * @param pixelBytes the distance of two pixels, 1 to 4; at most as many channels are read
      * @param mirrored whether the columns of the result are in reverse order
-     * @param target takes the rows
      */
     void run(MemorySegment source, long at, long rowBytes, int pixelBytes, int channels, boolean mirrored,
             PixelRows target) {
