@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,6 @@ import org.jspecify.annotations.Nullable;
 final class ManifestStore implements TokenStore, Verifiable {
 
     private static final String CHECKSUM = "manifest digests";
-    private static final int BUFFER_BYTES = 1 << 20;
 
     private final Location file;
     private final Manifest manifest;
@@ -238,10 +238,7 @@ final class ManifestStore implements TokenStore, Verifiable {
 
     @Override
     public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
-        long total = 0;
-        for (ManifestPart part : manifest.parts()) {
-            total += part.tokenBytes() + part.indexBytes();
-        }
+        long total = manifest.parts().stream().mapToLong(part -> part.tokenBytes() + part.indexBytes()).sum();
         long done = 0;
         for (ManifestPart part : manifest.parts()) {
             verify(Manifest.partFile(file, part, ".idx"), part.indexSha256(), faults, progress, done, total);
@@ -253,17 +250,11 @@ final class ManifestStore implements TokenStore, Verifiable {
 
     private void verify(Location partFile, String expected, Consumer<Fault> faults, Progress progress, long before,
             long total) throws IOException {
-        MessageDigest sha256 = Sha256.digest();
-        byte[] chunk = new byte[BUFFER_BYTES];
-        long done = before;
+        AtomicLong done = new AtomicLong(before);
+        String found;
         try (InputStream in = partFile.newInputStream()) {
-            for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
-                sha256.update(chunk, 0, bytes);
-                done += bytes;
-                progress.update(done, total);
-            }
+            found = Sha256.hex(in, bytes -> progress.update(done.addAndGet(bytes), total));
         }
-        String found = Sha256.hex(sha256);
         if (!found.equals(expected)) {
             faults.accept(new Fault(partFile, CHECKSUM, partFile + ": SHA-256 " + found + ", expected " + expected
                     + ", as " + file.name() + " says"));

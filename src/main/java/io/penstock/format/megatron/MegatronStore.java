@@ -118,11 +118,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         return index.documents();
     }
 
-    /**
-     * Returns the number of sequences in all documents.
-     *
-     * @return the count
-     */
+    /** {@return the number of sequences in all documents} */
     public long sequenceCount() {
         return index.sequences();
     }
@@ -159,11 +155,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
                 : (index.pointer(sequence) - index.runStart()) / dtype().byteSize();
     }
 
-    /**
-     * Tells whether each sequence has a mode.
-     *
-     * @return true if the store is multimodal
-     */
+    /** {@return whether each sequence has a mode} */
     public boolean isMultimodal() {
         return index.isMultimodal();
     }

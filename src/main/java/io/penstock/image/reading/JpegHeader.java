@@ -245,9 +245,7 @@ final class JpegHeader {
 
     /**
      * Copies the image without the segments before its first scan that decoding does not need: profiles, thumbnails,
-     * comments.
-     *
-     * @return the number of bytes written
+     * comments. Returns the number of bytes written.
      */
     int copyNeeded(byte[] target) {
         int to = copy(0, 2, target, 0);

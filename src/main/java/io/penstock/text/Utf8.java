@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.tokenize;
+package io.penstock.text;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Checks UTF-8, as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF. */
-final class Utf8 {
+/** Checks and writes UTF-8, as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+public final class Utf8 {
 
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long NOT_ASCII = 0x8080808080808080L;
@@ -15,7 +15,7 @@ final class Utf8 {
     }
 
     /** {@return the index of the first ill-formed sequence, or -1 if there is none} */
-    static int firstIllFormed(byte[] bytes, int from, int end) {
+    public static int firstIllFormed(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end) {
             while (at + Long.BYTES <= end && ((long) WORDS.get(bytes, at) & NOT_ASCII) == 0) {
@@ -34,8 +34,11 @@ final class Utf8 {
         return -1;
     }
 
-    /** The bytes of the character at an index that is not ASCII; 0 if it is ill-formed. */
-    private static int length(byte[] bytes, int at, int end) {
+    /**
+     * {@return the bytes of the character at an index that is not ASCII; 0 if it is ill-formed} Table 3-7 of the Unicode
+     * Standard has the forms.
+     */
+    public static int length(byte[] bytes, int at, int end) {
         int lead = bytes[at] & 0xFF;
         int length = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
         if (length == 0 || at + length > end) {
@@ -56,7 +59,7 @@ final class Utf8 {
     }
 
     /** Writes a character that is no surrogate at an index, and returns the index after it. */
-    static int encode(int character, byte[] to, int index) {
+    public static int encode(int character, byte[] to, int index) {
         int at = index;
         if (character < 0x80) {
             to[at++] = (byte) character;
