@@ -49,7 +49,7 @@ final class WhatIf {
     enum Reading {
         /** It stays. */
         AS_IS,
-        /** The dearest step of the sample maps, and those after it, run on the device, which has the time. */
+        /** The slowest step of the sample maps, and those after it, run on the device, which has the time. */
         DEVICE,
         /** Samples are stored decoded and mapped: workers copy them. */
         OFFLINE,
@@ -75,7 +75,7 @@ final class WhatIf {
                 Reading.AS_IS);
         this.services = services(recording, steps);
         this.limits = limits(recording);
-        this.moved = new PartShares(recording.parts()).fromDearest();
+        this.moved = new PartShares(recording.parts()).fromSlowest();
         this.prepares = Stream.of(services).anyMatch(service -> service.prepare > 0);
         double measured = 0;
         for (Steps.Step step : Steps.steady(steps)) {

@@ -35,8 +35,8 @@ public final class Utf8 {
     }
 
     /**
-     * {@return the bytes of the character at an index that is not ASCII; 0 if it is ill-formed} Table 3-7 of the Unicode
-     * Standard has the forms.
+     * {@return the bytes of the character at an index that is not ASCII; 0 if it is ill-formed} Table 3-7 of the
+     * Unicode Standard has the forms.
      */
     public static int length(byte[] bytes, int at, int end) {
         int lead = bytes[at] & 0xFF;

@@ -133,8 +133,8 @@ public final class FilesStore implements RecordStore {
     }
 
     /**
-     * {@return the classes: the sorted names of the subfolders, whose positions are the values of the column {@code
-     * class}; empty if subfolders are not classes}
+     * {@return the classes: the sorted names of the subfolders; empty if they are not classes} The column {@code class}
+     * has their positions.
      */
     public List<String> classes() {
         return classes;
