@@ -26,17 +26,20 @@ public record ImageFit(Sizing sizing, int height, int width, int shorterSide) {
     /**
      * Checks the sizes.
      *
-     * @throws IllegalArgumentException if a side is less than 1, the image exceeds 2 GiB, or the crop is larger than
-     *     the resized image
+     * @throws IllegalArgumentException if a side is less than 1, the image exceeds 2 GiB, the crop is larger than the
+     *     resized image, or there is a shorter side without a crop
      */
     public ImageFit {
         Objects.requireNonNull(sizing, "sizing");
         if (height < 1 || width < 1 || (long) height * width > Integer.MAX_VALUE / 4) {
             throw new IllegalArgumentException("images of " + width + "x" + height + " pixels");
         }
-        if (sizing == Sizing.SHORTER_SIDE ? shorterSide < Math.max(height, width) : shorterSide != 0) {
+        if (sizing == Sizing.SHORTER_SIDE && shorterSide < Math.max(height, width)) {
             throw new IllegalArgumentException("a crop of " + width + "x" + height
                     + " from images whose shorter side is " + shorterSide);
+        }
+        if (sizing != Sizing.SHORTER_SIDE && shorterSide != 0) {
+            throw new IllegalArgumentException("a shorter side of " + shorterSide + " for " + sizing + ", expected 0");
         }
     }
 

@@ -28,6 +28,18 @@ class ImageDecoderTest {
         assertEquals("m: u8[9,9,1]", ImageDecoder.gray(9, 9).field(Column.bytes("m", "seg.PNG")).toString());
     }
 
+    /** Saved states have these texts in the dataset's fingerprint. */
+    @Test
+    void theTextOfADecoderTellsWhichPixelsItMakes() {
+        ImageFit crop = ImageFit.shorterSide(256, 224, 192);
+        assertEquals("RGB images, stretched to 192x224", ImageDecoder.rgb(224, 192).toString());
+        assertEquals("RGB images, shorter side 256, middle 192x224, upright",
+                ImageDecoder.of(ImageDecoding.rgb().upright().scaled(), crop).toString());
+        assertEquals("GRAY images, shorter side 256, middle 192x224, decoded whole",
+                ImageDecoder.of(ImageDecoding.gray(), crop).toString());
+        assertEquals("GRAY images, exactly 28x28", ImageDecoder.gray(ImageFit.exactly(28, 28)).toString());
+    }
+
     @Test
     void otherImageFormatsAreRefusedByName() {
         for (String encoding : List.of("ppm", "webp", "seg.gif", "tiff")) {

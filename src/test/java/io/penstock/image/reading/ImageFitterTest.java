@@ -116,5 +116,6 @@ class ImageFitterTest {
         assertThrows(IllegalArgumentException.class, () -> ImageFit.stretch(0, 5));
         assertThrows(IllegalArgumentException.class, () -> ImageFit.shorterSide(223, 224, 10));
         assertThrows(IllegalArgumentException.class, () -> ImageFit.exactly(1 << 16, 1 << 16));
+        assertThrows(IllegalArgumentException.class, () -> new ImageFit(ImageFit.Sizing.STRETCH, 5, 5, 5));
     }
 }
