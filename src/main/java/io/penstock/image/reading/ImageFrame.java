@@ -31,10 +31,6 @@ public final class ImageFrame {
     int width;
     boolean mirrored;
 
-    /** Creates a frame of nothing. */
-    public ImageFrame() {
-    }
-
     /** Starts with a whole image of these rows and columns. */
     public void reset(int wholeHeight, int wholeWidth) {
         imageHeight = wholeHeight;

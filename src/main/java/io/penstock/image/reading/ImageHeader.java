@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.image.reading;
 
-import io.penstock.image.PixelFormat;
-
 /**
  * An image's properties, read before its pixels. It belongs to its {@link ImageReader}, which overwrites it for the
  * next image, so reading a header allocates nothing.

@@ -85,10 +85,6 @@ public final class Resizer {
     private int[][] strip = {};
     private byte[] loaded = {};
 
-    /** Creates a resizer. */
-    public Resizer() {
-    }
-
     /** Resizes the framed part of an image, height by width by 1 to 4 channels, into memory. */
     public void resize(ImageFrame frame, MemorySegment source, long sourceOffset, int channels, MemorySegment target,
             long targetOffset) {

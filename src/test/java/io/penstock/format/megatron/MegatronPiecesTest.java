@@ -109,7 +109,7 @@ class MegatronPiecesTest {
     }
 
     private static byte[] bytes(Span span) {
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(JAVA_BYTE);
+        return span.slice().toArray(JAVA_BYTE);
     }
 
     @TestFactory
