@@ -50,8 +50,8 @@ class ApiTest {
     /** Every accessible type of an exported package. */
     private static List<Class<?>> api;
     private static Set<String> exported;
-    /** The names of the classes that services find. */
-    private static Set<String> providers;
+    /** The names of services and of their providers. */
+    private static Set<String> services;
 
     @BeforeAll
     static void findTypes() throws IOException, ClassNotFoundException {
@@ -59,8 +59,8 @@ class ApiTest {
             ModuleDescriptor module = ModuleDescriptor.read(descriptor);
             exported = module.exports().stream().filter(export -> !export.isQualified())
                     .map(ModuleDescriptor.Exports::source).collect(Collectors.toSet());
-            providers = module.provides().stream().flatMap(service -> service.providers().stream())
-                    .collect(Collectors.toSet());
+            services = new HashSet<>(module.uses());
+            module.provides().forEach(service -> services.addAll(service.providers()));
         }
         List<Path> files;
         try (Stream<Path> all = Files.walk(CLASSES.resolve("io"))) {
@@ -129,14 +129,14 @@ class ApiTest {
 
     /**
      * What only the engine uses is in a package that is not exported. Users are told of a type if their documents, the
-     * examples or the integrations name it, or if a signature of such a type does; exceptions and service providers
-     * need no mention.
+     * examples or the integrations name it, or if a signature of such a type does; exceptions, services and their
+     * providers need no mention.
      */
     @Test
     void usersAreToldOfEveryExportedType() throws IOException {
         Set<String> words = wordsOfCode();
         Deque<Class<?>> todo = new ArrayDeque<>(api.stream().filter(type -> words.contains(type.getSimpleName())
-                || Throwable.class.isAssignableFrom(type) || providers.contains(type.getName())).toList());
+                || Throwable.class.isAssignableFrom(type) || services.contains(type.getName())).toList());
         Set<Class<?>> told = new HashSet<>();
         while (!todo.isEmpty()) {
             Class<?> type = todo.pop();

@@ -91,7 +91,7 @@ public final class Span {
     }
 
     /**
-     * {@return the bytes alone: a slice of {@link #segment}} It is an object of its own; loops over samples use the base
+     * {@return the bytes alone: a slice of {@link #segment}} Each call makes an object; loops over samples use the base
      * and the offset.
      *
      * @throws UncheckedIOException if bytes are missing and cannot be fetched; names the file
