@@ -2,6 +2,7 @@
 package io.penstock.format.manifest;
 
 import io.penstock.format.TokenDescription;
+import io.penstock.format.TokenRun;
 import io.penstock.format.megatron.MegatronStore;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
@@ -146,8 +147,7 @@ final class ManifestStore implements TokenStore, Verifiable {
     public void locate(long firstToken, long tokenCount, Span into) {
         int parts = parts(firstToken, tokenCount);
         if (parts != 1) {
-            throw new UnsupportedOperationException(file + ": tokens from " + firstToken + ", " + tokenCount
-                    + " of them, lie in " + parts + " pieces");
+            throw TokenRun.inPieces(file, firstToken, tokenCount, parts);
         }
         locatePart(firstToken, tokenCount, 0, into);
     }
@@ -195,12 +195,8 @@ final class ManifestStore implements TokenStore, Verifiable {
 
     /** The part of a range's first token; the last part for an empty range at the end. */
     private int firstPart(long firstToken, long tokenCount) {
-        long total = tokens.total();
-        if (firstToken < 0 || tokenCount < 0 || tokenCount > total - firstToken) {
-            throw new IndexOutOfBoundsException(file + ": tokens from " + firstToken + ", " + tokenCount
-                    + " of them, are not within the store's 0 to " + total);
-        }
-        return firstToken == total ? stores.size() - 1 : tokens.runOf(firstToken);
+        TokenRun.check(file, firstToken, tokenCount, tokens.total());
+        return firstToken == tokens.total() ? stores.size() - 1 : tokens.runOf(firstToken);
     }
 
     /** {@inheritDoc} It is made of the digests in the manifest, so the names of the parts' files do not matter. */
