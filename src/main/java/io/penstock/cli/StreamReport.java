@@ -97,7 +97,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     /** What to do if workers build batches too slowly. */
     private String advice() {
         return run.loader().parts().stream().max(Comparator.comparingLong(PartTime::nanos))
-                .map(slowest -> "most for " + slowest.name() + ", " + TimeText.millis(perSample(slowest))
+                .map(dearest -> "most for " + dearest.name() + ", " + TimeText.millis(perSample(dearest))
                         + " a sample; try more --workers, the device, or 'penstock convert' beforehand")
                 .orElse("try more --workers or a narrower --tokens-as");
     }

@@ -135,30 +135,30 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         PartShares parts = new PartShares(facts.recording.parts());
         for (StageRule rule : STAGES) {
             double share = facts.share(rule.cause);
-            Optional<PartTime> slowest = rule.stage == Stage.TRANSFORM ? parts.slowest()
-                    : rule.stage == Stage.DECODE ? parts.slowestWithDecoding() : Optional.empty();
-            if (share >= StepRules.INFO_SHARE && slowest.isPresent()) {
-                steps(rule, share, slowest.get());
+            Optional<PartTime> dearest = rule.stage == Stage.TRANSFORM ? parts.dearest()
+                    : rule.stage == Stage.DECODE ? parts.dearestWithDecoding() : Optional.empty();
+            if (share >= StepRules.INFO_SHARE && dearest.isPresent()) {
+                steps(rule, share, dearest.get());
             } else {
                 find(rule.verdict, share, rule.summary, rule.action, evidence(rule.stage));
             }
         }
     }
 
-    /** Names the slowest step, and what it would give not to have it in the workers; only steps run on the device. */
-    private void steps(StageRule rule, double share, PartTime slowest) {
+    /** Names the dearest step, and what it would give not to have it in the workers; only steps run on the device. */
+    private void steps(StageRule rule, double share, PartTime dearest) {
         PartShares parts = new PartShares(facts.recording.parts());
-        double ofWork = parts.share(slowest);
-        boolean isStep = parts.slowest().filter(slowest::equals).isPresent();
+        double ofWork = parts.share(dearest);
+        boolean isStep = parts.dearest().filter(dearest::equals).isPresent();
         WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
         double device = isStep ? gain(whatIf, WhatIf.Reading.DEVICE) : Double.NaN;
         double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
         Map<String, @Nullable Object> evidence = evidence(rule.stage);
-        evidence.putAll(Json.members("dearest_step", slowest.name(), "dearest_step_share", ofWork,
+        evidence.putAll(Json.members("dearest_step", dearest.name(), "dearest_step_share", ofWork,
                 "gain_on_device", device, "gain_offline", offline));
-        find(rule.verdict, share, rule.summary + "; " + slowest.name() + " is " + NumberText.percent(ofWork)
+        find(rule.verdict, share, rule.summary + "; " + dearest.name() + " is " + NumberText.percent(ofWork)
                 + " of the work on a sample",
-                (isStep ? "Run " + slowest.name() + " and what follows it on the device (" + NumberText.percent(device)
+                (isStep ? "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
                         + " more samples/s), write" : "Write") + " augmented samples once with 'penstock convert"
                         + " --augment' (" + NumberText.percent(offline) + " more samples/s), or use more workers if"
                         + " cores are free.", evidence);

@@ -20,14 +20,14 @@ record PartShares(List<PartTime> parts) {
     }
 
     /** The step of a map that takes the most time; empty if no map tells its steps. */
-    Optional<PartTime> slowest() {
+    Optional<PartTime> dearest() {
         return parts.stream().filter(part -> part.nanos() > 0 && !part.name().startsWith(DECODE))
                 .max(Comparator.comparingLong(PartTime::nanos));
     }
 
     /** The part that takes the most time, where a map tells its steps. */
-    Optional<PartTime> slowestWithDecoding() {
-        return slowest().isEmpty() ? Optional.empty() : parts.stream().max(Comparator.comparingLong(PartTime::nanos));
+    Optional<PartTime> dearestWithDecoding() {
+        return dearest().isEmpty() ? Optional.empty() : parts.stream().max(Comparator.comparingLong(PartTime::nanos));
     }
 
     /** A part's share of the time of all. */
@@ -35,9 +35,9 @@ record PartShares(List<PartTime> parts) {
         return part.nanos() / nanos(parts);
     }
 
-    /** The share from the slowest step on: what runs on the device if that step does. */
-    double fromSlowest() {
-        return slowest().map(part -> nanos(parts.subList(parts.indexOf(part), parts.size())) / nanos(parts))
+    /** The share from the dearest step on: what runs on the device if that one does. */
+    double fromDearest() {
+        return dearest().map(part -> nanos(parts.subList(parts.indexOf(part), parts.size())) / nanos(parts))
                 .orElse(0.0);
     }
 

@@ -49,7 +49,7 @@ final class WhatIf {
     enum Reading {
         /** It stays. */
         AS_IS,
-        /** The slowest step of the sample maps, and those after it, run on the device, which has the time. */
+        /** The dearest step of the sample maps, and those after it, run on the device, which has the time. */
         DEVICE,
         /** Samples are stored decoded and mapped: workers copy them. */
         OFFLINE,
@@ -68,14 +68,23 @@ final class WhatIf {
     private record Limits(double coreNanos, double storageNanos) {
     }
 
-    /** Prepares the replay of a recording with these steps. */
+    /**
+     * Prepares the replay.
+     *
+     * @param recording the recording
+     */
+    WhatIf(Recording recording) {
+        this(recording, Steps.of(recording));
+    }
+
+    /** For a recording whose steps are already computed. */
     WhatIf(Recording recording, List<Steps.Step> steps) {
         var settings = recording.settings();
         this.present = new Setting(settings.workers(), settings.memory().hostSlots(), settings.memory().deviceSlots(),
                 Reading.AS_IS);
         this.services = services(recording, steps);
         this.limits = limits(recording);
-        this.moved = new PartShares(recording.parts()).fromSlowest();
+        this.moved = new PartShares(recording.parts()).fromDearest();
         this.prepares = Stream.of(services).anyMatch(service -> service.prepare > 0);
         double measured = 0;
         for (Steps.Step step : Steps.steady(steps)) {

@@ -31,10 +31,6 @@ class WhatIfTest {
         return scenario;
     }
 
-    private static WhatIf of(Recording recording) {
-        return new WhatIf(recording, Steps.of(recording));
-    }
-
     @Test
     void predictsWhatOtherSettingsDoWithinFivePercent() {
         long seed = System.nanoTime();
@@ -47,7 +43,7 @@ class WhatIfTest {
             Recording recording = random(costs, workers, workers + 4, deviceSlots).play();
             int other = 1 + random.nextInt(6);
             int slots = other + 1 + random.nextInt(12);
-            Prediction prediction = of(recording).predict("other",
+            Prediction prediction = new WhatIf(recording).predict("other",
                     new WhatIf.Setting(other, slots, deviceSlots, WhatIf.Reading.AS_IS));
             double actual = samplesPerSecond(random(costs, other, slots, deviceSlots));
             assertTrue(prediction.trusted(), prediction.toString());
@@ -61,7 +57,7 @@ class WhatIfTest {
         var scenario = new Scenario();
         scenario.decode = _ -> 8_000;
         Recording recording = scenario.play();
-        Prediction first = of(recording).predictions().getFirst();
+        Prediction first = new WhatIf(recording).predictions().getFirst();
         assertEquals("none", first.change());
         assertEquals(0, first.gain());
         assertTrue(first.errorShare() < 0.01, first.toString());
@@ -80,7 +76,7 @@ class WhatIfTest {
                                 account.making().madeAt() - 30_000_000, account.making().madeAt() - 30_000_000,
                                 account.making().madeAt(), 0, 0, 0, null),
                         null, account.taking())).toList(), List.of(), null, played.machine(), List.of());
-        Prediction first = of(strange).predictions().getFirst();
+        Prediction first = new WhatIf(strange).predictions().getFirst();
         assertFalse(first.trusted(), first.toString());
         assertTrue(SummaryText.of(Diagnoses.summary(strange)).contains("not trusted"));
     }
@@ -91,7 +87,7 @@ class WhatIfTest {
         storage.read = _ -> 8_000;
         storage.blocked = _ -> 7_900;
         storage.diskBytes = _ -> 1 << 20;
-        Prediction four = of(storage.play()).predict("workers 4",
+        Prediction four = new WhatIf(storage.play()).predict("workers 4",
                 new WhatIf.Setting(4, 12, 0, WhatIf.Reading.AS_IS));
         assertEquals("storage", four.limit(), four.toString());
         assertTrue(four.gain() < 0.1, four.toString());
@@ -99,7 +95,7 @@ class WhatIfTest {
         cores.workers = 7;
         cores.hostSlots = 16;
         cores.decode = _ -> 40_000;
-        Prediction many = of(cores.play()).predict("workers 16",
+        Prediction many = new WhatIf(cores.play()).predict("workers 16",
                 new WhatIf.Setting(16, 40, 0, WhatIf.Reading.AS_IS));
         assertEquals("cores", many.limit(), many.toString());
         assertEquals(8.0 / 7 - 1, many.gain(), 0.03, many.toString());
