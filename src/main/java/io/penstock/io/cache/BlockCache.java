@@ -338,7 +338,7 @@ public final class BlockCache {
     }
 
     boolean mayReadAhead() {
-        return running.get() < readAheadBlocks;
+        return running.get() < Math.min(readAheadBlocks, Math.max(1, mostAheadBytes() / blockBytes));
     }
 
     /** Fails if a range can never be there as a whole. */

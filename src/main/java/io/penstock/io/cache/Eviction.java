@@ -31,6 +31,8 @@ final class Eviction {
     private static final int FAR = 64;
     /** What is fetched ahead can wait so long until all blocks are looked at again. */
     private static final long LOOK_NANOS = 20_000_000;
+    private static final long WAIT_MILLIS = 1000;
+    private static final int MOST_WAITS = 60;
 
     private final BlockCache cache;
     private final long limitBytes;
@@ -65,15 +67,27 @@ final class Eviction {
     }
 
     /**
-     * Makes room for a block that is about to be stored.
+     * Makes room for a block that is about to be stored; waits until others are stored that may then be dropped.
      *
      * @throws FileSystemException if open files keep too much
      */
     synchronized void makeRoom(RemoteObject object, long bytes) throws IOException {
-        if (!reserve(bytes, -1)) {
+        for (int waits = 0; !reserve(bytes, -1); waits++) {
+            if (reserved > 0 && waits < MOST_WAITS) {
+                awaitChange(object);
+                continue;
+            }
             throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes) + " in the cache "
                     + cache.folder() + ": its limit is " + ByteText.of(limitBytes) + ", and open files keep "
                     + ByteText.of(used) + " of it; raise the limit");
+        }
+    }
+
+    private void awaitChange(RemoteObject object) throws IOException {
+        try {
+            wait(WAIT_MILLIS);
+        } catch (InterruptedException e) {
+            throw new IOException(object.name() + ": interrupted", e);
         }
     }
 
@@ -185,12 +199,14 @@ final class Eviction {
     synchronized void notStored(long bytes) {
         allowance += bytes;
         reserved -= bytes;
+        notifyAll();
     }
 
     /** Makes a block visible, for which there is room: it is never counted twice. */
     synchronized void publish(ObjectFolder.BlockWriter writer, long bytes) throws IOException {
         writer.publish();
         reserved -= bytes;
+        notifyAll();
     }
 
     /** Drops blocks until so much is left; returns the bytes dropped. */
