@@ -18,6 +18,8 @@ SET(sim_set_device_bytes, int64_t, sim_device_bytes)
 SET(sim_set_pinned_bytes, int64_t, sim_pinned_bytes)
 SET(sim_set_bytes_per_micro, int64_t, sim_bytes_per_micro)
 SET(sim_set_latency_micros, int64_t, sim_latency_micros)
+/* The device's clock; -1 goes back to the machine's. */
+SET(sim_set_now_nanos, int64_t, sim_now_nanos)
 /* Holds copies to devices back: those that start read their source, and go on when this is 0 again. */
 SET(sim_set_held, int, sim_held)
 

@@ -293,6 +293,26 @@ int cudaEventRecord(void *handle, void *stream_handle) {
     sim_log("record, stream %d", stream->place);
     LEAVE(SUCCESS);
 }
+
+/* The time may be asked for once the host has seen both marks, the later one last. */
+int cudaEventElapsedTime(float *millis, void *from_handle, void *to_handle) {
+    ENTER();
+    OPEN(from, sim_handle(EVENT, from_handle), from_handle);
+    OPEN(to, sim_handle(EVENT, to_handle), to_handle);
+    if (sim_fault[to->device]) LEAVE(sim_fault[to->device]);
+    if (from->device != to->device || (from->flags | to->flags) & 2 || from->place < 0 || to->place < 0) {
+        LEAVE(INVALID_HANDLE);
+    }
+    if (!sim_seen(from) || !sim_seen(to)) {
+        sim_violation("cudaEventElapsedTime: the host has not seen both events reached");
+        LEAVE(NOT_READY);
+    }
+    if (from->place == to->place && from->number > to->number) {
+        sim_violation("cudaEventElapsedTime: the first event was recorded behind the second");
+    }
+    *millis = (sim_ended_at(to->place, to->number) - sim_ended_at(from->place, from->number)) / 1e6f;
+    LEAVE(SUCCESS);
+}
 #endif
 
 /* ---- errors ---- */

@@ -191,6 +191,7 @@ void sim_reset(void) {
     sim_pinned_bytes = (size_t) 1 << 40;
     sim_bytes_per_micro = sim_latency_micros = 0;
     sim_held = 0;
+    sim_now_nanos = -1;
     sim_copies_begun = sim_copies_ended = 0;
     pthread_cond_broadcast(&sim_changed);
     pthread_mutex_unlock(&sim_lock);

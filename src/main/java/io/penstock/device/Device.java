@@ -132,6 +132,17 @@ public interface Device extends AutoCloseable {
     DeviceEvent openEvent(EventWait wait);
 
     /**
+     * Opens an event that also notes when the device reached its mark, for {@link DeviceEvent#nanosSince}. Recording
+     * and waiting for it may cost the device a little more than for an event without a time.
+     *
+     * @param wait how a thread waits in {@link DeviceEvent#synchronize()}
+     * @return the event, which the caller closes
+     * @throws IllegalStateException if the device is closed
+     * @throws DeviceException if the device reports an error
+     */
+    DeviceEvent openTimedEvent(EventWait wait);
+
+    /**
      * Wraps an event that the caller owns, to wait for it: a {@code cudaEvent_t}, for example the trainer's, or an open
      * event of this host device. Closing the view does not close the event; the owner keeps it open while the view is
      * in use.

@@ -83,10 +83,15 @@ final class Attribution {
 
     /** When the trainer's thread stops waiting for the bytes; if it passed a stream, the stream waits instead. */
     private static long arrivedAt(BatchAccount account, Copying copied) {
-        if (account.taking().exposedNanos() >= 0) {
+        if (hasStream(account)) {
             return copied.submittedAt();
         }
         return copied.arrivedAt() >= 0 ? copied.arrivedAt() : account.taking().takenAt();
+    }
+
+    /** Whether the trainer is known to have passed a stream. */
+    static boolean hasStream(BatchAccount account) {
+        return account.onDevice() != null && account.onDevice().exposedNanos() >= 0;
     }
 
     /** When the device slot's previous batch was closed. */

@@ -128,6 +128,9 @@ final class Course {
         parts.leases.begin();
         Lease lease = null;
         try {
+            if (stream != null) {
+                delivery.ask(nextBatch, stream);
+            }
             if (inline) {
                 fillInline();
             }

@@ -7,6 +7,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
@@ -60,6 +61,7 @@ public final class DataLoaderBuilder {
     String name = LoaderDefaults.NAME;
     Role role = Role.TRAIN;
     boolean accounts = true;
+    boolean deviceClock;
     Duration patience = LoaderDefaults.PATIENCE;
     /** What accounts tell the time by. */
     LongSupplier nanoTime = Telemetry.MACHINE_TIME;
@@ -372,6 +374,20 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder withoutAccounts() {
         this.accounts = false;
+        return this;
+    }
+
+    /**
+     * Times by the device's clock, where batches are copied: the copies and the stages, and of batches that are
+     * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream stalled for them and then
+     * worked. The accounts then have these times, some batches later, and a diagnosis judges by them. Nothing waits for
+     * them. They cost two more events a batch, one of them on the trainer's thread, which is why they are off by
+     * default; without accounts nothing is timed.
+     *
+     * @return this
+     */
+    public DataLoaderBuilder withDeviceClock() {
+        this.deviceClock = true;
         return this;
     }
 

@@ -170,7 +170,8 @@ final class LoaderParts {
     }
 
     private Telemetry openTelemetry(boolean copies) {
-        var identity = new LoaderIdentity(settings.name, device.name(), settings.workers, copies);
+        var identity = new LoaderIdentity(settings.name, device.name(), settings.workers, copies,
+                copies && settings.deviceClock);
         VerifiedReads reads = verified;
         LongSupplier verifiedBytes = reads == null ? () -> 0 : reads::verifiedBytes;
         return opened.add(settings.accounts
@@ -199,7 +200,8 @@ final class LoaderParts {
     private Delivery openDelivery(BatchSampler batches, boolean copies, LateBatch late) {
         Delivery made = copies
                 ? new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
-                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name)
+                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name,
+                        settings.accounts && settings.deviceClock)
                 : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);

@@ -130,14 +130,14 @@ final class Scenario {
             }
             Copying copying = deviceSlots == 0 ? null
                     : new Copying(at.applyAsLong(row[4]), at.applyAsLong(row[4] + Math.min(10, copy.applyAsLong(i))),
-                            at.applyAsLong(row[5]), BatchAccount.NOT_MEASURED);
+                            at.applyAsLong(row[5]));
             accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
                     new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
                             at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,
                             transform.applyAsLong(i) * MICRO, usage),
                     copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
-                            at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, BatchAccount.NOT_MEASURED,
-                            readyBatches, hostSlots - readyBatches)));
+                            at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, readyBatches,
+                            hostSlots - readyBatches), null));
         }
         return accounts;
     }

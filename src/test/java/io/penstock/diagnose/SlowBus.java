@@ -52,6 +52,11 @@ record SlowBus(Device device, Runnable delay) implements Device {
     }
 
     @Override
+    public DeviceEvent openTimedEvent(EventWait wait) {
+        return device.openTimedEvent(wait);
+    }
+
+    @Override
     public DeviceEvent event(long handle) {
         return device.event(handle);
     }

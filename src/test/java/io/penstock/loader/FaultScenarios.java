@@ -38,7 +38,7 @@ final class FaultScenarios {
                 CudaSimulator.reset();
                 try (Device device = Device.cuda(0)) {
                     CudaSimulator.failAfter(call, FAULT, failures, 1);
-                    try (DataLoader loader = loader(device, 1).open()) {
+                    try (DataLoader loader = loader(device, 1).withDeviceClock().open()) {
                         loader.next().close();
                     } catch (DeviceException e) {
                         assertEquals(call, e.call());
@@ -65,7 +65,7 @@ final class FaultScenarios {
     static void whateverFailsWhileRunningEndsTheLoaderByItsName() {
         int ended = 0;
         for (String call : List.of("cudaMemcpyAsync", "cudaEventRecord", "cudaStreamWaitEvent", "cudaEventQuery",
-                "cudaEventSynchronize")) {
+                "cudaEventSynchronize", "cudaEventElapsedTime")) {
             for (int skip = 0; skip < 40; skip += 1 + skip / 4) {
                 for (int workers : new int[] {0, 2}) {
                     for (long times : new long[] {1, Long.MAX_VALUE}) {
@@ -85,7 +85,7 @@ final class FaultScenarios {
         try (Device device = Device.cuda(0); DeviceStream trainer = device.openStream("trainer")) {
             device.makeCurrent();
             CudaSimulator.failAfter(call, FAULT, skip, times);
-            DataLoader loader = loader(device, workers).open();
+            DataLoader loader = loader(device, workers).withDeviceClock().open();
             RuntimeException error = null;
             try (loader) {
                 for (int i = 0; i < 24; i++) {

@@ -57,6 +57,10 @@ public final class MutantScenarios {
     private static final List<Mutant> MUTANTS = List.of(
             new Mutant("the E_host query is dropped", "slots.CopyThread", "retire", "isComplete", -1, Instead.TRUE,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
+            new Mutant("times are read before the copy behind them has ended", "slots.CopyThread", "retire",
+                    "isComplete", -1, Instead.TRUE, "theDevicesClockTellsWhatEachBatchTook"),
+            new Mutant("times are read before the trainer's work is known to have ended", "slots.CopyThread",
+                    "waitForReaders", "waitFor", -1, Instead.NOTHING, "theDevicesClockTellsWhatEachBatchTook"),
             new Mutant("E_host is not waited for on a move", "slots.CopyThread", "retireAll", "synchronize", -1,
                     Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
             new Mutant("E_host is not recorded", "slots.CopyThread", "copy", "record", -1, Instead.NOTHING,
@@ -111,7 +115,8 @@ public final class MutantScenarios {
         for (Mutant mutant : MUTANTS) {
             Loader loader = new Loader(mutant);
             List<Method> scenarios = new ArrayList<>();
-            for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios")) {
+            for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios",
+                    "ClockScenarios")) {
                 scenarios.addAll(Scenarios.of(loader.loadClass(Loader.PACKAGE + name)));
             }
             Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))

@@ -107,6 +107,11 @@ final class CudaDevice implements Device {
     }
 
     @Override
+    public DeviceEvent openTimedEvent(EventWait wait) {
+        return resources.open(() -> CudaEvent.openTimed(this, wait));
+    }
+
+    @Override
     public DeviceEvent event(long handle) {
         resources.requireOpen();
         return CudaEvent.view(this, handle);

@@ -43,7 +43,7 @@ record CudaLibrary(Path path, int version) {
     /** Every function that this package calls. */
     static final List<String> FUNCTIONS = List.of(
             "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId", "cudaDriverGetVersion", "cudaEventCreateWithFlags",
-            "cudaEventDestroy", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize", "cudaFree",
+            "cudaEventDestroy", "cudaEventElapsedTime", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize", "cudaFree",
             "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
             "cudaGetErrorName", "cudaGetErrorString", "cudaHostAlloc", "cudaLaunchKernel", "cudaLibraryGetKernel",
             "cudaLibraryLoadData", "cudaLibraryUnload", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",

@@ -90,6 +90,15 @@ public final class CudaSimulator {
         call("sim_set_latency_micros", null, slowness * latencyMicros);
     }
 
+    /**
+     * Sets the device's clock. From now on work takes the time that the test has said by this clock, and none really.
+     *
+     * @param nanos from 0; -1 goes back to the machine's clock
+     */
+    public static void setNow(long nanos) {
+        call("sim_set_now_nanos", null, nanos);
+    }
+
     /** Holds copies to devices back while they read their source, or lets them go on. */
     public static void holdCopies(boolean hold) {
         call("sim_set_held", null, hold ? 1 : 0);

@@ -55,8 +55,8 @@ class ChromeTraceTest {
             accounts.add(new BatchAccount(s, s / 50, s % 50 == 0, 32, 65_600,
                     new BatchAccount.Making(worker, claimed, slot, planned, made, 1000, -1, -1,
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0)),
-                    copies ? new BatchAccount.Copying(submit, copier, arrived, -1) : null,
-                    new BatchAccount.Taking(trainer, taken, closed[s], -1, -1, 2, 3)));
+                    copies ? new BatchAccount.Copying(submit, copier, arrived) : null,
+                    new BatchAccount.Taking(trainer, taken, closed[s], -1, 2, 3), null));
             trainer = closed[s] + random.nextLong(10_000);
         }
         var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",

@@ -18,7 +18,7 @@ public final class KeptAccounts {
      * @return what is read; what only a device could tell is not measured
      */
     public static List<BatchAccount> of(List<BatchAccount> played, boolean copies) {
-        var accounts = new AccountBook(copies);
+        var accounts = new AccountBook(copies, copies);
         for (BatchAccount account : played) {
             long sequence = account.sequence();
             accounts.made(filling(account));
