@@ -8,6 +8,7 @@ import io.penstock.loader.Role;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
@@ -36,6 +37,8 @@ final class Scenario {
     int rank;
     int worldSize = 1;
     boolean pinned = true;
+    /** Whether the device's clock is read: the trainer's stream then stalls and works as its thread does. */
+    boolean timed;
     ReadMode readMode = ReadMode.PREAD;
     int batchesPerEpoch = Integer.MAX_VALUE;
     int samples = 32;
@@ -137,7 +140,11 @@ final class Scenario {
                             transform.applyAsLong(i) * MICRO, usage),
                     copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
                             at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, readyBatches,
-                            hostSlots - readyBatches), null));
+                            hostSlots - readyBatches),
+                    !timed ? null : new OnDevice(copy.applyAsLong(i) * MICRO, 0,
+                            Math.max(0, row[4] - requested[i]) * MICRO, (row[6] - requested[i]) * MICRO,
+                            (closed[i] - row[6]) * MICRO, i == batches - 1 ? BatchAccount.NOT_MEASURED
+                                    : (requested[i + 1] - requested[i]) * MICRO)));
         }
         return accounts;
     }

@@ -8,7 +8,9 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
@@ -49,25 +51,29 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.IN_PLACE, ReadMode.PREAD, leases);
             check(folder, 2, TransferMode.IN_PLACE, ReadMode.AUTO, leases);
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases);
+            check(folder, 1, TransferMode.COPY, ReadMode.MMAP, leases, true, CausalLm.widened(TokenWidth.I64));
             check(folder, 1, TransferMode.COPY, ReadMode.PREAD, leases);
-            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, CausalLm.narrow(), TokenStage.of(DType.I32),
+            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(), TokenStage.of(DType.I32),
                     CastTransform.stage("input_ids", DType.I64));
         }
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases)
             throws IOException {
-        check(folder, workers, transfer, read, leases, CausalLm.widened(TokenWidth.I64));
+        check(folder, workers, transfer, read, leases, false, CausalLm.widened(TokenWidth.I64));
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases,
-            Collator collator, DeviceStage... stages) throws IOException {
+            boolean timed, Collator collator, DeviceStage... stages) throws IOException {
         long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
-        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length;
+        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length
+                + (timed ? "-timed" : "");
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = onDevice(stages, DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8)
-                        .shuffle(1)
+                Device device = Device.host();
+                DeviceStream stream = timed ? device.openStream("trainer") : null;
+                DataLoader loader = settings(timed, stages, DataLoader.builder(TokenWindows.of(store, 128))
+                        .batchSize(8).shuffle(1).device(device)
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
             long[] threads = threadIds(name);
@@ -77,7 +83,7 @@ final class SteadyProgram {
                 long resident = residentBytes();
                 long epoch = loader.currentEpoch();
                 long heap = allocated(threads);
-                step(loader, MEASURED);
+                step(loader, stream, MEASURED);
                 long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
                 perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
                 grown = residentBytes() - resident;
@@ -90,17 +96,23 @@ final class SteadyProgram {
         SteadyStateTest.assertLeftNothing(name, file);
     }
 
-    private static DataLoaderBuilder onDevice(DeviceStage[] stages, DataLoaderBuilder settings) {
+    private static DataLoaderBuilder settings(boolean timed, DeviceStage[] stages, DataLoaderBuilder settings) {
+        if (timed) {
+            settings.withDeviceClock();
+        }
         for (DeviceStage stage : stages) {
             settings.onDevice(stage);
         }
         return settings;
     }
 
-    private static void step(DataLoader loader, int batches) {
+    private static void step(DataLoader loader, DeviceStream stream, int batches) {
         long sum = 0;
         for (int i = 0; i < batches; i++) {
-            try (Batch batch = loader.next()) {
+            try (Batch batch = loader.next(stream)) {
+                if (stream != null) {
+                    stream.synchronize();
+                }
                 sum += batch.tensor("input_ids").getLong(i % 128) + batch.segment().byteSize();
             }
         }
