@@ -15,6 +15,7 @@
  *     have ended;
  *   - a copy that is enqueued by a thread whose current device is another one;
  *   - a time between two events that the host has not seen reached, or whose marks are in the wrong order;
+ *   - while a graph is captured: calls that a capture forbids, on its stream or on a thread that is not exempt;
  *   - what is still open at the end of the process.
  *
  * A test may set the device's clock. From then on work takes as long as the test has said, whatever it takes really: a
@@ -42,10 +43,14 @@
 
 enum {
     SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INSUFFICIENT_DRIVER = 35, NO_DEVICE = 100,
-    INVALID_DEVICE = 101, INVALID_HANDLE = 400, NOT_READY = 600
+    INVALID_DEVICE = 101, INVALID_HANDLE = 400, NOT_READY = 600, CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905
 };
 
 enum { MAX_DEVICES = 8, MAX_STREAMS = 64, MAX_WORDS = 32 };
+
+/* What a capture recorded: the kernels that read device memory, in order. */
+typedef struct sim_node { char *address; int64_t size, micros; struct sim_node *next; } sim_node;
+typedef struct { sim_node *first, *last; int device, global; } sim_graph;
 
 typedef enum { STREAM, EVENT, DEVICE_MEMORY, PINNED_MEMORY } sim_kind;
 
@@ -95,6 +100,7 @@ typedef struct sim_resource {
     int place;
     int closing;
     int64_t time;                   /* when its last work ended */
+    sim_graph *capture;             /* what is captured of it; null if it is not */
     pthread_t thread;
     sim_work *first, *last;
     /* a stream's or an event's */
@@ -118,7 +124,8 @@ extern int64_t sim_copies_begun, sim_copies_ended;      /* since the last reset 
 extern int64_t sim_now_nanos;                       /* what a test has set the clock to; -1 for the machine's clock */
 extern uint64_t sim_enqueued[MAX_STREAMS], sim_done[MAX_STREAMS];
 extern sim_clock sim_host;                          /* what the host knows to have ended */
-extern __thread int sim_current_device;
+extern __thread int sim_current_device, sim_capture_mode;
+extern int sim_global_captures;
 
 /* state.c */
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -139,6 +146,7 @@ int sim_seen(const sim_resource *event);
 void sim_host_use(const char *address, size_t size, int writes);
 
 /* stream.c */
+int sim_forbids(const char *call);
 int sim_start_stream(sim_resource *stream);
 sim_resource *sim_stream(void *handle);
 sim_work *sim_enqueue(sim_resource *stream, sim_work_kind kind);

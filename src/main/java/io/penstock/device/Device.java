@@ -98,6 +98,16 @@ public interface Device extends AutoCloseable {
     void makeCurrent();
 
     /**
+     * Makes this the current device of a thread on which nobody captures CUDA graphs. While another thread captures,
+     * CUDA forbids some calls to all threads by default, and ends the capture if one is made; it lets this thread make
+     * them. The same as {@link #makeCurrent()} on the host device.
+     *
+     * @throws IllegalStateException as {@link #makeCurrent()}
+     * @throws DeviceException if the device reports an error
+     */
+    void dedicateThread();
+
+    /**
      * Opens a stream, which runs concurrently with all others.
      *
      * @param name the stream's name in error messages; on the host device also the thread's name

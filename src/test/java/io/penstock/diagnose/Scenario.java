@@ -71,7 +71,7 @@ final class Scenario {
 
     LoaderInfo settings() {
         return new LoaderInfo("scenario", Role.TRAIN, "d", samples, rank, worldSize, workers, readMode, "device",
-                deviceSlots > 0, pinned, new LoaderMemory(hostSlots, deviceSlots, bytes, hostSlots * bytes,
+                1, deviceSlots > 0, pinned, new LoaderMemory(hostSlots, deviceSlots, bytes, hostSlots * bytes,
                         deviceSlots * bytes));
     }
 

@@ -37,6 +37,11 @@ record SlowBus(Device device, Runnable delay) implements Device {
     }
 
     @Override
+    public void dedicateThread() {
+        device.dedicateThread();
+    }
+
+    @Override
     public DeviceStream openStream(String name) {
         return new SlowStream(device.openStream(name), delay);
     }

@@ -31,7 +31,7 @@ final class FaultScenarios {
 
     static void whateverFailsWhileOpeningLeavesNothingOpen() {
         for (String call : List.of("cudaHostAlloc", "cudaMalloc", "cudaEventCreateWithFlags",
-                "cudaStreamCreateWithFlags", "cudaSetDevice")) {
+                "cudaStreamCreateWithFlags", "cudaSetDevice", "cudaThreadExchangeStreamCaptureMode")) {
             int failures = 0;
             for (boolean failed = true; failed; failures += failed ? 1 : 0) {
                 failed = false;
@@ -44,7 +44,7 @@ final class FaultScenarios {
                         assertEquals(call, e.call());
                         failed = true;
                     } catch (IllegalStateException e) {        // the copy thread's own
-                        assertEquals("cudaSetDevice", ((DeviceException) cause(e)).call());
+                        assertEquals(call, ((DeviceException) cause(e)).call());
                         failed = true;
                     }
                     Scenarios.checkNothingIsOpen();

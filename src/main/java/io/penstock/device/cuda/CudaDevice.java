@@ -26,7 +26,8 @@ import java.util.function.IntSupplier;
  *
  * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
  * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
- * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current. Calls
+ * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current,
+ * where a graph that another thread captures does not forbid it. Calls
  * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
  * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
@@ -88,6 +89,12 @@ final class CudaDevice implements Device {
         resources.requireOpen();
         requirePlatformThread();
         check(cudaSetDevice(ordinal), "cudaSetDevice");
+    }
+
+    @Override
+    public void dedicateThread() {
+        makeCurrent();
+        check(CudaCalls.ignoreCaptures(), CudaCalls.EXCHANGE_CAPTURE_MODE);
     }
 
     @Override
@@ -155,17 +162,22 @@ final class CudaDevice implements Device {
 
     /** Makes a CUDA call that depends on the current device, on a thread where that is this device. */
     void create(String call, IntSupplier creation) {
-        int[] statuses = {cudaErrorUnknown(), cudaErrorUnknown()};        // unless the thread replaces them
+        int unknown = cudaErrorUnknown();
+        int[] statuses = {unknown, unknown, unknown};   // unless the thread replaces them
         Thread thread = Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(() -> {
             statuses[0] = cudaSetDevice(ordinal);
             if (statuses[0] == cudaSuccess()) {
-                statuses[1] = creation.getAsInt();
+                statuses[1] = CudaCalls.ignoreCaptures();
+            }
+            if (statuses[1] == cudaSuccess()) {
+                statuses[2] = creation.getAsInt();
             }
         });
         ThreadStart.start(thread, call);
         Uninterrupted.join(thread);
         check(statuses[0], "cudaSetDevice");
-        check(statuses[1], call);
+        check(statuses[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
+        check(statuses[2], call);
     }
 
     /** CUDA keeps state per OS thread, and its blocking calls hold one. */

@@ -48,7 +48,7 @@ record CudaLibrary(Path path, int version) {
             "cudaGetErrorName", "cudaGetErrorString", "cudaHostAlloc", "cudaLaunchKernel", "cudaLibraryGetKernel",
             "cudaLibraryLoadData", "cudaLibraryUnload", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
             "cudaRuntimeGetVersion", "cudaSetDevice", "cudaStreamCreateWithFlags", "cudaStreamDestroy",
-            "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent");
+            "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent", CudaCalls.EXCHANGE_CAPTURE_MODE);
 
     private static final Linker LINKER = Linker.nativeLinker();
     /** {@code Dl_info} of {@code dladdr(3)}. */

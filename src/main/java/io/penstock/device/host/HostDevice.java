@@ -55,6 +55,11 @@ final class HostDevice implements Device {
     }
 
     @Override
+    public void dedicateThread() {
+        makeCurrent();
+    }
+
+    @Override
     public DeviceStream openStream(String name) {
         return resources.open(() -> {
             CommandQueue queue = new CommandQueue(this, name, HANDLES.getAndIncrement());

@@ -112,7 +112,7 @@ final class CopyThread {
     // ---- the thread
 
     private void serve() {
-        device.makeCurrent();
+        device.dedicateThread();
         for (Run next = join(null); next != null; next = join(next)) {
             work.run = next;
             try {

@@ -171,6 +171,30 @@ public final class CudaSimulator {
                 slowness * micros));
     }
 
+    /**
+     * Begins to capture the kernels that are launched on a stream.
+     *
+     * @param global whether calls are forbidden to all threads meanwhile, as by default
+     */
+    public static void beginCapture(long stream, boolean global) {
+        call("sim_begin_capture", null, stream, global ? 1 : 0);
+    }
+
+    /** Ends a capture and returns the graph. */
+    public static MemorySegment endCapture(long stream) {
+        return (MemorySegment) call("sim_end_capture", ValueLayout.ADDRESS, stream);
+    }
+
+    /** Enqueues the kernels of a graph. */
+    public static void launchGraph(MemorySegment graph, long stream) {
+        assertEquals(0, call("sim_launch_graph", ValueLayout.JAVA_INT, graph, stream));
+    }
+
+    /** Frees a graph. */
+    public static void freeGraph(MemorySegment graph) {
+        call("sim_free_graph", null, graph);
+    }
+
     /** Enqueues a kernel that ends with a sticky error. */
     public static void launchFault(long stream, int status) {
         assertEquals(0, call("sim_launch_fault", ValueLayout.JAVA_INT, stream, status));

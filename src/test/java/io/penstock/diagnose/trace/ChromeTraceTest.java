@@ -60,7 +60,7 @@ class ChromeTraceTest {
             trainer = closed[s] + random.nextLong(10_000);
         }
         var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",
-                copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
+                1, copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
         return new Recording(settings, accounts, List.of(new Recording.Stretch(20_000, 90_000)), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of());
     }
