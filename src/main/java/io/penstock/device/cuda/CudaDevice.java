@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device.cuda;
 
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrHostNumaId;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDeviceGetAttribute;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorUnknown;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSetDevice;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
-import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -19,6 +20,9 @@ import io.penstock.device.internal.OpenResources;
 import io.penstock.internal.Leak;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.function.IntSupplier;
 
 /**
@@ -39,6 +43,8 @@ final class CudaDevice implements Device {
     private final OpenResources resources;
     private final CudaKernels kernels = new CudaKernels(this);
     private final Leak leak;
+    /** The memory node that the device is near; -1 if the driver does not say. */
+    private int hostNode = -1;
 
     private CudaDevice(int ordinal) {
         this.ordinal = ordinal;
@@ -60,13 +66,27 @@ final class CudaDevice implements Device {
         }
         CudaDevice device = new CudaDevice(ordinal);
         try {
-            device.create("cudaSetDevice", CudaRuntime::cudaSuccess);
+            device.create("cudaSetDevice", device::locate);
         } catch (DeviceException e) {
             device.leak.closed();
             throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
                     "CUDA cannot initialize the device: " + e.getMessage(), e);
         }
         return device;
+    }
+
+    private int locate() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment node = arena.allocate(ValueLayout.JAVA_INT);
+            if (cudaDeviceGetAttribute(node, cudaDevAttrHostNumaId(), ordinal) == cudaSuccess()) {
+                hostNode = node.get(ValueLayout.JAVA_INT, 0);
+            }
+            return cudaSuccess();                       // a matter of speed alone
+        }
+    }
+
+    int hostNode() {
+        return hostNode;
     }
 
     @Override

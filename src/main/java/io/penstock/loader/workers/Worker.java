@@ -29,8 +29,8 @@ public final class Worker implements AutoCloseable {
     private final LongSupplier nanoTime;
     /** The sequence being filled, and its ring: {@code sequence · rings + ring}. */
     private final AtomicLong at = new AtomicLong(NOTHING);
-    private final FreeSlot freeSlot = new FreeSlot();
-    private final AnyFreeSlot anyFreeSlot = new AnyFreeSlot();
+    private final FreeSlot freeSlot;
+    private final AnyFreeSlot anyFreeSlot;
     /** One per ring, reports the current batch to its probe. */
     private final Filling[] told;
     /** Whether the last claim had to wait for its slot. */
@@ -42,6 +42,8 @@ public final class Worker implements AutoCloseable {
         this.told = new Filling[this.places.length];
         Arrays.setAll(told, _ -> new Filling(number));
         this.nanoTime = nanoTime;
+        this.freeSlot = new FreeSlot();
+        this.anyFreeSlot = new AnyFreeSlot();
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
