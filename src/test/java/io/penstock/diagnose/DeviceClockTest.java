@@ -76,7 +76,8 @@ class DeviceClockTest {
     void aStallBeforeTheCopyHasTheThreadsCausesAndTheRestIsTheCopy() {
         List<BatchAccount> accounts = played().accounts().stream().map(of -> withClock(of, new OnDevice(400_000,
                 100_000, 1_000_000, 1_500_000, 2_000_000, 4_000_000))).toList();
-        for (Step step : new Facts(with(played(), accounts)).steady) {
+        List<Step> steps = new Facts(with(played(), accounts)).steady;
+        for (Step step : steps.subList(0, steps.size() - 1)) {      // of the last one, no end is known
             assertEquals(500_000, step.h2dNanos(), 10);
             assertEquals(1_000_000, step.inputNanos(), 10);
             assertEquals(Cause.COLLATE, step.waiting().largest());

@@ -109,6 +109,49 @@ final class FaultScenarios {
         }
     }
 
+    /** Two devices whose loaders share a worker: one loader or both end, and nothing hangs or stays. */
+    static void whateverFailsOfSeveralDevicesIsToldAndLeavesNothing() {
+        CudaSimulator.reset();
+        int ended = 0;
+        for (String call : List.of("cudaHostAlloc", "cudaMalloc", "cudaEventCreateWithFlags",
+                "cudaStreamCreateWithFlags", "cudaSetDevice", "cudaThreadExchangeStreamCaptureMode", "cudaMemcpyAsync",
+                "cudaEventRecord", "cudaStreamWaitEvent", "cudaEventQuery", "cudaEventSynchronize",
+                "cudaEventElapsedTime")) {
+            for (int skip = 0; skip < 60; skip += 1 + skip / 3) {
+                CudaSimulator.reset();
+                CudaSimulator.setDevices(2);
+                ended += together(call, skip) ? 0 : 1;
+                Scenarios.checkNothingIsOpen();
+            }
+        }
+        assertTrue(ended > 100, ended + " runs ended by a fault");
+    }
+
+    /** Whether the run met no fault. */
+    private static boolean together(String call, int skip) {
+        RuntimeException error = null;
+        try (Device first = Device.cuda(0); Device second = Device.cuda(1)) {
+            CudaSimulator.failAfter(call, FAULT, skip, 1);
+            try (DeviceLoaders loaders = loader(first, 1).devices(first, second).withDeviceClock().openAll();
+                    DeviceStream trainer = first.openStream("trainer")) {
+                first.makeCurrent();
+                for (int i = 0; i < 12; i++) {
+                    loaders.get(0).next(trainer).close();
+                    loaders.get(1).next().close();
+                    if (i == 6) {
+                        loaders.seek(2);
+                    }
+                }
+            } catch (RuntimeException e) {
+                error = e;
+                assertEquals(FAULT, ((DeviceException) cause(e)).status(),
+                        () -> call + " after " + skip + ": " + Scenarios.text(e));
+            }
+        }
+        CudaSimulator.fail("", 0);
+        return error == null;
+    }
+
     static void whateverFailsWhileClosingIsToldAndEverythingIsReleased() {
         for (String call : List.of("cudaStreamSynchronize", "cudaEventSynchronize", "cudaEventDestroy", "cudaFree",
                 "cudaFreeHost", "cudaStreamDestroy")) {

@@ -102,7 +102,7 @@ public final class MutantScenarios {
                     2, Instead.RECEIVER, "stagesAreClosedBeforeTheMemoryOfTheSlots"),
             Mutant.exchanged("the copy thread is not exempt from captures", "slots.CopyThread", "serve",
                     "dedicateThread", "makeCurrent", "aGraphThatIsCapturedOnceASlotReadsEveryBatchInThatSlot"),
-            new Mutant("every device is given the slots of the first", "workers.Worker", "fill", "place", -1,
+            new Mutant("every loader is given the slots of the first device", "DataLoader", "open", "get", -1,
                     Instead.FIRST, "theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce"),
             new Mutant("every device is given the batches of the first rank", "DataLoader", "open", "ofRank", -1,
                     Instead.FIRST, "theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce"));

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntConsumer;
 
 /**
  * What a batch allocates once a loader runs, in a JVM of its own: what other code did before decides what the compiler
@@ -56,6 +57,8 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(), TokenStage.of(DType.I32),
                     CastTransform.stage("input_ids", DType.I64));
         }
+        checkTogether(folder, 1);
+        checkTogether(folder, 2);
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases)
@@ -65,7 +68,6 @@ final class SteadyProgram {
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases,
             boolean timed, Collator collator, DeviceStage... stages) throws IOException {
-        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
         String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length
                 + (timed ? "-timed" : "");
@@ -76,24 +78,50 @@ final class SteadyProgram {
                         .batchSize(8).shuffle(1).device(device)
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
-            long[] threads = threadIds(name);
-            long perBatch = Long.MAX_VALUE;
-            long grown = 0;
-            for (int window = 0; window < WINDOWS && perBatch > most; window++) {
-                long resident = residentBytes();
-                long epoch = loader.currentEpoch();
-                long heap = allocated(threads);
-                step(loader, stream, MEASURED);
-                long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
-                perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
-                grown = residentBytes() - resident;
-            }
-            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
-                    + " KiB more resident");
-            assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
-            assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
+            measure(name, leases, loader, batches -> step(loader, stream, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    /** Two devices, by turns, of which one is copied to; a batch is one of each. */
+    private static void checkTogether(Path folder, int workers) throws IOException {
+        Path file = Corpora.rawU16(folder, 1_000_000, 3);
+        String name = "steady-together-" + workers;
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
+                Device first = Device.host();
+                Device second = Device.host();
+                DeviceLoaders loaders = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
+                        .collator(CausalLm.widened(TokenWidth.I64)).name(name).workers(workers)
+                        .transfer(TransferMode.COPY).leases(LeaseMode.REUSED).devices(first, second).openAll()) {
+            measure(name, LeaseMode.REUSED, loaders.get(0), batches -> {
+                for (int i = 0; i < batches; i++) {
+                    step(loaders.get(0), null, 1);
+                    step(loaders.get(1), null, 1);
+                }
+            });
+        }
+        SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    private static void measure(String name, LeaseMode leases, DataLoader loader, IntConsumer steps)
+            throws IOException {
+        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
+        long[] threads = threadIds(name);
+        long perBatch = Long.MAX_VALUE;
+        long grown = 0;
+        for (int window = 0; window < WINDOWS && perBatch > most; window++) {
+            long resident = residentBytes();
+            long epoch = loader.currentEpoch();
+            long heap = allocated(threads);
+            steps.accept(MEASURED);
+            long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
+            perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
+            grown = residentBytes() - resident;
+        }
+        System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
+                + " KiB more resident");
+        assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
+        assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
     }
 
     private static DataLoaderBuilder settings(boolean timed, DeviceStage[] stages, DataLoaderBuilder settings) {
