@@ -328,7 +328,8 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         double readiness = (double) ready / facts.steady.size();
         double make = facts.steady.stream().mapToLong(step -> step.account().making().madeAt()
                 - step.account().making().slotAt()).average().orElse(Double.NaN);
-        double capacity = Math.max(1, settings.workers()) / (double) settings.devices() / make * facts.mean(Step::nanos);
+        double workers = Math.max(1, settings.workers()) / (double) settings.devices();
+        double capacity = workers / make * facts.mean(Step::nanos);
         if (settings.workers() > 0 && readiness >= READY_SHARE && capacity >= CAPACITY) {
             find(Verdict.LOADER_AHEAD, Severity.INFO, 0,
                     String.format(Locale.ROOT, "A batch was ready for %.1f %% of the requests; the loader could deliver"

@@ -88,8 +88,8 @@ public final class DataLoader implements AutoCloseable {
         List<Seat> seats = new ArrayList<>();
         for (int i = 0; i < devices; i++) {
             seats.add(new Seat(settings.devices.isEmpty() ? null : settings.devices.get(i),
-                    i == 0 ? first : first.ofRank(first.shard().rank() + i), devices == 1 ? settings.name : settings.name + "-" + i,
-                    devices));
+                    i == 0 ? first : first.ofRank(first.shard().rank() + i),
+                    devices == 1 ? settings.name : settings.name + "-" + i, devices));
         }
         var crew = new Crew(settings, seats);
         try {

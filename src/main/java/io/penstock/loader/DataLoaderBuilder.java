@@ -285,8 +285,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Threads that collate, for all {@linkplain #devices devices} together. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than
-     * there are processors, 1 to 4.
+     * Threads that collate, for all {@linkplain #devices devices} together. 0 collates on the trainer's thread in
+     * {@link DataLoader#next()}. Default: one less than there are processors, 1 to 4.
      *
      * @param threads 0 to 1024
      * @return this
@@ -297,8 +297,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Batches that may wait, filled, ahead of each device's trainer. Default: two a worker, at least two; of small batches more,
-     * up to 16 or a MiB, since they are made sooner than a thread wakes up.
+     * Batches that may wait, filled, ahead of each device's trainer. Default: two a worker, at least two; of small
+     * batches more, up to 16 or a MiB, since they are made sooner than a thread wakes up.
      *
      * @param batches 1 to 65,536
      * @return this

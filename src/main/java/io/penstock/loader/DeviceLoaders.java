@@ -14,12 +14,13 @@ import java.util.function.UnaryOperator;
  * which each gives its own rank's part.
  *
  * <pre>{@code
- * try (DeviceLoaders loaders = DataLoader.builder(dataset).batchSize(32).shuffle(42)
- *         .shard(new Shard(node, nodes, TailPolicy.EXACT)).devices(gpu0, gpu1, gpu2, gpu3).openAll()) {
- *     for (DataLoader loader : loaders) {
- *         trainers.execute(() -> train(loader));                  // each on a thread of its own
- *     }
- *     awaitAll(trainers);
+ * try (Device gpu0 = Device.cuda(0);
+ *      Device gpu1 = Device.cuda(1);
+ *      DeviceLoaders loaders = DataLoader.builder(dataset).batchSize(32).shuffle(42)
+ *              .shard(Shard.fromEnvironment(TailPolicy.EXACT)).devices(gpu0, gpu1).openAll()) {
+ *     Thread second = Thread.ofPlatform().start(() -> train(loaders.get(1)));    // each on a thread of its own
+ *     train(loaders.get(0));
+ *     second.join();
  * }
  * }</pre>
  *

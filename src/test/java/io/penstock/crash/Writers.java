@@ -348,8 +348,8 @@ final class Writers {
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0)), null,
                     new BatchAccount.Taking(at + 400, at + 500, at + 600, -1, 2, 3), null));
         }
-        return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", 1, false,
-                false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
+        return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", 1,
+                false, false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of());
     }
 

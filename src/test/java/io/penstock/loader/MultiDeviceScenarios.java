@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 
-/** Several devices in one process, as ranks of one job: a loader each, or loaders that share workers. Run by {@link Scenarios}. */
+/** Several devices in one process, as ranks: loaders that share workers, or none. Run by {@link Scenarios}. */
 final class MultiDeviceScenarios {
 
     private static final int ROWS = 501;

@@ -54,8 +54,8 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases);
             check(folder, 1, TransferMode.COPY, ReadMode.MMAP, leases, true, CausalLm.widened(TokenWidth.I64));
             check(folder, 1, TransferMode.COPY, ReadMode.PREAD, leases);
-            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(), TokenStage.of(DType.I32),
-                    CastTransform.stage("input_ids", DType.I64));
+            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(),
+                    TokenStage.of(DType.I32), CastTransform.stage("input_ids", DType.I64));
         }
         checkTogether(folder, 1);
         checkTogether(folder, 2);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * batch. Until then the events are the batch's own:
  *
  * <pre>
- *   free ──submit n──▶ of slot d ──submit m, the next in d──▶ of host slot m ──m's copy has ended: read──▶ last ──▶ free
+ *   free ──submit n──▶ of slot d ──submit m, the next in d──▶ behind m ──m's copy has ended: read──▶ last ──▶ free
  * </pre>
  *
  * <p>The batch that was read last keeps its events until the next is read: a step is the time between two batches.

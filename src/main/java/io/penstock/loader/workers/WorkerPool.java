@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker threads of one or more loaders: started once, kept through epochs and moves, each working on the current runs, one per
- * loader.
+ * The worker threads of one or more loaders: started once, kept through epochs and moves, each working on the current
+ * runs, one per loader.
  *
  * <p>Workers run user code, which may take long or never return. A thread is interrupted only while it works on a
  * run that is over, and forgets the interrupt before the next one. A thread that does not end in spite of it is

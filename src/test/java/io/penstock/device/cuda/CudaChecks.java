@@ -278,6 +278,7 @@ public final class CudaChecks {
     }
 
     static void aTimeIsOfTwoTimedEventsThatHaveEnded() throws Throwable {
+        Device.cuda(0).close();                         // loads the library
         CudaSimulator.setNow(0);
         CudaSimulator.setSpeed(0, 250);
         try (Device device = Device.cuda(0);

@@ -101,7 +101,7 @@ class CudaLibraryTest {
     void aLibraryThatLacksFunctionsIsRefusedByTheirNames() throws Exception {
         Path lacking = CudaSimulator.build(folder, "-DWITHOUT_EVENTS");
         unavailable(new ChildJvm().library(lacking), Reason.INCOMPLETE_RUNTIME,
-                lacking + " lacks cudaEventQuery, cudaEventRecord;");
+                lacking + " lacks cudaEventElapsedTime, cudaEventQuery, cudaEventRecord;");
     }
 
     @Test

@@ -88,7 +88,8 @@ class TelemetryTest {
             assertEquals(List.of(new BatchAccount(0, 7, true, 5, 640,
                     new BatchAccount.Making(1, 1000, 1001, 1003, 1100, 11, 12, 13, null),
                     new BatchAccount.Copying(1110, 1120, 1130),
-                    new BatchAccount.Taking(1090, 1140, 1200, BatchAccount.NOT_MEASURED, 2, 1), null)), telemetry.accounts().orElseThrow().since(0));
+                    new BatchAccount.Taking(1090, 1140, 1200, BatchAccount.NOT_MEASURED, 2, 1), null)),
+                    telemetry.accounts().orElseThrow().since(0));
         }
     }
 
