@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * What the device's clock costs and says, and what several loaders make of one device. By turns in one process. Prints
@@ -39,9 +38,6 @@ import java.util.concurrent.locks.LockSupport;
  * </pre>
  */
 public final class DeviceClocks {
-
-    /** In which the loader copies the next batch. */
-    private static final long REST_NANOS = 300_000;
 
     private final Device device;
     private final DeviceStream stream;
@@ -110,11 +106,12 @@ public final class DeviceClocks {
         }
     }
 
-    /** The median time of the trainer's thread for a batch that is on the device already. */
+    /** The median time of the trainer's thread for a batch whose copy has been enqueued. */
     private double micros(DataLoader loader) {
+        LoaderRounds engine = new LoaderRounds(loader, stream);
         long[] nanos = new long[batches];
         for (int i = 0; i < batches; i++) {
-            LockSupport.parkNanos(REST_NANOS);
+            engine.rest(0);
             long begin = System.nanoTime();
             Batch batch = loader.next(stream);
             batch.close();

@@ -33,8 +33,8 @@ import java.util.function.UnaryOperator;
  *
  * <p><b>Errors.</b> A device error ends the loader of that device; the others go on. A worker that dies ends all.
  *
- * <p><b>Threads.</b> Each loader is used by one thread at a time, as any {@link DataLoader}. The methods here may be
- * called by any thread; moving requires that no other thread takes batches meanwhile.
+ * <p><b>Threads.</b> Each loader is used by one thread at a time, as any {@link DataLoader}. Any thread may call the
+ * methods here; {@link #state} and {@link #seek} while no other thread takes batches, as between two steps.
  *
  * <p><b>Moving.</b> One state is that of all. So a single loader cannot be moved: use {@link #seek}. Closing a single
  * loader ends what it gives; its memory is freed here.
