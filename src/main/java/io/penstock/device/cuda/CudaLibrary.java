@@ -43,8 +43,8 @@ record CudaLibrary(Path path, int version) {
     /** Every function that this package calls. */
     static final List<String> FUNCTIONS = List.of(
             "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId", "cudaDriverGetVersion", "cudaEventCreateWithFlags",
-            "cudaEventDestroy", "cudaEventElapsedTime", "cudaEventQuery", "cudaEventRecord",
-            "cudaEventSynchronize", "cudaFree", "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
+            "cudaEventDestroy", "cudaEventElapsedTime", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize",
+            "cudaFree", "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
             "cudaGetErrorName", "cudaGetErrorString", "cudaHostAlloc", "cudaLaunchKernel", "cudaLibraryGetKernel",
             "cudaLibraryLoadData", "cudaLibraryUnload", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
             "cudaRuntimeGetVersion", "cudaSetDevice", "cudaStreamCreateWithFlags", "cudaStreamDestroy",
