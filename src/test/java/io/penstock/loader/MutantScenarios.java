@@ -216,7 +216,7 @@ public final class MutantScenarios {
                     instead.isInterface());
         }
 
-        /** Takes the arguments off the stack, or exchanges the only one, and puts what stands in for the result there. */
+        /** Takes the arguments off the stack, or exchanges the only one, and puts what stands in for the result. */
         private void leaveOut(CodeBuilder code, InvokeInstruction call) {
             if (mutant.instead == Instead.FIRST) {
                 code.pop();

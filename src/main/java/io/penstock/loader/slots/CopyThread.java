@@ -183,12 +183,12 @@ final class CopyThread {
     }
 
     private void retireOldest() {
-        probe.arrived(oldestInFlight);
-        ring.release(oldestInFlight);
+        long retired = oldestInFlight++;
+        probe.arrived(retired);
+        ring.release(retired);
         if (clock != null) {
-            clock.copied(oldestInFlight);
+            clock.copied(retired);
         }
-        oldestInFlight++;
     }
 
     private DeviceEvent hostEvent(long sequence) {
