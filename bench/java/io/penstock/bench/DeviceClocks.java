@@ -96,7 +96,7 @@ public final class DeviceClocks {
             line.put("with_clock_micros", rounded(median(timed)));
             line.put("added_micros", rounded(Math.max(0, median(timed) - median(plain))));
             line.put("clock", summary.clock());
-            Summary.OnDevice said = summary.input().onDevice();
+            Summary.DeviceSteps said = summary.input().onDevice();
             if (said != null) {
                 line.put("copy_p50_micros", rounded(1e3 * said.copyMillis().p50()));
                 line.put("copy_gb_per_second", rounded(bytes / said.copyMillis().p50() / 1e6));

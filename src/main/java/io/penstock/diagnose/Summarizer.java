@@ -5,11 +5,11 @@ import io.penstock.diagnose.Steps.Step;
 import io.penstock.diagnose.Summary.BatchTimes;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.ColdStart;
+import io.penstock.diagnose.Summary.DeviceSteps;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.Gc;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.Summary.InputPipeline;
-import io.penstock.diagnose.Summary.OnDevice;
 import io.penstock.diagnose.Summary.Overhead;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.Slots;
@@ -159,12 +159,12 @@ final class Summarizer {
         return Distribution.of(facts.values(step -> nanos.applyAsDouble(step) / 1e6));
     }
 
-    private @Nullable OnDevice onDevice() {
+    private @Nullable DeviceSteps onDevice() {
         if (!recording.isTimedByDevice()) {
             return null;
         }
         double moving = facts.mean(step -> clock(step).copyNanos() + clock(step).stageNanos());
-        return new OnDevice(spread(step -> clock(step).copyNanos()), spread(step -> clock(step).stageNanos()),
+        return new DeviceSteps(spread(step -> clock(step).copyNanos()), spread(step -> clock(step).stageNanos()),
                 spread(step -> clock(step).exposedNanos()), spread(Step::computeNanos),
                 moving == 0 ? Double.NaN : Math.max(0, 1 - facts.mean(Step::h2dNanos) / moving));
     }

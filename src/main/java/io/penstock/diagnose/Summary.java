@@ -156,14 +156,14 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param timeline a few batches in detail
      */
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
-            Distribution stepMillis, Distribution waitMillis, @Nullable OnDevice onDevice, List<StageRow> stages,
+            Distribution stepMillis, Distribution waitMillis, @Nullable DeviceSteps onDevice, List<StageRow> stages,
             List<PartRow> parts, List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches,
             ColdStart coldStart, Tail tail, Gc gc, double readAmplification, @Nullable Headroom headroom,
             List<Prediction> whatIf, List<StepPoint> series, List<BatchTimes> timeline) {
     }
 
     /**
-     * What the device's clock says of a step.
+     * What the device's clock says of the steps.
      *
      * @param copyMillis copying a batch
      * @param stageMillis the loader's stages
@@ -172,7 +172,7 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param overlap the share of copies and stages that ran while the trainer's stream did not wait for them, 0 to 1;
      *     NaN if they took no time
      */
-    public record OnDevice(Distribution copyMillis, Distribution stageMillis, Distribution exposedMillis,
+    public record DeviceSteps(Distribution copyMillis, Distribution stageMillis, Distribution exposedMillis,
             Distribution computeMillis, double overlap) {
     }
 
