@@ -139,7 +139,7 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param bytesPerSecond their bytes
      * @param stepMillis the distribution of steps
      * @param waitMillis the distribution of the trainer's waits
-     * @param exposedMillis how long its stream stalled for a batch
+     * @param onDevice what the device's clock says; null if steps are by the thread's
      * @param stages each stage's times, in pipeline order; empty for another library's input, which then has no causes,
      *     slots or predictions either
      * @param parts decoding, and the steps of sample maps; empty without any
