@@ -3,7 +3,6 @@ package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.loader.slots.Closing;
-import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.Opened;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SpinGate;
