@@ -110,7 +110,9 @@ final class LoaderParts {
     /** The batches that settings say, from where they say. */
     static BatchSampler plan(DataLoaderBuilder of) {
         BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard)
-                : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard);
+                : of.dataset.arrivals().isPresent()
+                        ? BatchSampler.arriving(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard)
+                        : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
@@ -154,12 +156,12 @@ final class LoaderParts {
 
     /** Lets arriving samples arrive for a run, before anything of it is made. */
     void beginArrivals(BatchSampler batches) {
-        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard, span()));
+        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard));
     }
 
-    /** Positions from the oldest batch that the trainer may have been given last to the latest that is being made. */
-    private long span() {
-        return (ring.size() + settings.deviceSlots + 1L) * settings.batchSize * settings.shard.worldSize();
+    /** Batches from the oldest that the trainer may have been given last to the latest that is being made. */
+    private int batchesInUse() {
+        return ring.size() + settings.deviceSlots + 1;
     }
 
     /** What a worker reads ahead with, if anything. */
@@ -190,7 +192,7 @@ final class LoaderParts {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
         reader.user(user);
         var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
-                ahead(), arrivals.orElse(null), span(), telemetry.probe(), settings.nanoTime);
+                ahead(), arrivals.orElse(null), batchesInUse(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime),
                 Worker::close);

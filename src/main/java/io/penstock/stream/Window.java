@@ -22,6 +22,11 @@ final class Window implements AutoCloseable {
         records.clear();
     }
 
+    /** Says which partitions were aside. */
+    void log(String turns) {
+        start = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
+    }
+
     /** Shuffles it. */
     void shuffle(long seed, long key) {
         order = new Permutation(records.count(), seed, key);
