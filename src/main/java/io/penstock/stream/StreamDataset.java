@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p><b>Order.</b> The partitions are read by turns, one record each; one that has none yet is waited for, one that has
- * ended is left out. So the order depends on the records alone, unless it is {@linkplain Builder#live live}. A window is
- * shuffled by a permutation that the seed and the window's place decide. {@code docs/spec/streams.md} specifies both.
+ * ended is left out. So the order depends on the records alone, unless it is {@linkplain Builder#live live}. A window
+ * is shuffled by a permutation that the seed and the window's place decide. {@code docs/spec/streams.md} specifies
+ * both.
  *
  * <p><b>State.</b> {@link io.penstock.loader.DataLoader#state} has, beside the position, a cursor for each partition,
- * and a run that resumes from it reads at most one window again. Workers, batch size and ranks may differ. Save it with the
- * weights; nothing is committed anywhere else.
+ * and a run that resumes from it reads at most one window again. Workers, batch size and ranks may differ. Save it with
+ * the weights; nothing is committed anywhere else.
  *
  * <p><b>Epochs.</b> A stream has one epoch without end, or epochs of {@link Builder#epochRecords}. If the source ends,
  * so does the loader: {@link io.penstock.loader.DataLoader#hasNext} waits until that is known. The last batch may be

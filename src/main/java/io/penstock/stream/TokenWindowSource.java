@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Windows of tokens made of a stream of documents, which are never stored. The tokens of a partition are cut into windows that overlap by one token, as in
- * {@link io.penstock.dataset.TokenWindows}. The rest at the partition's end is left out.
+ * Windows of tokens made of a stream of documents, which are never stored. The tokens of a partition are cut into
+ * windows that overlap by one token, as in {@link io.penstock.dataset.TokenWindows}. The rest at the partition's end is
+ * left out.
  *
  * <p>A record is a window, of the dtype of {@link TokenDocumentSource}.
  */
@@ -64,12 +65,11 @@ public final class TokenWindowSource implements StreamSource {
         int colon = cursor.indexOf(':');
         String name = partitions().get(partition);
         if (cursor.isEmpty()) {
-            return new Windows(name, documents.open(partition, ""), "", 0);
+            return new Windows(name, documents.open(partition, ""), 0);
         }
         try {
             int done = Integer.parseInt(cursor, 0, Math.max(0, colon), 10);
-            String before = cursor.substring(colon + 1);
-            return new Windows(name, documents.open(partition, before), before, done);
+            return new Windows(name, documents.open(partition, cursor.substring(colon + 1)), done);
         } catch (NumberFormatException e) {
             throw new IOException(name + ": found cursor '" + cursor + "', expected a number of tokens, a colon and"
                     + " the cursor of a document", e);
@@ -97,11 +97,11 @@ public final class TokenWindowSource implements StreamSource {
         /** Tokens of the first document that an earlier run has given. */
         private long skip;
 
-        Windows(String name, PartitionReader source, String cursor, int skip) {
+        Windows(String name, PartitionReader source, int skip) {
             this.name = name;
             this.source = source;
-            this.documentCursor = cursor;
-            this.startCursor = cursor;
+            this.documentCursor = source.cursor();
+            this.startCursor = documentCursor;
             this.startToken = skip;
             this.skip = skip;
         }

@@ -107,7 +107,7 @@ class SourceOptionsTest {
         CommandRun failed = CommandRun.of(args("batches", "--window 2 --batch 2"));
         assertEquals(ExitCode.FAILURE, failed.exitCode());
         assertTrue(failed.err().contains("field 'text': found null, expected a text"), failed.err());
-        assertEquals(2, batches(args("batches", "--window 2 --batch 1 --bad-samples skip --json")).size());
+        assertEquals(3, batches(args("batches", "--window 2 --batch 1 --bad-samples skip --json")).size());
     }
 
     @Test
