@@ -135,7 +135,7 @@ final class SourceOptions {
             int window = samples.packWindow == Long.MAX_VALUE ? PACKED_AT_A_TIME
                     : (int) Math.min(samples.packWindow, Integer.MAX_VALUE);
             PackedSource packed = UsageException.valid(
-                    () -> PackedSource.of(documents, capacity, samples.packMethod, window));
+                    () -> new PackedSource(documents, capacity, samples.packMethod, window));
             StreamDataset dataset = UsageException.valid(builder(packed, plan)::openPacked);
             return sampleSource(dataset, samples, PackedLm.of(samples.width()), capacity,
                     Json.members("pack", capacity, "pack_by", samples.packMethod.toString(), "pack_window", window),
@@ -156,7 +156,7 @@ final class SourceOptions {
         long window = samples.window == null ? 0 : samples.window;
         UsageException.requireAtLeast(1, "--window", window);
         StreamDataset dataset = UsageException.valid(() -> builder(
-                TokenWindowSource.of(documents, Math.toIntExact(window + 1)), plan)
+                new TokenWindowSource(documents, Math.toIntExact(window + 1)), plan)
                 .field(TokenWindows.TOKENS, documents.dtype(), window + 1).open());
         return sampleSource(dataset, samples, samples.windowCollator(), window,
                 Json.members("window", window), "windows of " + window + "+1 tokens");

@@ -117,11 +117,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     /** Returns the number of samples in a batch. */
     abstract int count(long epoch, long index);
 
-    /** Returns the same without checking that the batch can be made. */
-    int rows(long epoch, long index) {
-        return count(epoch, index);
-    }
-
     /** Whether this run takes only batches 0 to {@code index} from an epoch. */
     abstract boolean isLast(long epoch, long index);
 
@@ -321,7 +316,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Returns the size of a batch.
+     * Returns the size of a batch, even of one that holds a sample above the budget.
      *
      * @param number the batch's number in this run, from 0
      * @return samples per rank
@@ -329,7 +324,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public int countOf(long number) {
         long epoch = epochOf(number);
-        return rows(epoch, number - firstBatchOf(epoch));
+        return count(epoch, number - firstBatchOf(epoch));
     }
 
     /** {@return the state before the first batch} */

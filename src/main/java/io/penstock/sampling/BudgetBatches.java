@@ -50,9 +50,14 @@ final class BudgetBatches extends BatchSampler {
         return rows;
     }
 
-    @Override
-    int rows(long epoch, long index) {
+    private int rows(long epoch, long index) {
         return (int) ((epochs.of(epoch).end(index) - begin(epoch, index)) / shard.worldSize());
+    }
+
+    @Override
+    public int countOf(long number) {
+        long epoch = epochOf(number);
+        return rows(epoch, number - firstBatchOf(epoch));
     }
 
     @Override

@@ -30,17 +30,4 @@ public record LaneState(int lane, long from, int turn, List<String> cursors, Str
                     + cursors.size() + " partitions");
         }
     }
-
-    /**
-     * A place in a stream that is not live.
-     *
-     * @param lane the lane's number, from 0
-     * @param from how many records of the lane precede the window
-     * @param turn the partition of the lane whose record is the window's first, from 0
-     * @param cursors where each partition of the lane continues
-     * @throws IllegalArgumentException if a number is negative, or there is no such partition
-     */
-    public LaneState(int lane, long from, int turn, List<String> cursors) {
-        this(lane, from, turn, cursors, "");
-    }
 }

@@ -5,7 +5,6 @@ import io.penstock.dataset.PackedWindow;
 import io.penstock.dataset.Packing;
 import io.penstock.memory.DType;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet id=Streams :
  * var documents = TokenDocumentSource.of(texts, RecordText.jsonField("text"), Tokenizer.of("gpt2"));
- * PackedSource sequences = PackedSource.of(documents, 2048, Packing.Method.BEST_FIT, 1000);
+ * PackedSource sequences = new PackedSource(documents, 2048, Packing.Method.BEST_FIT, 1000);
  * try (PackedStream packed = StreamDataset.builder(sequences).shuffle(42, 64).openPacked();
  *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(8).open()) {
  *     train(loader);
@@ -27,41 +26,27 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A record is a sequence. The window of documents is in memory, and a run that resumes reads at most one of them
  * again. {@code docs/spec/streams.md} specifies the cursor.
+ *
+ * @param documents the documents
+ * @param capacity tokens per sequence, at least 1
+ * @param method how to choose the sequence of a document
+ * @param window documents packed together, at least 1
  */
-public final class PackedSource implements StreamSource {
+public record PackedSource(TokenDocumentSource documents, int capacity, Packing.Method method, int window)
+        implements StreamSource {
 
-    private final TokenDocumentSource documents;
-    private final int capacity;
-    private final Packing.Method method;
-    private final int window;
-
-    private PackedSource(TokenDocumentSource documents, int capacity, Packing.Method method, int window) {
-        this.documents = Objects.requireNonNull(documents, "documents");
-        this.capacity = capacity;
-        this.method = Objects.requireNonNull(method, "method");
-        this.window = window;
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if a number is below 1
+     */
+    public PackedSource {
+        Objects.requireNonNull(documents, "documents");
+        Objects.requireNonNull(method, "method");
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window
                     + " documents at a time: both must be at least 1");
         }
-    }
-
-    /**
-     * Packs documents.
-     *
-     * @param documents the documents
-     * @param capacity tokens per sequence
-     * @param method how to choose the sequence of a document
-     * @param window documents packed together
-     * @return the source
-     * @throws IllegalArgumentException if a number is below 1
-     */
-    public static PackedSource of(TokenDocumentSource documents, int capacity, Packing.Method method, int window) {
-        return new PackedSource(documents, capacity, method, window);
-    }
-
-    int capacity() {
-        return capacity;
     }
 
     /** A bound: each piece has a token, and only the rest of a document shares a sequence. */
@@ -114,9 +99,9 @@ public final class PackedSource implements StreamSource {
         private final PartitionReader source;
         private final int tokenBytes = dtype().byteSize();
         private final RecordBuffer collected = new RecordBuffer();
-        private final Arena arena = Arena.ofShared();
         /** A sequence being written. */
-        private final MemorySegment record = arena.allocate(PackedRecord.maxBytes(capacity, maxParts(), tokenBytes), 8);
+        private final MemorySegment record = MemorySegment.ofArray(
+                new byte[Math.toIntExact(PackedRecord.maxBytes(capacity, maxParts(), tokenBytes))]);
         /** The sequences of the documents that were collected; null while there are too few. */
         private @Nullable PackedWindow packed;
         private int next;
@@ -193,9 +178,6 @@ public final class PackedSource implements StreamSource {
         @Override
         public void close() throws IOException {
             collected.close();
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
             source.close();
         }
     }

@@ -14,7 +14,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -62,7 +65,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private long emptyNanos;
     private long slowNanos;
     private long rereadRecords;
-    private volatile List<StreamStatus.Partition> lags = List.of();
+    private volatile Map<String, PartitionReader.Lag> lags = Map.of();
 
     StreamBuffer(StreamSource source, String name, int windowSize, int lanes, long epochRecords, @Nullable Long seed,
             long maxBytes, long patienceNanos, LongSupplier nanoTime) {
@@ -190,7 +193,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     private LaneState stateOf(LoaderState from, int number, long place) {
         if (from.lanes().isEmpty()) {
-            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""));
+            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""), "");
         }
         LaneState state = from.lanes().stream().filter(lane -> lane.lane() == number).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(name + ": the state has no lane " + number
@@ -242,17 +245,14 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         }
     }
 
-    private List<StreamStatus.Partition> lags() {
+    private Map<String, PartitionReader.Lag> lags() {
         List<String> names = source.partitions();
-        List<StreamStatus.Partition> found = new ArrayList<>();
+        Map<String, PartitionReader.Lag> found = new LinkedHashMap<>();
         for (Lane lane : own) {
-            List<Integer> partitions = partitions(lane.number());
-            List<PartitionReader.Lag> of = lane.lags();
-            for (int i = 0; i < of.size(); i++) {
-                found.add(new StreamStatus.Partition(names.get(partitions.get(i)), of.get(i)));
-            }
+            Iterator<Integer> partition = partitions(lane.number()).iterator();
+            lane.lags().forEach(lag -> found.put(names.get(partition.next()), lag));
         }
-        return List.copyOf(found);
+        return Collections.unmodifiableMap(found);
     }
 
     /** Where the time goes, as far as readers have waited. */

@@ -6,7 +6,6 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.internal.Leak;
-import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -27,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * var documents = TokenDocumentSource.of(LineSource.of(Path.of("feed.jsonl.gz")), RecordText.jsonField("text"),
  *         Tokenizer.of("gpt2"));
- * try (StreamDataset windows = StreamDataset.builder(TokenWindowSource.of(documents, 1025))
+ * try (StreamDataset windows = StreamDataset.builder(new TokenWindowSource(documents, 1025))
  *         .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
  *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
  *     train(loader);

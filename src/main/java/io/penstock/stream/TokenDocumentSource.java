@@ -6,9 +6,7 @@ import io.penstock.tokenize.SpecialText;
 import io.penstock.tokenize.TokenBuffer;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Objects;
@@ -26,8 +24,6 @@ import java.util.Objects;
  */
 public final class TokenDocumentSource implements StreamSource {
 
-    private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final System.Logger LOG = System.getLogger(TokenDocumentSource.class.getName());
     /** Bad records that a reader names in the log. */
     private static final int NAMED = 10;
@@ -95,8 +91,7 @@ public final class TokenDocumentSource implements StreamSource {
         private final PartitionReader source;
         private final RecordBuffer document = new RecordBuffer();
         private final TokenBuffer encoded = new TokenBuffer();
-        private Arena arena = Arena.ofShared();
-        private MemorySegment tokens = MemorySegment.NULL;
+        private ByteBuffer tokens = ByteBuffer.allocate(0);
         private long skipped;
 
         Encoder(String name, PartitionReader source) {
@@ -126,27 +121,27 @@ public final class TokenDocumentSource implements StreamSource {
                     continue;
                 }
                 encoded.append(tokenizer.endOfText());
-                into.add(tokens(), 0, (long) encoded.size() * dtype().byteSize());
+                writeTokens();
+                into.add(tokens.array(), 0, tokens.position());
                 return Found.RECORD;
             }
         }
 
-        private MemorySegment tokens() {
-            boolean isNarrow = dtype() == DType.U16;
-            long bytes = (long) encoded.size() * dtype().byteSize();
-            if (bytes > tokens.byteSize()) {
-                arena.close();
-                arena = Arena.ofShared();
-                tokens = arena.allocate(2 * bytes, Integer.BYTES);
+        private void writeTokens() {
+            int bytes = Math.multiplyExact(encoded.size(), dtype().byteSize());
+            if (bytes > tokens.capacity()) {
+                tokens = ByteBuffer.allocate(Math.max(bytes, Math.multiplyExact(encoded.size(), 6)))
+                        .order(ByteOrder.LITTLE_ENDIAN);
             }
+            tokens.clear();
+            boolean isNarrow = dtype() == DType.U16;
             for (int i = 0; i < encoded.size(); i++) {
                 if (isNarrow) {
-                    tokens.set(U16, (long) i * Short.BYTES, (short) encoded.get(i));
+                    tokens.putShort((short) encoded.get(i));
                 } else {
-                    tokens.set(U32, (long) i * Integer.BYTES, encoded.get(i));
+                    tokens.putInt(encoded.get(i));
                 }
             }
-            return tokens;
         }
 
         @Override
@@ -163,9 +158,6 @@ public final class TokenDocumentSource implements StreamSource {
         @Override
         public void close() throws IOException {
             document.close();
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
             source.close();
         }
     }

@@ -3,7 +3,6 @@ package io.penstock.stream;
 
 import io.penstock.memory.DType;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
@@ -14,30 +13,22 @@ import java.util.Objects;
  * left out.
  *
  * <p>A record is a window, of the dtype of {@link TokenDocumentSource}.
+ *
+ * @param documents the documents
+ * @param length tokens in a window: for a context of {@code n} tokens and their labels, {@code n + 1}; at least 2
  */
-public final class TokenWindowSource implements StreamSource {
+public record TokenWindowSource(TokenDocumentSource documents, int length) implements StreamSource {
 
-    private final TokenDocumentSource documents;
-    private final int length;
-
-    private TokenWindowSource(TokenDocumentSource documents, int length) {
-        this.documents = Objects.requireNonNull(documents, "documents");
-        this.length = length;
+    /**
+     * Checks.
+     *
+     * @throws IllegalArgumentException if the length is below 2
+     */
+    public TokenWindowSource {
+        Objects.requireNonNull(documents, "documents");
         if (length < 2) {
             throw new IllegalArgumentException("windows of " + length + " tokens, expected 2 or more");
         }
-    }
-
-    /**
-     * Windows of the tokens of documents.
-     *
-     * @param documents the documents
-     * @param length tokens in a window: for a context of {@code n} tokens and their labels, {@code n + 1}
-     * @return the source
-     * @throws IllegalArgumentException if the length is below 2
-     */
-    public static TokenWindowSource of(TokenDocumentSource documents, int length) {
-        return new TokenWindowSource(documents, length);
     }
 
     /** {@return the dtype of a window's tokens} */
@@ -82,8 +73,7 @@ public final class TokenWindowSource implements StreamSource {
         private final String name;
         private final PartitionReader source;
         private final int tokenBytes = dtype().byteSize();
-        private final Arena arena = Arena.ofShared();
-        private final MemorySegment window = arena.allocate((long) length * tokenBytes, 64);
+        private final MemorySegment window = MemorySegment.ofArray(new byte[Math.multiplyExact(length, tokenBytes)]);
         /** Tokens in the window. */
         private int filled;
         /** A document, of which the tokens from {@code at} on come next; and the cursor before it. */
@@ -165,9 +155,6 @@ public final class TokenWindowSource implements StreamSource {
         @Override
         public void close() throws IOException {
             document.close();
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
             source.close();
         }
     }

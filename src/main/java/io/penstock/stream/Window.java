@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class Window implements AutoCloseable {
 
     final RecordBuffer records = new RecordBuffer();
-    private LaneState start = new LaneState(0, 0, 0, List.of(""));
+    private LaneState start = new LaneState(0, 0, 0, List.of(""), "");
     private @Nullable Permutation order;
 
     void begin(LaneState at) {

@@ -106,7 +106,7 @@ class PackedStreamTest {
             expected = all(loader);
         }
         for (int workers = 0; workers < 3; workers++) {
-            try (PackedStream packed = StreamDataset.builder(PackedSource.of(documents(), CAPACITY, method, WINDOW))
+            try (PackedStream packed = StreamDataset.builder(new PackedSource(documents(), CAPACITY, method, WINDOW))
                     .openPacked();
                     DataLoader loader = DataLoader.builder(packed).collator(collator).batchSize(5).workers(workers)
                             .open()) {
@@ -117,7 +117,7 @@ class PackedStreamTest {
 
     @Test
     void aRunThatIsStoppedAnywhereResumesWithTheSameSequences() {
-        PackedSource source = PackedSource.of(documents(), CAPACITY, Packing.Method.BEST_FIT, WINDOW);
+        PackedSource source = new PackedSource(documents(), CAPACITY, Packing.Method.BEST_FIT, WINDOW);
         List<List<String>> straight = resumed(StreamDataset.builder(source).shuffle(3, 8)::openPacked, 1000);
         assertEquals(straight, resumed(StreamDataset.builder(source).shuffle(3, 8)::openPacked, 1));
         assertEquals(straight, resumed(StreamDataset.builder(source).shuffle(3, 8)::openPacked, 3));
@@ -148,7 +148,7 @@ class PackedStreamTest {
 
     @Test
     void aWindowThatWasPackedAtTheEndIsPackedAlikeWhenTheFileHasGrown() throws IOException {
-        PackedSource source = PackedSource.of(documents(), CAPACITY, Packing.Method.BEST_FIT, 1000);
+        PackedSource source = new PackedSource(documents(), CAPACITY, Packing.Method.BEST_FIT, 1000);
         List<byte[]> first = records(source, "", 1000);
         String cursor;
         try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {

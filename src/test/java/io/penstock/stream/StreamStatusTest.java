@@ -14,7 +14,7 @@ import io.penstock.telemetry.BatchAccount;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
@@ -113,7 +113,7 @@ class StreamStatusTest {
         try (StreamDataset stream = StreamDataset.builder(LineSource.growing(file)).field("line").open();
                 DataLoader loader = DataLoader.builder(stream).batchSize(2).workers(0).collator(new StackAndPad(8))
                         .open()) {
-            assertEquals(List.of(new StreamStatus.Partition("feed.txt", new PartitionReader.Lag(8, -1, 0))),
+            assertEquals(Map.of("feed.txt", new PartitionReader.Lag(8, -1, 0)),
                     stream.status().partitions());
             Metric lag = Metrics.of("train", stream::status).all().stream()
                     .filter(metric -> metric.name().equals("stream_lag")).findFirst().orElseThrow();

@@ -128,7 +128,7 @@ public final class StreamVectors {
             StreamSource texts = IteratorSource.of("texts", first -> IntStream.range((int) first, lengths.length)
                     .mapToObj(d -> MemorySegment.ofArray((" " + (char) ('a' + d)).repeat(lengths[d] - 1)
                             .getBytes(StandardCharsets.UTF_8))).iterator());
-            PackedSource source = PackedSource.of(TokenDocumentSource.of(texts, RecordText.WHOLE, tokenizer), capacity,
+            PackedSource source = new PackedSource(TokenDocumentSource.of(texts, RecordText.WHOLE, tokenizer), capacity,
                     method, window);
             List<Object> sequences = new ArrayList<>();
             List<String> cursors = new ArrayList<>();

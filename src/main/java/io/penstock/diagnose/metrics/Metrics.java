@@ -164,24 +164,20 @@ public record Metrics(List<Metric> all) {
         List<Metric> list = new ArrayList<>();
         Of<StreamStatus> status = new Of<>(list, stream);
         status.count("stream_reread", "Records that a resumed run has read again.", StreamStatus::rereadRecords);
-        int partitions = stream.get().partitions().size();
-        for (int i = 0; i < partitions; i++) {
-            int partition = i;
-            String label = stream.get().partitions().get(i).name();
+        for (String partition : stream.get().partitions().keySet()) {
             status.gauge("stream_lag", Unit.NONE, "What the partition has that was not read: records, or bytes of a"
-                    + " file.", s -> known(lag(s, partition).behind()), "partition", label);
+                    + " file.", s -> known(lag(s, partition).behind()), "partition", partition);
             status.gauge("stream_newest_age", Unit.SECONDS, "Age of the latest record that was read.",
                     s -> (System.currentTimeMillis() - known(lag(s, partition).newestMillis())) / 1e3, "partition",
-                    label);
+                    partition);
             status.gauge("stream_skipped", Unit.NONE, "Bad records that were left out.",
-                    s -> lag(s, partition).skipped(), "partition", label);
+                    s -> lag(s, partition).skipped(), "partition", partition);
         }
         return new Metrics(list).labeled("loader", name);
     }
 
-    private static PartitionReader.Lag lag(StreamStatus status, int partition) {
-        return partition < status.partitions().size() ? status.partitions().get(partition).lag()
-                : PartitionReader.Lag.UNKNOWN;
+    private static PartitionReader.Lag lag(StreamStatus status, String partition) {
+        return status.partitions().getOrDefault(partition, PartitionReader.Lag.UNKNOWN);
     }
 
     private static double known(long number) {

@@ -19,8 +19,9 @@ import javax.sql.DataSource;
  *
  * {@snippet :
  * StreamSource posts = JdbcSource.builder(database, "posts", "id").columns("title", "body").open();
- * try (StreamDataset windows = StreamDataset.builder(TokenWindowSource.of(TokenDocumentSource.of(posts,
- *                 RecordText.jsonField("body"), Tokenizer.of("gpt2")), 1025)).field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
+ * var documents = TokenDocumentSource.of(posts, RecordText.jsonField("body"), Tokenizer.of("gpt2"));
+ * try (StreamDataset windows = StreamDataset.builder(new TokenWindowSource(documents, 1025))
+ *                 .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
  *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
  *     train(loader);
  * }
