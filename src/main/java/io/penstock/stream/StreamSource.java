@@ -57,8 +57,8 @@ public interface StreamSource {
      *     {@code jdbc:postgresql://host/blog#table=posts&key=id&columns=body}
      * @param end what the source does where its records end
      * @return the source
-     * @throws IllegalArgumentException if the name is none of a source, or no {@link SourceProvider} of its scheme is on
-     *     the class path
+     * @throws IllegalArgumentException if the name is none of a source, or the class path has no
+     *     {@link SourceProvider} of its scheme
      * @throws IOException if the source cannot be reached, or is not there
      */
     static StreamSource open(String name, StreamEnd end) throws IOException {
