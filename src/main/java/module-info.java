@@ -70,6 +70,7 @@ module io.penstock {
             io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;
 
     uses io.penstock.store.StoreProvider;
+    uses io.penstock.stream.StreamSource.SourceProvider;
     provides io.penstock.store.StoreProvider with
             io.penstock.format.megatron.MegatronProvider,
             io.penstock.format.manifest.ManifestProvider,

@@ -8,7 +8,6 @@ import io.penstock.text.NumberText;
 import io.penstock.tokenize.CorpusShard;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
-import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -48,19 +47,8 @@ final class TokenizeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path output;
 
-    @Option(names = "--encoding", paramLabel = "NAME",
-            description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
-    private String encoding = "gpt2";
-
-    @Option(names = "--vocabulary", paramLabel = "FILE",
-            description = "tokenizer.json of a model of Hugging Face, or a .tiktoken file with the vocabulary of"
-                    + " --encoding.")
-    private @Nullable Path vocabulary;
-
-    @Option(names = "--end-of-text", paramLabel = "TOKEN",
-            description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
-                    + " <|end_of_text|> or </s>.")
-    private @Nullable String endOfText;
+    @Mixin
+    private TokenizerOptions tokenizer;
 
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
@@ -100,7 +88,7 @@ final class TokenizeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         UsageException.requireAtLeast(1, "--threads", threads);
-        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output).threads(threads)
+        TokenizeJob job = new TokenizeJob(tokenizer.open(), inputs, output).threads(threads)
                 .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
         UsageException.valid("--min-tokens, --max-tokens, --max-total-tokens: ",
@@ -121,23 +109,6 @@ final class TokenizeCommand implements Callable<Integer> {
         }
         report.print(report.isJson() ? fields(summary) : text(summary));
         return ExitCode.SUCCESS;
-    }
-
-    private Tokenizer tokenizer() throws IOException {
-        Path file = vocabulary;
-        boolean isJson = file != null && String.valueOf(file.getFileName()).endsWith(".json");
-        if (endOfText != null && !isJson) {
-            throw new UsageException("--end-of-text needs --vocabulary with a tokenizer.json");
-        }
-        try {
-            if (file == null) {
-                return Tokenizer.of(encoding);
-            }
-            return !isJson ? Tokenizer.of(encoding, file) : endOfText == null ? Tokenizer.of(file)
-                    : Tokenizer.of(file, endOfText);
-        } catch (IllegalArgumentException e) {
-            throw new UsageException((isJson ? "--vocabulary: " : "--encoding: ") + e.getMessage(), e);
-        }
     }
 
     static Map<String, @Nullable Object> fields(TokenizeSummary summary) {

@@ -104,7 +104,7 @@ final class TuneCommand implements Callable<Integer> {
                 source.closer().run();
                 loaders = () -> reopened(device.device());
             }
-            TuneReport result = new TuneReport(source.path().toString(), source.windowTokens(), cold,
+            TuneReport result = new TuneReport(source.path(), source.windowTokens(), cold,
                     pages.residency(), budgetNanos, memoryBytes, device.toString());
             return tune(pages, new LoaderWorkbench(loaders, cold ? pages : null), result, text, fields);
         }

@@ -46,6 +46,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
             return List.of();
         }
         var rules = new InputRules(facts, facts.recording.settings(), new ArrayList<>());
+        rules.source();
         rules.storage();
         rules.amplified();
         rules.stages();
@@ -79,6 +80,15 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     }
 
     // ---- reading
+
+    private void source() {
+        find(Verdict.SOURCE_EMPTY, facts.share(Cause.SOURCE_EMPTY), "The trainer waits for a source that has nothing",
+                "Nothing to do for the loader: train on more sources, or less often.", Json.members());
+        find(Verdict.SOURCE_SLOW, facts.share(Cause.SOURCE_SLOW),
+                "The trainer waits for a source that has more than was read",
+                "Divide the source into more partitions, read them on more ranks (lanes), or give the stream's thread"
+                        + " less to do, such as shorter texts to tokenize.", Json.members());
+    }
 
     private double readNanos() {
         return facts.causeNanos[Cause.READ_BLOCKED.ordinal()] + facts.causeNanos[Cause.READ_CPU.ordinal()]

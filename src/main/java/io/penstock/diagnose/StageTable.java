@@ -19,7 +19,7 @@ final class StageTable {
         Making made = account.making();
         return switch (stage) {
             case SLOT -> made.slotAt() - made.claimedAt();
-            case PLAN -> made.plannedAt() - made.slotAt();
+            case PLAN -> made.planNanos();
             case READ -> made.readNanos();
             case DECODE -> made.decodeNanos();
             case TRANSFORM -> made.transformNanos();

@@ -128,6 +128,9 @@ final class Summarizer {
         return switch (cause) {
             case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
+            case SOURCE_EMPTY -> "Nothing to do for the loader: the source gives no more.";
+            case SOURCE_SLOW -> "Divide the source into more partitions, read them on more ranks (lanes), or give the"
+                    + " stream's thread less to do.";
             case PLAN -> "Use a sampler that computes a sample from its position.";
             case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";

@@ -34,6 +34,10 @@ public enum Verdict {
     /** There are no steps. */
     NO_DATA,
 
+    /** The trainer waits for a stream whose source has nothing. */
+    SOURCE_EMPTY,
+    /** The trainer waits for a stream whose source has more than was read. */
+    SOURCE_SLOW,
     /** At least half of reading time is waiting for storage. */
     STORAGE,
     /** At least half of reading time is waiting for page faults of mapped memory. */

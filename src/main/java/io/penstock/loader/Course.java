@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.DeviceStream;
 import io.penstock.loader.slots.Delivery;
@@ -45,6 +46,8 @@ final class Course {
     /** When the trainer began to wait for the samples of the next batch to arrive, if it did. */
     private long askedAt = NOT_MEASURED;
     private final BooleanSupplier isOver;
+    /** The own maker's, if there are no workers: then this thread waits for what it makes. */
+    private final ArrivalWait waited;
 
     /**
      * Begins with the first batch.
@@ -60,6 +63,7 @@ final class Course {
         this.delivery = parts.delivery;
         this.failure = parts.failure;
         this.isOver = failure::isOver;
+        this.waited = inline ? parts.makers.getFirst().waited() : new ArrivalWait();
         prepare(batches, 0);
     }
 
@@ -88,7 +92,7 @@ final class Course {
             askedAt = nanoTime.getAsLong();
         }
         try {
-            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver) > 0;
+            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver, waited) > 0;
             if (!has && isOver.getAsBoolean()) {
                 failure.checkOpen();
                 failure.check();

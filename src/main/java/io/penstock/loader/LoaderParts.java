@@ -103,7 +103,9 @@ final class LoaderParts {
         Shard shard = new Shard(of.shard.rank() * devices, Math.multiplyExact(of.shard.worldSize(), devices),
                 of.shard.tail());
         BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, shard)
-                : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
+                : of.dataset.arrivals().isPresent()
+                        ? BatchSampler.arriving(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard)
+                        : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
@@ -147,12 +149,12 @@ final class LoaderParts {
 
     /** Lets arriving samples arrive for a run, before anything of it is made. */
     void beginArrivals(BatchSampler batches) {
-        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard, span()));
+        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard));
     }
 
-    /** Positions from the oldest batch that the trainer may have been given last to the latest that is being made. */
-    private long span() {
-        return (ring.size() + settings.deviceSlots + 1L) * settings.batchSize * settings.shard.worldSize();
+    /** Batches from the oldest that the trainer may have been given last to the latest that is being made. */
+    private int batchesInUse() {
+        return ring.size() + settings.deviceSlots + 1;
     }
 
     /** What a worker reads ahead with, if anything. */
@@ -173,7 +175,7 @@ final class LoaderParts {
     /** Opens what makes this loader's batches on a thread, with the thread's own reader. */
     CollatingMaker openMaker(SampleReader reader, EpochRandom random) {
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
-                span(), telemetry.probe(), settings.nanoTime);
+                batchesInUse(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return maker;
     }

@@ -42,10 +42,24 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param decodeNanos decoding; within planned to made
      * @param transformNanos sample maps; within planned to made. The rest of planned to made is collating, which for
      *     samples copied as stored includes reading
+     * @param sourceEmptyNanos waiting for samples of a stream whose source had nothing; within slot to planned, or,
+     *     without workers, before the batch was started
+     * @param sourceSlowNanos waiting for samples of a stream whose source had more than was read; likewise
      * @param usage what the thread used from planned to made; null if not measured for this batch
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
-            long decodeNanos, long transformNanos, @Nullable Usage usage) {
+            long decodeNanos, long transformNanos, long sourceEmptyNanos, long sourceSlowNanos,
+            @Nullable Usage usage) {
+
+        /** {@return the nanoseconds of waiting for samples of a stream} */
+        public long sourceNanos() {
+            return sourceEmptyNanos + sourceSlowNanos;
+        }
+
+        /** {@return the nanoseconds from slot to planned, without waiting for samples} */
+        public long planNanos() {
+            return Math.max(0, plannedAt - slotAt - sourceNanos());
+        }
 
         /** {@return the nanoseconds from planned to made that are not read, decode or transform} */
         public long collateNanos() {

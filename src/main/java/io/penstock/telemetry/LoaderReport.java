@@ -13,6 +13,8 @@ import java.util.List;
  * @param planNanos workers: determining a batch's samples
  * @param collateNanos workers: reading samples and writing slabs
  * @param slotWaitNanos workers: waiting for a free slot because the trainer is slower; backpressure, not a fault
+ * @param sourceEmptyNanos workers: waiting for samples of a stream whose source had nothing
+ * @param sourceSlowNanos workers: waiting for samples of a stream whose source had more than was read
  * @param submitNanos the copy thread: enqueuing copies
  * @param consumerWaitNanos the trainer: waiting for a batch; the loader's cost to training
  * @param badSamples unreadable samples, replaced or skipped, in the batches given to the trainer
@@ -21,7 +23,7 @@ import java.util.List;
  *     within {@code collateNanos}
  */
 public record LoaderReport(long batches, long samples, long bytes, long planNanos, long collateNanos,
-        long slotWaitNanos, long submitNanos, long consumerWaitNanos,
+        long slotWaitNanos, long sourceEmptyNanos, long sourceSlowNanos, long submitNanos, long consumerWaitNanos,
         long badSamples, long verifiedBytes, List<PartTime> parts) {
 
     /**
@@ -46,7 +48,8 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
     public LoaderReport since(LoaderReport earlier) {
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,
                 planNanos - earlier.planNanos, collateNanos - earlier.collateNanos,
-                slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
+                slotWaitNanos - earlier.slotWaitNanos, sourceEmptyNanos - earlier.sourceEmptyNanos,
+                sourceSlowNanos - earlier.sourceSlowNanos, submitNanos - earlier.submitNanos,
                 consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples,
                 verifiedBytes - earlier.verifiedBytes,
                 parts.stream().map(part -> new PartTime(part.name, part.nanos - earlier.nanosOf(part.name))).toList());

@@ -344,7 +344,7 @@ final class Writers {
         for (int s = 0; s < 20 * generation; s++) {
             long at = 1000L * s;
             accounts.add(new BatchAccount(s, 0, s == 0, 32, 65_600,
-                    new BatchAccount.Making(0, at, at + 1, at + 2, at + 300, 100, -1, -1,
+                    new BatchAccount.Making(0, at, at + 1, at + 2, at + 300, 100, -1, -1, 0, 0,
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0)), null,
                     new BatchAccount.Taking(at + 400, at + 500, at + 600, -1, 2, 3), null));
         }

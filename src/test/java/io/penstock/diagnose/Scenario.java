@@ -44,6 +44,9 @@ final class Scenario {
     int samples = 32;
     long bytes = 1 << 20;
     IntToLongFunction plan = _ -> 5;
+    /** Of the planning. */
+    IntToLongFunction sourceEmpty = _ -> 0;
+    IntToLongFunction sourceSlow = _ -> 0;
     IntToLongFunction read = _ -> 0;
     IntToLongFunction decode = _ -> 0;
     IntToLongFunction transform = _ -> 0;
@@ -137,7 +140,8 @@ final class Scenario {
             accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
                     new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
                             at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,
-                            transform.applyAsLong(i) * MICRO, usage),
+                            transform.applyAsLong(i) * MICRO, sourceEmpty.applyAsLong(i) * MICRO,
+                            sourceSlow.applyAsLong(i) * MICRO, usage),
                     copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
                             at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, readyBatches,
                             hostSlots - readyBatches),

@@ -46,6 +46,17 @@ class VerdictsTest {
         }, s -> s.gap = _ -> 5);
         put(Verdict.WARMUP, s -> s.batches = 1, s -> s.batches = 30);
         put(Verdict.NO_DATA, s -> s.batches = 0, s -> s.batches = 30);
+        put(Verdict.SOURCE_EMPTY, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceEmpty = _ -> 5_900;
+        }, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceSlow = _ -> 5_900;
+        });
+        put(Verdict.SOURCE_SLOW, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceSlow = _ -> 5_900;
+        }, s -> s.plan = _ -> 6_000);
         put(Verdict.STORAGE, s -> {
             s.read = _ -> 8_000;
             s.blocked = _ -> 7_000;

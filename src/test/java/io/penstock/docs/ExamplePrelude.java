@@ -203,6 +203,7 @@ class ExamplePrelude {
     static class Streams extends ExamplePrelude {
 
         StreamSource topic;
+        StreamSource texts;
         Object database;
         Path stateFile;
 

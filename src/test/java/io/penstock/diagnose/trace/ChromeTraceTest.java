@@ -53,7 +53,7 @@ class ChromeTraceTest {
             long taken = Math.max(trainer, copies ? arrived : made) + 100;
             closed[s] = taken + random.nextLong(400_000);
             accounts.add(new BatchAccount(s, s / 50, s % 50 == 0, 32, 65_600,
-                    new BatchAccount.Making(worker, claimed, slot, planned, made, 1000, -1, -1,
+                    new BatchAccount.Making(worker, claimed, slot, planned, made, 1000, -1, -1, 0, 0,
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0)),
                     copies ? new BatchAccount.Copying(submit, copier, arrived) : null,
                     new BatchAccount.Taking(trainer, taken, closed[s], -1, 2, 3), null));

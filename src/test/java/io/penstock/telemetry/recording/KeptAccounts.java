@@ -64,6 +64,8 @@ public final class KeptAccounts {
         filling.readNanos = made.readNanos();
         filling.decodeNanos = made.decodeNanos();
         filling.transformNanos = made.transformNanos();
+        filling.sourceEmptyNanos = made.sourceEmptyNanos();
+        filling.sourceSlowNanos = made.sourceSlowNanos();
         BatchAccount.Usage usage = made.usage();
         if (usage != null) {
             filling.cpuNanos = usage.cpuNanos();

@@ -86,7 +86,7 @@ class TelemetryTest {
         try (Telemetry telemetry = Telemetry.accounting(COPIES, () -> 9, levels, () -> now)) {
             step(telemetry.probe(), new Filling(1), 0, 1000);
             assertEquals(List.of(new BatchAccount(0, 7, true, 5, 640,
-                    new BatchAccount.Making(1, 1000, 1001, 1003, 1100, 11, 12, 13, null),
+                    new BatchAccount.Making(1, 1000, 1001, 1003, 1100, 11, 12, 13, 0, 0, null),
                     new BatchAccount.Copying(1110, 1120, 1130),
                     new BatchAccount.Taking(1090, 1140, 1200, BatchAccount.NOT_MEASURED, 2, 1), null)),
                     telemetry.accounts().orElseThrow().since(0));
@@ -103,7 +103,8 @@ class TelemetryTest {
                 step(telemetry.probe(), worker, 0, 1000);
                 step(telemetry.probe(), other, 1, 2000);
                 telemetry.probe().notTaken(5);
-                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 2, 9, List.of()), telemetry.report());
+                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 0, 0, 20, 105, 2, 9, List.of()),
+                        telemetry.report());
             }
             assertTrue(counting.accounts().isEmpty());
         }
