@@ -30,6 +30,13 @@ final class ChangeWatch {
         this.sample = new ContentSample(file);
     }
 
+    /** A watch without the descriptor; none if the path leads to another file by now. */
+    synchronized ChangeWatch byPath() {
+        FileStatus before = status;
+        FileStatus now = before == null ? null : FileStatus.of(-1, path);
+        return new ChangeWatch(file, -1, path, now != null && !now.isWrittenSince(before) ? now : null);
+    }
+
     boolean isChanged() {
         return change != null;
     }

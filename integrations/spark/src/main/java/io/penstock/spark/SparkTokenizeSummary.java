@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.spark;
+
+import io.penstock.format.manifest.Manifest;
+import java.nio.file.Path;
+
+/**
+ * What a job wrote.
+ *
+ * @param file the manifest, which {@link io.penstock.store.TokenStore#open} opens
+ * @param manifest its content
+ * @param resumedParts parts that an earlier run of the job had written
+ * @param filteredDocuments documents that the run left out because they were too short or too long; without those of
+ *     resumed parts
+ */
+public record SparkTokenizeSummary(Path file, Manifest manifest, int resumedParts, long filteredDocuments) {
+}
