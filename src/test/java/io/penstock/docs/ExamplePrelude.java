@@ -247,7 +247,7 @@ class ExamplePrelude {
         /** As {@code io.penstock.spark.SparkTokenizeJob}. */
         static class SparkTokenizeJob {
 
-            SparkTokenizeJob(Object rows, String column, TokenizerSource tokenizer, Path output) {
+            SparkTokenizeJob(Object rows, String column, TokenizerSource tokenizer, String output) {
             }
 
             SparkTokenizeJob appendEndOfText() {

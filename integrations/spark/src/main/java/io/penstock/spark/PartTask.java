@@ -15,7 +15,6 @@ import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.Function2;
@@ -34,7 +33,8 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
  * @param job the digest of what the parts have in common
  * @param options what becomes of a document
  */
-record PartTask(Broadcast<TokenizerSource> tokenizer, String folder, String run, int parts, String job, Options options)
+record PartTask(Broadcast<TokenizerSource> tokenizer, PartsFolder folder, String run, int parts, String job,
+        Options options)
         implements Function2<Integer, Iterator<InternalRow>, Iterator<PartResult>> {
 
     /**
@@ -54,13 +54,15 @@ record PartTask(Broadcast<TokenizerSource> tokenizer, String folder, String run,
         Tokenizer shared = source.tokenizer();
         DType dtype = MegatronWriter.dtypeFor(shared.vocabularySize());
         TokenOrigin origin = new TokenOrigin(source.name(), shared.vocabularySha256());
-        Path path = new PartsFolder(Path.of(folder)).attempt(part, run);
-        try (PartWriter writer = PartWriter.create(path, dtype, origin, new PartNumber(part, parts, job),
-                IfExists.FAIL)) {
-            long filtered = options.isTokens ? copy(part, rows, shared, writer.documents())
-                    : encode(part, rows, shared, writer.documents());
-            return List.of(new PartResult(writer.commit(Progress.NONE).toJson(), filtered)).iterator();
-        }
+        PartNumber number = new PartNumber(part, parts, job);
+        PartResult result = folder.write(PartsFolder.attempt(part, run), path -> {
+            try (PartWriter writer = PartWriter.create(path, dtype, origin, number, IfExists.FAIL)) {
+                long filtered = options.isTokens ? copy(part, rows, shared, writer.documents())
+                        : encode(part, rows, shared, writer.documents());
+                return new PartResult(writer.commit(Progress.NONE).toJson(), filtered);
+            }
+        });
+        return List.of(result).iterator();
     }
 
     private long encode(int part, Iterator<InternalRow> rows, Tokenizer shared, MegatronPart documents)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
+import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.store.IfExists;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import java.io.Serializable;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.sql.Dataset;
@@ -25,14 +25,32 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * The folder where all attempts write parts. An attempt's name tells the number of the part, the run of the job and the
- * attempt: {@code part-00007.5f0c93ab-12}.
+ * The folder where all attempts write parts, beside the manifest that will name some. An attempt's name tells the number
+ * of the part, the run of the job and the attempt: {@code part-00007.5f0c93ab-12}. The driver and the executors use it.
  */
-record PartsFolder(Path path) {
+abstract sealed class PartsFolder implements Serializable permits LocalParts, HadoopParts {
 
-    /** The folder of a store, given without suffix; made if it is not there. */
-    static PartsFolder of(Path store) throws IOException {
-        return new PartsFolder(Files.createDirectories(store.resolveSibling(store.getFileName() + ".parts")));
+    private static final long serialVersionUID = 1;
+    private static final String SUFFIX = ".parts";
+
+    /** The folder's name. */
+    private final String name;
+
+    PartsFolder(String store) {
+        this.name = store.substring(store.lastIndexOf('/') + 1) + SUFFIX;
+    }
+
+    /**
+     * The folder of a store.
+     *
+     * @param store the store without suffix: a path, or a URI that Hadoop knows
+     * @param hadoop how Hadoop reaches its file systems
+     */
+    static PartsFolder of(String store, Configuration hadoop) {
+        org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(store);
+        String scheme = path.toUri().getScheme();
+        return scheme == null || scheme.equals("file") ? new LocalParts(Path.of(path.toUri().getPath()))
+                : new HadoopParts(store, hadoop);
     }
 
     /** A name for a run of a job. */
@@ -53,11 +71,45 @@ record PartsFolder(Path path) {
         return partitions;
     }
 
-    /** The path of a part that the running task writes. */
-    Path attempt(int part, String run) {
+    /** The name of the attempt that runs, of a part. */
+    static String attempt(int part, String run) {
         long attempt = TaskContext.get().taskAttemptId();
-        return path.resolve(String.format(Locale.ROOT, "part-%05d.%s-%d", part, run, attempt));
+        return String.format(Locale.ROOT, "part-%05d.%s-%d", part, run, attempt);
     }
+
+    /** The folder's name, which the manifest has in the paths of the parts. */
+    String name() {
+        return name;
+    }
+
+    /** Where the manifest is. */
+    abstract String manifest();
+
+    abstract boolean hasManifest() throws IOException;
+
+    /** Makes the folder, if it is not there. */
+    abstract void create() throws IOException;
+
+    /** A step that writes files of an attempt. */
+    @FunctionalInterface
+    interface Attempt<T> {
+        /** Writes files that start with the path. */
+        T write(Path path) throws IOException;
+    }
+
+    /** Lets an attempt write its files; when it returns they are in the folder, whole. */
+    abstract <T> T write(String attempt, Attempt<T> writes) throws IOException;
+
+    /** The entries of the folder and their sizes; that of a folder is negative. */
+    abstract SortedMap<String, Long> entries() throws IOException;
+
+    abstract String read(String entry) throws IOException;
+
+    /** Deletes entries, folders with all that is in them; they may vanish meanwhile. */
+    abstract void delete(Collection<String> entries) throws IOException;
+
+    /** Writes the manifest, which appears whole or not at all, after a look at the sizes of the parts. */
+    abstract void commit(Manifest manifest, IfExists ifExists) throws IOException;
 
     /**
      * Finds parts that earlier runs of a job finished; of several attempts at one, the first by name.
@@ -65,58 +117,39 @@ record PartsFolder(Path path) {
      * @param job the digest that they have
      */
     Map<Integer, ManifestPart> finished(String job) throws IOException {
+        SortedMap<String, Long> entries = entries();
         Map<Integer, ManifestPart> finished = new TreeMap<>();
-        for (Path file : list(name -> name.endsWith(MegatronWriter.DESCRIPTION) && !name.startsWith("."))) {
-            ManifestPart part = ManifestPart.read(file);
-            if (part.number().isPresent() && part.number().get().job().equals(job) && isWhole(part)) {
-                finished.putIfAbsent(part.number().get().index(), part);
+        for (String entry : entries.keySet()) {
+            if (entry.endsWith(MegatronWriter.DESCRIPTION)) {
+                ManifestPart part = ManifestPart.parse(read(entry));
+                // A writer that is killed while it publishes leaves some of the files.
+                if (part.number().isPresent() && part.number().get().job().equals(job)
+                        && entries.getOrDefault(part.path() + ".bin", -1L) == part.tokenBytes()
+                        && entries.getOrDefault(part.path() + ".idx", -1L) == part.indexBytes()) {
+                    finished.putIfAbsent(part.number().get().index(), part);
+                }
             }
         }
         return finished;
     }
 
-    /** Whether the part's files are there; a writer that is killed while it publishes leaves some behind. */
-    private boolean isWhole(ManifestPart part) throws IOException {
-        Path tokens = path.resolve(part.path() + ".bin");
-        Path index = path.resolve(part.path() + ".idx");
-        return Files.isRegularFile(tokens) && Files.size(tokens) == part.tokenBytes()
-                && Files.isRegularFile(index) && Files.size(index) == part.indexBytes();
-    }
-
-    /** Deletes everything but parts of these names. */
-    void deleteAllBut(Set<String> names) throws IOException {
+    /** Deletes everything but attempts of these names. */
+    void deleteAllBut(Set<String> attempts) throws IOException {
         // The name of an attempt has one dot, and the endings of its files follow another.
-        delete(list(name -> !names.contains(name.substring(0, end(name)))));
+        delete(entries(entry -> !attempts.contains(entry.substring(0, end(entry)))));
     }
 
     /** Deletes what the attempts of a run have left. */
     void deleteRun(String run) throws IOException {
-        delete(list(name -> name.contains("." + run + "-")));
+        delete(entries(entry -> entry.contains("." + run + "-")));
     }
 
-    private static int end(String name) {
-        int second = name.indexOf('.', name.indexOf('.') + 1);
-        return second < 0 ? name.length() : second;
+    private List<String> entries(Predicate<String> isWanted) throws IOException {
+        return entries().keySet().stream().filter(isWanted).toList();
     }
 
-    private List<Path> list(Predicate<String> isWanted) throws IOException {
-        try (Stream<Path> files = Files.list(path)) {
-            return files.filter(file -> isWanted.test(file.getFileName().toString())).sorted().toList();
-        }
-    }
-
-    /** Deletes files and folders; an attempt that still runs may do so too. */
-    private static void delete(List<Path> entries) throws IOException {
-        for (Path entry : entries) {
-            List<Path> inside = new ArrayList<>();
-            try (Stream<Path> walk = Files.walk(entry)) {
-                walk.sorted(Comparator.reverseOrder()).forEach(inside::add);
-            } catch (NoSuchFileException | UncheckedIOException _) {
-                continue;
-            }
-            for (Path file : inside) {
-                Files.deleteIfExists(file);
-            }
-        }
+    private static int end(String entry) {
+        int second = entry.indexOf('.', entry.indexOf('.') + 1);
+        return second < 0 ? entry.length() : second;
     }
 }

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -22,38 +21,36 @@ import org.apache.spark.sql.catalyst.InternalRow;
  * @param run the run of the job
  * @param suffixes of the members, in the order of their columns
  */
-record ShardTask(String folder, String run, List<String> suffixes)
+record ShardTask(LocalParts folder, String run, List<String> suffixes)
         implements Function2<Integer, Iterator<InternalRow>, Iterator<ShardTask.Shard>> {
 
-    static final String TAR = ".tar";
+    private static final String TAR = ".tar";
 
     /**
      * What a task tells the driver of the shard that it wrote.
      *
      * @param part the number of the partition
-     * @param name the shard's name, without an ending
-     * @param samples the number of its samples
+     * @param name the shard's name in the folder
      */
-    record Shard(int part, String name, long samples) implements Serializable {
+    record Shard(int part, String name) implements Serializable {
     }
 
     @Override
     public Iterator<Shard> call(Integer part, Iterator<InternalRow> rows) throws IOException {
-        Path path = new PartsFolder(Path.of(folder)).attempt(part, run);
-        long samples = 0;
-        try (WebDatasetWriter writer = WebDatasetWriter.create(path.resolveSibling(path.getFileName() + TAR),
-                Long.MAX_VALUE, Long.MAX_VALUE)) {
-            for (; rows.hasNext(); samples++) {
+        String name = PartsFolder.attempt(part, run) + TAR;
+        try (WebDatasetWriter writer = WebDatasetWriter.create(folder.path().resolve(name), Long.MAX_VALUE,
+                Long.MAX_VALUE)) {
+            for (long number = 0; rows.hasNext(); number++) {
                 InternalRow row = rows.next();
                 if (row.isNullAt(0)) {
-                    throw new IllegalArgumentException("row " + samples + " of partition " + part
+                    throw new IllegalArgumentException("row " + number + " of partition " + part
                             + ": found null, expected a key");
                 }
                 writer.write(new String(row.getBinary(0), StandardCharsets.UTF_8), members(row));
             }
             writer.commit();
         }
-        return List.of(new Shard(part, path.getFileName().toString(), samples)).iterator();
+        return List.of(new Shard(part, name)).iterator();
     }
 
     private Map<String, MemorySegment> members(InternalRow row) {

@@ -124,11 +124,12 @@ public final class SparkShardJob {
         if (ifExists == IfExists.FAIL && Files.exists(record)) {
             throw new FileAlreadyExistsException(record.toString(), null, "exists already, and is not to be replaced");
         }
-        PartsFolder folder = PartsFolder.of(pattern);
+        LocalParts folder = new LocalParts(pattern);
+        folder.create();
         String run = PartsFolder.newRun();
         try (WebDatasetWriter all = WebDatasetWriter.create(pattern, Long.MAX_VALUE, Long.MAX_VALUE)) {
             for (ShardTask.Shard shard : write(folder, run)) {
-                all.adopt(folder.path().resolve(shard.name() + ShardTask.TAR));
+                all.adopt(folder.path().resolve(shard.name()));
             }
             List<Path> shards = all.commit();
             folder.deleteAllBut(Set.of());
@@ -140,7 +141,7 @@ public final class SparkShardJob {
         }
     }
 
-    private List<ShardTask.Shard> write(PartsFolder folder, String run) {
+    private List<ShardTask.Shard> write(LocalParts folder, String run) {
         List<Column> columns = new ArrayList<>();
         columns.add(functions.col(RowOrder.CONTENT));
         members.values().forEach(column -> columns.add(
@@ -150,7 +151,7 @@ public final class SparkShardJob {
                 rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
         Dataset<Row> samples = order.apply(keyed, keyed).select(columns.toArray(Column[]::new));
         JavaRDD<InternalRow> partitions = PartsFolder.partitions(samples);
-        ShardTask task = new ShardTask(folder.path().toString(), run, List.copyOf(members.keySet()));
+        ShardTask task = new ShardTask(folder, run, List.copyOf(members.keySet()));
         return partitions.mapPartitionsWithIndex(task, false).collect().stream()
                 .sorted(Comparator.comparingInt(ShardTask.Shard::part)).toList();
     }

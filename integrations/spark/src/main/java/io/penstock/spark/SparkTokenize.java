@@ -23,16 +23,17 @@ import picocli.CommandLine.Parameters;
         description = "Tokenizes what Spark reads into a token store.",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        footer = {"", "The store is STORE.manifest.json with its parts in STORE.parts, on a file system that the driver"
-            + " and all executors have under the same path. It appears complete or not at all."})
+        footer = {"", "The store is STORE.manifest.json with its parts in STORE.parts. It appears complete or not at"
+            + " all."})
 public final class SparkTokenize implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "PATH", description = "Files and folders to read, as Spark names them.")
     private List<String> inputs = List.of();
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "Store to write, without a suffix.")
-    private Path output = Path.of("");
+            description = "Store to write, without a suffix: a path that the driver and all executors see, or a URI of"
+                    + " Hadoop's.")
+    private String output = "";
 
     @Option(names = "--format", paramLabel = "NAME", defaultValue = "parquet",
             description = "Spark's reader: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}.")
@@ -111,7 +112,7 @@ public final class SparkTokenize implements Callable<Integer> {
             Dataset<Row> rows = spark.read().format(format).options(readerOptions)
                     .load(inputs.toArray(String[]::new));
             SparkTokenizeSummary written = job(rows).run();
-            System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.file(),
+            System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.store(),
                     written.manifest().tokens(), written.manifest().dtype(), written.manifest().documents(),
                     written.manifest().parts().size(), written.manifest().origin().tokenizer(),
                     written.resumedParts() == 0 ? "" : ", " + written.resumedParts() + " of an earlier run");

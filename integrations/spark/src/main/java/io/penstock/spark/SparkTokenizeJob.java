@@ -7,8 +7,6 @@ import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -36,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet :
  * Dataset<Row> documents = spark.read().parquet("hdfs:/corpus");
- * new SparkTokenizeJob(documents, "text", TokenizerSource.published("gpt2"), Path.of("/shared/tokens"))
+ * new SparkTokenizeJob(documents, "text", TokenizerSource.published("gpt2"), "/shared/tokens")
  *         .appendEndOfText()
  *         .order(RowOrder.shuffled(42, 1000))
  *         .dropDuplicates()
@@ -52,14 +50,16 @@ import org.jspecify.annotations.Nullable;
  * other attempts' files are deleted. If the driver is killed, run the job again: with the same {@linkplain #resumable
  * name} it takes over the parts that are finished.
  *
- * <p>The parts are in the folder {@code OUTPUT.parts}, which the driver and all executors see under the same path.
+ * <p><b>Where.</b> The parts are in the folder {@code OUTPUT.parts}. Output is best a path of a file system that the
+ * driver and all executors have (NFS, Lustre). To a file system of Hadoop, such as HDFS or an object store, a task
+ * copies its part from the local disk, where {@code java.io.tmpdir} needs room for it.
  */
 public final class SparkTokenizeJob {
 
     private final Dataset<Row> rows;
     private final boolean isTokens;
     private final TokenizerSource tokenizer;
-    private final Path output;
+    private final PartsFolder folder;
     private RowOrder order = RowOrder.asGiven();
     private List<String> alike = List.of();
     private boolean appendEndOfText;
@@ -75,10 +75,11 @@ public final class SparkTokenizeJob {
      * @param rows the documents, one a row
      * @param column the column that has them
      * @param tokenizer encodes text; of documents that are tokens already it says which tokenizer made them
-     * @param output the store's path without suffix
+     * @param output the store without suffix: a path that the driver and all executors have, or a URI such as {@code
+     *     hdfs:/tokens} or {@code s3a://bucket/tokens}
      * @throws IllegalArgumentException if there is no such column, or it has neither text nor tokens; names it
      */
-    public SparkTokenizeJob(Dataset<Row> rows, String column, TokenizerSource tokenizer, Path output) {
+    public SparkTokenizeJob(Dataset<Row> rows, String column, TokenizerSource tokenizer, String output) {
         if (!List.of(rows.columns()).contains(column)) {
             throw new IllegalArgumentException("no column '" + column + "', found " + List.of(rows.columns()));
         }
@@ -91,7 +92,7 @@ public final class SparkTokenizeJob {
         DataType stored = isTokens ? DataTypes.createArrayType(DataTypes.LongType) : DataTypes.BinaryType;
         this.rows = rows.withColumn(RowOrder.CONTENT, rows.col(column).cast(stored));
         this.tokenizer = tokenizer;
-        this.output = output.toAbsolutePath();
+        this.folder = PartsFolder.of(output, rows.sparkSession().sparkContext().hadoopConfiguration());
     }
 
     /**
@@ -174,33 +175,32 @@ public final class SparkTokenizeJob {
      *
      * @return what was written
      * @throws FileAlreadyExistsException if the store exists and is not to be replaced
-     * @throws IOException if a part's files are not where the driver expects them, or the manifest cannot be written
+     * @throws IOException if a part's files are not where the driver looks for them, or one cannot be written
      * @throws IllegalArgumentException if there is no partition, or {@link #dropDuplicates} has no order
      */
     public SparkTokenizeSummary run() throws IOException {
-        Path file = output.resolveSibling(output.getFileName() + Manifest.ENDING);
-        if (ifExists == IfExists.FAIL && Files.exists(file)) {
-            throw new FileAlreadyExistsException(file.toString(), null, "exists already, and is not to be replaced");
+        if (ifExists == IfExists.FAIL && folder.hasManifest()) {
+            throw new FileAlreadyExistsException(folder.manifest(), null, "exists already, and is not to be replaced");
         }
-        PartsFolder folder = PartsFolder.of(output);
+        folder.create();
         String run = PartsFolder.newRun();
         SparkTokenizeSummary written;
         try {
-            written = write(file, folder, run);
+            written = write(run);
         } catch (IOException | RuntimeException | Error e) {
             if (name == null) {
                 folder.deleteRun(run);
             }
             throw e;
         }
-        written.manifest().write(file, ifExists);
+        folder.commit(written.manifest(), ifExists);
         folder.deleteAllBut(written.manifest().parts().stream().map(part -> part.in("").path())
                 .collect(Collectors.toSet()));
         return written;
     }
 
     /** Writes all parts. */
-    private SparkTokenizeSummary write(Path file, PartsFolder folder, String run) throws IOException {
+    private SparkTokenizeSummary write(String run) throws IOException {
         Dataset<Row> kept = alike.isEmpty() ? rows : order.withoutDuplicates(rows, alike);
         JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.apply(kept, rows).select(RowOrder.CONTENT));
         int count = partitions.getNumPartitions();
@@ -208,16 +208,15 @@ public final class SparkTokenizeJob {
         Map<Integer, ManifestPart> finished = name == null ? Map.of() : folder.finished(job);
         int[] missing = IntStream.range(0, count).filter(part -> !finished.containsKey(part)).toArray();
         JavaSparkContext context = JavaSparkContext.fromSparkContext(partitions.context());
-        context.sc().setJobDescription("penstock: " + file);
-        PartTask task = new PartTask(context.broadcast(tokenizer), folder.path().toString(), run, count, job,
+        context.sc().setJobDescription("penstock: " + folder.manifest());
+        PartTask task = new PartTask(context.broadcast(tokenizer), folder, run, count, job,
                 new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
         List<PartResult> results = Stream.of(partitions.mapPartitionsWithIndex(task, false).collectPartitions(missing))
                 .flatMap(List::stream).toList();
         List<ManifestPart> parts = new ArrayList<>(finished.values());
         results.forEach(result -> parts.add(ManifestPart.parse(result.description())));
-        String below = folder.path().getFileName().toString();
-        return new SparkTokenizeSummary(file, Manifest.of(parts.stream().map(part -> part.in(below)).toList()),
-                finished.size(), results.stream().mapToLong(PartResult::filteredDocuments).sum());
+        Manifest manifest = Manifest.of(parts.stream().map(part -> part.in(folder.name())).toList());
+        return new SparkTokenizeSummary(folder.manifest(), manifest, finished.size(), results.stream().mapToLong(PartResult::filteredDocuments).sum());
     }
 
     /** A digest of what all parts have in common. */

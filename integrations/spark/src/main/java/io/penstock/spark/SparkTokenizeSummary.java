@@ -2,16 +2,15 @@
 package io.penstock.spark;
 
 import io.penstock.format.manifest.Manifest;
-import java.nio.file.Path;
 
 /**
  * What a job wrote.
  *
- * @param file the manifest, which {@link io.penstock.store.TokenStore#open} opens
+ * @param store the manifest's path or URI
  * @param manifest its content
  * @param resumedParts parts that an earlier run of the job had written
  * @param filteredDocuments documents that the run left out because they were too short or too long; without those of
  *     resumed parts
  */
-public record SparkTokenizeSummary(Path file, Manifest manifest, int resumedParts, long filteredDocuments) {
+public record SparkTokenizeSummary(String store, Manifest manifest, int resumedParts, long filteredDocuments) {
 }

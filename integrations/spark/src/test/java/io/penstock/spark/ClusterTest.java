@@ -70,7 +70,7 @@ class ClusterTest {
     }
 
     private SparkTokenizeJob job(Dataset<Row> rows) {
-        return new SparkTokenizeJob(rows, "text", Documents.GPT2, folder.resolve("tokens"));
+        return new SparkTokenizeJob(rows, "text", Documents.GPT2, folder.resolve("tokens").toString());
     }
 
     private Path assertStoreIsThatOfTheCommandLine() throws Exception {

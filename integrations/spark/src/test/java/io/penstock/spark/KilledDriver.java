@@ -12,7 +12,7 @@ final class KilledDriver {
     }
 
     static SparkTokenizeJob job(SparkSession spark, Gate gate, Path output) {
-        return new SparkTokenizeJob(gate.before(Documents.inOrder(spark)), "text", Documents.GPT2, output)
+        return new SparkTokenizeJob(gate.before(Documents.inOrder(spark)), "text", Documents.GPT2, output.toString())
                 .resumable("killed");
     }
 

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -59,7 +60,7 @@ class SparkTokenizeJobTest {
     }
 
     private SparkTokenizeJob job(Dataset<Row> rows) {
-        return new SparkTokenizeJob(rows, "text", Documents.GPT2, folder.resolve("tokens"));
+        return new SparkTokenizeJob(rows, "text", Documents.GPT2, folder.resolve("tokens").toString());
     }
 
     private Path manifest() {
@@ -205,12 +206,12 @@ class SparkTokenizeJobTest {
         Dataset<Row> rows = spark.read().schema("ids ARRAY<INT>").json(file.toString());
         rows.write().parquet(folder.resolve("ids.parquet").toString());
         new SparkTokenizeJob(spark.read().parquet(folder.resolve("ids.parquet").toString()), "ids", Documents.GPT2,
-                folder.resolve("tokens")).appendEndOfText().run();
+                folder.resolve("tokens").toString()).appendEndOfText().run();
         assertStoreIs(folder.resolve("expected"));
         Dataset<Row> wrong = spark.createDataset(List.of("[50257]"), Encoders.STRING())
                 .select(functions.from_json(col("value"), DataTypes.createArrayType(DataTypes.LongType)).as("ids"));
         Exception refused = assertThrows(Exception.class, () -> new SparkTokenizeJob(wrong, "ids", Documents.GPT2,
-                folder.resolve("wrong")).run());
+                folder.resolve("wrong").toString()).run());
         assertTrue(refused.getMessage().contains("row 0 of partition 0, token 0: found 50257, expected 0 to 50256"),
                 refused.getMessage());
     }
@@ -227,10 +228,10 @@ class SparkTokenizeJobTest {
     void columnsThatCannotBeDocumentsOrKeysAreRefused() {
         Dataset<Row> rows = Documents.inOrder(spark);
         assertEquals("no column 'txt', found [id, text]", assertThrows(IllegalArgumentException.class, () ->
-                new SparkTokenizeJob(rows, "txt", Documents.GPT2, folder.resolve("tokens"))).getMessage());
+                new SparkTokenizeJob(rows, "txt", Documents.GPT2, folder.resolve("tokens").toString())).getMessage());
         assertEquals("column id: found bigint, expected string, binary, or an array of whole numbers",
                 assertThrows(IllegalArgumentException.class, () -> new SparkTokenizeJob(rows, "id", Documents.GPT2,
-                        folder.resolve("tokens"))).getMessage());
+                        folder.resolve("tokens").toString())).getMessage());
         assertEquals("column key to order by: found double, expected whole numbers, decimals, strings, bytes, dates or"
                 + " timestamps", assertThrows(IllegalArgumentException.class, () -> job(rows.withColumn("key",
                         col("id").cast("double"))).order(RowOrder.by(2, "key")).run()).getMessage());
@@ -270,6 +271,27 @@ class SparkTokenizeJobTest {
         assertStoreIs(folder.resolve("expected"));
     }
 
+    /** Hadoop's own view of the local disk has a scheme of its own. */
+    @Test
+    void aFileSystemOfHadoopGetsTheSameStore() throws Exception {
+        Documents.commandLine(expected(Documents.inOrder(spark)), folder.resolve("expected")).run();
+        Configuration hadoop = spark.sparkContext().hadoopConfiguration();
+        hadoop.set("fs.viewfs.mounttable.default.link./out", folder.toUri().toString());
+        try {
+            SparkTokenizeJob job = new SparkTokenizeJob(Documents.inOrder(spark).withColumn("text",
+                    failing(1).apply(col("text"))), "text", Documents.GPT2, "viewfs:///out/tokens").resumable("hadoop");
+            assertEquals("viewfs:///out/tokens.manifest.json", job.run().store());
+            assertStoreIs(folder.resolve("expected"));
+            assertThrows(FileAlreadyExistsException.class, job::run);
+            Files.delete(manifest());
+            assertEquals(4, job.run().resumedParts());
+            assertEquals(4, job.ifExists(IfExists.REPLACE).run().resumedParts());
+            assertStoreIs(folder.resolve("expected"));
+        } finally {
+            hadoop.unset("fs.viewfs.mounttable.default.link./out");
+        }
+    }
+
     @Test
     void aVocabularyOfAFileIsSentToTheTasks() throws Exception {
         Path ranks = folder.resolve("gpt2.tiktoken");
@@ -279,7 +301,7 @@ class SparkTokenizeJobTest {
         TokenizerSource source = TokenizerSource.published("gpt2", ranks);
         Files.delete(ranks);
         Documents.commandLine(expected(Documents.inOrder(spark)), folder.resolve("expected")).run();
-        new SparkTokenizeJob(Documents.inOrder(spark), "text", source, folder.resolve("tokens")).run();
+        new SparkTokenizeJob(Documents.inOrder(spark), "text", source, folder.resolve("tokens").toString()).run();
         assertStoreIs(folder.resolve("expected"));
         assertEquals("gpt2", Manifest.read(Location.of(manifest())).origin().tokenizer());
     }

@@ -37,8 +37,9 @@ class StoreStatisticsTest {
     }
 
     private Path store(int parts) throws IOException {
-        return new SparkTokenizeJob(Documents.mixed(spark, 3), "text", Documents.GPT2, folder.resolve("tokens"))
-                .order(RowOrder.shuffled(1, parts)).run().file();
+        new SparkTokenizeJob(Documents.mixed(spark, 3), "text", Documents.GPT2, folder.resolve("tokens").toString())
+                .order(RowOrder.shuffled(1, parts)).run();
+        return folder.resolve("tokens.manifest.json");
     }
 
     /** Runs the command line in a process of its own; returns its exit status. */
