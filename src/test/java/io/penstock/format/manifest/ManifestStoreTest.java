@@ -25,6 +25,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.ValueLayout;
@@ -345,11 +346,11 @@ class ManifestStoreTest {
             documents.addAll(both);
         }
         Path output = folder.resolve("output");
-        Process reader = new ProcessBuilder("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh",
-                Path.of(System.getProperty("java.home"), "bin/java").toString(), "--enable-native-access=ALL-UNNAMED",
-                "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-                Reader.class.getName(), file.toString())
-                .redirectOutput(output.toFile()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh"));
+        command.addAll(JavaCommand.of("-Xmx128m", "-XX:TieredStopAtLevel=1"));
+        command.addAll(List.of(Reader.class.getName(), file.toString()));
+        Process reader = new ProcessBuilder(command).redirectOutput(output.toFile())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         assertEquals(0, reader.waitFor());
         assertEquals(Reader.digest(merged(), ReadMode.MMAP) + "\n", Files.readString(output));
     }

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Exactly once.</b> A task writes its part under a name that no other attempt has, and Spark takes one attempt's
  * result for each partition: retries, speculative copies and killed executors change nothing. {@code
  * OUTPUT.manifest.json}, which the driver writes last, names those attempts. It appears complete or not at all; then
- * other attempts' files are deleted. If the driver is killed, run the job again: with the same {@linkplain #resumable
+ * the files of others are deleted, and what one leaves that still runs, by the next job. If the driver is killed, run the job again: with the same {@linkplain #resumable
  * name} it takes over the parts that are finished.
  *
  * <p><b>Where.</b> The parts are in the folder {@code OUTPUT.parts}. Output is best a path of a file system that the

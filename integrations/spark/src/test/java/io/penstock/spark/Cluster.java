@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,8 @@ final class Cluster implements AutoCloseable {
     private final Path home;
     private final int port;
     private final List<Process> processes = new ArrayList<>();
+    /** The hosts of the workers, by the numbers of their processes. */
+    private final Map<Long, String> hosts = new HashMap<>();
 
     Cluster(Path folder) throws IOException {
         home = folder;
@@ -35,12 +38,14 @@ final class Cluster implements AutoCloseable {
 
     /** Starts a worker; Spark finds the master when it is there. */
     void startWorker(String host) throws IOException {
-        start(host, "org.apache.spark.deploy.worker.Worker", "--host", host, "--cores", "1", "--memory", "512m",
+        Process worker = start(host, "org.apache.spark.deploy.worker.Worker", "--host", host, "--cores", "1", "--memory", "512m",
                 "--webui-port", "0", "--work-dir", home.resolve("work-" + host).toString(), master());
+        hosts.put(worker.pid(), host);
     }
 
-    private void start(String address, String program, String... arguments) throws IOException {
+    private Process start(String address, String program, String... arguments) throws IOException {
         processes.add(start(address, List.of("-Xmx256m"), program, arguments));
+        return processes.getLast();
     }
 
     /** Starts a Java program with the class path of the tests. */
@@ -73,11 +78,13 @@ final class Cluster implements AutoCloseable {
                 .config(more).getOrCreate();
     }
 
-    /** Kills an executor and the worker that would start it again. */
-    static void killWorkerOf(long executor) {
+    /** Kills an executor and its worker, which would start it again; then starts another worker on that host. */
+    void killWorkerOf(long executor) throws IOException {
         ProcessHandle process = ProcessHandle.of(executor).orElseThrow();
-        process.parent().orElseThrow().destroyForcibly();
+        ProcessHandle worker = process.parent().orElseThrow();
+        worker.destroyForcibly();
         process.destroyForcibly();
+        startWorker(hosts.get(worker.pid()));
     }
 
     /** Ends all processes, and those that they have started. */

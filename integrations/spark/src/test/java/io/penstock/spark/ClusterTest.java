@@ -31,8 +31,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 4, unit = TimeUnit.MINUTES)
 class ClusterTest {
 
-    private static final String SECOND_HOST = "127.0.0.2";
-
     @TempDir
     private static Path home;
     private static Cluster cluster;
@@ -47,7 +45,7 @@ class ClusterTest {
     static void start() throws Exception {
         cluster = new Cluster(home);
         cluster.startWorker("127.0.0.1");
-        cluster.startWorker(SECOND_HOST);
+        cluster.startWorker("127.0.0.2");
     }
 
     @AfterAll
@@ -106,9 +104,8 @@ class ClusterTest {
                 throw new UncheckedIOException(e);
             }
         });
-        Cluster.killWorkerOf(gate.awaitTask());
+        cluster.killWorkerOf(gate.awaitTask());
         gate.open();
-        cluster.startWorker(SECOND_HOST);
         assertEquals(4, running.get().manifest().parts().size());
         assertEquals(List.of(), Documents.surplus(folder.resolve("tokens.manifest.json")));
         if (order == Order.AS_GIVEN) {
@@ -146,6 +143,7 @@ class ClusterTest {
             }
         });
         killed.destroyForcibly().waitFor();
+        gate.awaitDeath();
         assertFalse(Files.exists(folder.resolve("tokens.manifest.json")));
         gate.open();
         spark = Cluster.session(cluster.master(), Map.of());

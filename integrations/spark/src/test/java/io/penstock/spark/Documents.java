@@ -101,13 +101,14 @@ final class Documents {
                 .map(part -> part.tokenSha256() + " " + part.indexSha256()).toList();
     }
 
-    /** The names of the files and folders beside a manifest's parts that it does not name. */
+    /** What lies beside a manifest's parts, and is not theirs. Hadoop has checksums there that it shows to nobody. */
     static List<String> surplus(Path manifest) throws IOException {
         List<String> parts = Manifest.read(Location.of(manifest)).parts().stream().map(ManifestPart::path).toList();
         Path folder = manifest.resolveSibling(manifest.getFileName().toString().replace(Manifest.ENDING, ".parts"));
         try (var files = Files.list(folder)) {
             return files.map(file -> folder.getFileName() + "/" + file.getFileName())
-                    .filter(file -> parts.stream().noneMatch(part -> file.startsWith(part + "."))).toList();
+                    .filter(file -> parts.stream().noneMatch(part -> file.startsWith(part + ".")))
+                    .filter(file -> !file.endsWith(".crc")).toList();
         }
     }
 }

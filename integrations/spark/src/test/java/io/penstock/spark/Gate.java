@@ -54,6 +54,14 @@ record Gate(String folder, long id, boolean forever) implements UDF1<Long, Long>
         return Long.parseLong(Files.readString(waiting(Path.of(folder)).getFirst()));
     }
 
+    /** Waits until the processes that wait at the gate are no more. */
+    void awaitDeath() throws Exception {
+        for (Path file : waiting(Path.of(folder))) {
+            long process = Long.parseLong(Files.readString(file));
+            await(() -> ProcessHandle.of(process).isEmpty());
+        }
+    }
+
     private static List<Path> waiting(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.toString().endsWith(".pid")).sorted().toList();
