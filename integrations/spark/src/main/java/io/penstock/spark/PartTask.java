@@ -34,8 +34,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
  * @param options what becomes of a document
  */
 record PartTask(Broadcast<TokenizerSource> tokenizer, PartsFolder folder, String run, int parts, String job,
-        Options options)
-        implements Function2<Integer, Iterator<InternalRow>, Iterator<PartResult>> {
+        Options options) implements Function2<Integer, Iterator<InternalRow>, Iterator<PartResult>> {
 
     /**
      * What becomes of a document.

@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Exactly once.</b> A task writes its part under a name that no other attempt has, and Spark takes one attempt's
  * result for each partition: retries, speculative copies and killed executors change nothing. {@code
  * OUTPUT.manifest.json}, which the driver writes last, names those attempts. It appears complete or not at all; then
- * the files of others are deleted, and what one leaves that still runs, by the next job. If the driver is killed, run the job again: with the same {@linkplain #resumable
- * name} it takes over the parts that are finished.
+ * the files of other attempts are deleted (those of one that still runs, by the next job). If the driver is killed, run
+ * the job again: with the same {@linkplain #resumable name} it takes over the parts that are finished.
  *
  * <p><b>Where.</b> The parts are in the folder {@code OUTPUT.parts}. Output is best a path of a file system that the
  * driver and all executors have (NFS, Lustre). To a file system of Hadoop, such as HDFS or an object store, a task
@@ -207,16 +207,15 @@ public final class SparkTokenizeJob {
         String job = job(count, run);
         Map<Integer, ManifestPart> finished = name == null ? Map.of() : folder.finished(job);
         int[] missing = IntStream.range(0, count).filter(part -> !finished.containsKey(part)).toArray();
-        JavaSparkContext context = JavaSparkContext.fromSparkContext(partitions.context());
-        context.sc().setJobDescription("penstock: " + folder.manifest());
-        PartTask task = new PartTask(context.broadcast(tokenizer), folder, run, count, job,
-                new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
+        PartTask task = new PartTask(JavaSparkContext.fromSparkContext(partitions.context()).broadcast(tokenizer), folder,
+                run, count, job, new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
         List<PartResult> results = Stream.of(partitions.mapPartitionsWithIndex(task, false).collectPartitions(missing))
                 .flatMap(List::stream).toList();
         List<ManifestPart> parts = new ArrayList<>(finished.values());
         results.forEach(result -> parts.add(ManifestPart.parse(result.description())));
         Manifest manifest = Manifest.of(parts.stream().map(part -> part.in(folder.name())).toList());
-        return new SparkTokenizeSummary(folder.manifest(), manifest, finished.size(), results.stream().mapToLong(PartResult::filteredDocuments).sum());
+        return new SparkTokenizeSummary(folder.manifest(), manifest, finished.size(),
+                results.stream().mapToLong(PartResult::filteredDocuments).sum());
     }
 
     /** A digest of what all parts have in common. */
