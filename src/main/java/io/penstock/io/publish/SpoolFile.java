@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -9,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +21,9 @@ public final class SpoolFile implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment buffer;
     private final ByteBuffer view;
-    /** The digest of what is flushed; null if it is not wanted, or what was flushed is removed. */
-    private @Nullable MessageDigest sha256;
+    /** Sees what is flushed; null if nobody does, or what was flushed is removed. */
+    private @Nullable Consumer<ByteBuffer> observer;
+    private final @Nullable Writeback writeback;
     private long flushedBytes;
     private int used;
 
@@ -34,20 +34,27 @@ public final class SpoolFile implements AutoCloseable {
      * @param target the final file, for messages
      */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
-        this(channel, target, bufferBytes, null);
+        this(channel, target, bufferBytes, null, null);
     }
 
-    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable MessageDigest sha256) {
+    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable Consumer<ByteBuffer> observer,
+            @Nullable Writeback writeback) {
         this.channel = channel;
-        this.sha256 = sha256;
+        this.observer = observer;
+        this.writeback = writeback;
         this.target = target;
         this.buffer = arena.allocate(bufferBytes, Long.BYTES);
         this.view = buffer.asByteBuffer();
     }
 
-    /** Creates a writer, as the constructor does, that computes the file's {@link #sha256} on the way. */
-    public static SpoolFile digesting(FileChannel channel, Path target, int bufferBytes) {
-        return new SpoolFile(channel, target, bufferBytes, Sha256.digest());
+    /**
+     * Creates a writer of a long file, as the constructor does.
+     *
+     * @param observer receives the bytes on the way to the file, in order, until some that it had are removed
+     */
+    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes,
+            Consumer<ByteBuffer> observer) {
+        return new SpoolFile(channel, target, bufferBytes, observer, new Writeback(channel));
     }
 
     /**
@@ -114,7 +121,7 @@ public final class SpoolFile implements AutoCloseable {
         }
         flushedBytes -= bytes - used;
         used = 0;
-        sha256 = null;
+        observer = null;
         try {
             channel.truncate(flushedBytes);
         } catch (IOException e) {
@@ -122,10 +129,17 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /** Writes the buffer, and returns the digest of the file; null if it is not known. Call it once. */
-    public @Nullable String sha256() throws IOException {
+    /** Writes the buffer, the last one; returns whether the observer has seen the bytes of the file and no others. */
+    public boolean end() throws IOException {
         flush();
-        return sha256 == null ? null : Sha256.hex(sha256);
+        if (writeback != null) {
+            try {
+                writeback.end();
+            } catch (IOException e) {
+                throw failed(target, flushedBytes, e);
+            }
+        }
+        return observer != null;
     }
 
     /** Returns the bytes appended so far. */
@@ -140,13 +154,16 @@ public final class SpoolFile implements AutoCloseable {
      */
     public void flush() throws IOException {
         view.position(0).limit(used);
-        if (sha256 != null) {
-            sha256.update(view);
+        if (observer != null) {
+            observer.accept(view);
             view.position(0);
         }
         try {
             while (view.hasRemaining()) {
                 channel.write(view);
+            }
+            if (writeback != null) {
+                writeback.reached(flushedBytes + used);
             }
         } catch (IOException e) {
             throw failed(target, flushedBytes + view.position(), e);

@@ -25,8 +25,9 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * The folder where all attempts write parts, beside the manifest that will name some. An attempt's name tells the number
- * of the part, the run of the job and the attempt: {@code part-00007.5f0c93ab-12}. The driver and the executors use it.
+ * The folder where all attempts write parts, beside the manifest that will name some. An attempt's name tells the
+ * number of the part, the run of the job and the attempt: {@code part-00007.5f0c93ab-12}. The driver and the executors
+ * use it.
  */
 abstract sealed class PartsFolder implements Serializable permits LocalParts, HadoopParts {
 

@@ -207,8 +207,9 @@ public final class SparkTokenizeJob {
         String job = job(count, run);
         Map<Integer, ManifestPart> finished = name == null ? Map.of() : folder.finished(job);
         int[] missing = IntStream.range(0, count).filter(part -> !finished.containsKey(part)).toArray();
-        PartTask task = new PartTask(JavaSparkContext.fromSparkContext(partitions.context()).broadcast(tokenizer), folder,
-                run, count, job, new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
+        JavaSparkContext context = JavaSparkContext.fromSparkContext(partitions.context());
+        PartTask task = new PartTask(context.broadcast(tokenizer), folder, run, count, job,
+                new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
         List<PartResult> results = Stream.of(partitions.mapPartitionsWithIndex(task, false).collectPartitions(missing))
                 .flatMap(List::stream).toList();
         List<ManifestPart> parts = new ArrayList<>(finished.values());

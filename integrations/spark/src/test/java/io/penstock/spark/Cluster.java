@@ -32,8 +32,8 @@ final class Cluster implements AutoCloseable {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             port = socket.getLocalPort();
         }
-        start("127.0.0.1", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "" + port,
-                "--webui-port", "0");
+        start("127.0.0.1", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port",
+                Integer.toString(port), "--webui-port", "0");
     }
 
     /** Starts a worker; Spark finds the master when it is there. */

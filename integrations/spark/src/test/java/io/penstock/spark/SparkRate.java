@@ -62,7 +62,8 @@ public final class SparkRate {
             SparkSession spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", false)
                     .config("spark.driver.host", "127.0.0.1").getOrCreate();
             Dataset<Row> rows = spark.read().schema("text STRING").json(file.toString());
-            new SparkTokenizeJob(rows, "text", Documents.GPT2, output.toString()).appendEndOfText().ifExists(IfExists.REPLACE)
+            new SparkTokenizeJob(rows, "text", Documents.GPT2, output.toString()).appendEndOfText()
+                    .ifExists(IfExists.REPLACE)
                     .order(way.endsWith("shuffled") ? RowOrder.shuffled(42, 8) : RowOrder.asGiven()).run();
             spark.stop();
         }
