@@ -64,7 +64,9 @@ class ClusterTest {
 
     @AfterEach
     void end() {
-        spark.stop();
+        if (spark != null) {
+            spark.stop();
+        }
     }
 
     private SparkTokenizeJob job(Dataset<Row> rows) {

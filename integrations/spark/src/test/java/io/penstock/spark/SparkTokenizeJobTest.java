@@ -284,6 +284,7 @@ class SparkTokenizeJobTest {
             assertStoreIs(folder.resolve("expected"));
             assertThrows(FileAlreadyExistsException.class, job::run);
             Files.delete(manifest());
+            Files.delete(folder.resolve(".tokens.manifest.json.crc"));
             assertEquals(4, job.run().resumedParts());
             assertEquals(4, job.ifExists(IfExists.REPLACE).run().resumedParts());
             assertStoreIs(folder.resolve("expected"));

@@ -47,7 +47,7 @@ class StoreStatisticsTest {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("java.class.path"), "io.penstock.cli.Penstock", "stats", store.toString(),
-                "--window", Integer.toString(WINDOW), "--batch", "32"));
+                "--window", Integer.toString(WINDOW), "--batch", "32", "--no-shuffle"));
         command.addAll(List.of(more));
         return new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
@@ -59,7 +59,7 @@ class StoreStatisticsTest {
         Path saved = folder.resolve("saved.json");
         assertEquals(0, stats(store, "--save", saved.toString()));
         DataProfile found = StoreStatistics.of(spark, store, WINDOW).orElseThrow();
-        assertEquals(Files.readString(saved).strip(), found.toJson());
+        assertTrue(Files.readString(saved).strip().equals(found.toJson()));     // too long to be printed
     }
 
     @Test
