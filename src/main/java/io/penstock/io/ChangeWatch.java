@@ -33,8 +33,9 @@ final class ChangeWatch {
     /** A watch without the descriptor; none if the path leads to another file by now. */
     synchronized ChangeWatch byPath() {
         FileStatus before = status;
-        FileStatus now = before == null ? null : FileStatus.of(-1, path);
-        return new ChangeWatch(file, -1, path, now != null && !now.isWrittenSince(before) ? now : null);
+        FileStatus now = FileStatus.of(-1, path);
+        boolean isSame = before != null && now != null && !now.isWrittenSince(before);
+        return new ChangeWatch(file, -1, path, isSame ? now : null);
     }
 
     boolean isChanged() {
