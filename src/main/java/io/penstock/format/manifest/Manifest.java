@@ -205,9 +205,10 @@ public record Manifest(List<ManifestPart> parts) {
     /** {@return the content of the file, for those who write it themselves} */
     public String toJson() {
         ManifestPart first = parts.getFirst();
-        return Json.pretty(Json.members("format", FORMAT, "version", VERSION, "dtype", first.dtype().toString(), "tokenizer",
-                first.origin().tokenizer(), "vocabulary_sha256", first.origin().vocabularySha256(), "documents",
-                documents(), "tokens", tokens(), "parts", parts.stream().map(ManifestPart::toMap).toList()));
+        return Json.pretty(Json.members("format", FORMAT, "version", VERSION, "dtype", first.dtype().toString(),
+                "tokenizer", first.origin().tokenizer(), "vocabulary_sha256", first.origin().vocabularySha256(),
+                "documents", documents(), "tokens", tokens(), "parts",
+                parts.stream().map(ManifestPart::toMap).toList()));
     }
 
     /** {@return the stored type of the tokens} */

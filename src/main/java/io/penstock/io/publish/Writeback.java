@@ -6,8 +6,8 @@ import java.nio.channels.FileChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a file to disk while it grows, in a thread of its own, so that the flush at its end waits for little. The OS by
- * itself begins only when a tenth of the memory is to be written, or after half a minute. For one thread at a time.
+ * Writes a file to disk while it grows, in a thread of its own, so that the flush at its end waits for little. The OS
+ * by itself begins only when a tenth of the memory is to be written, or after half a minute. For one thread at a time.
  */
 final class Writeback {
 

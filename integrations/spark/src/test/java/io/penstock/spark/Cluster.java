@@ -38,8 +38,9 @@ final class Cluster implements AutoCloseable {
 
     /** Starts a worker; Spark finds the master when it is there. */
     void startWorker(String host) throws IOException {
-        Process worker = start(host, "org.apache.spark.deploy.worker.Worker", "--host", host, "--cores", "1", "--memory", "512m",
-                "--webui-port", "0", "--work-dir", home.resolve("work-" + host).toString(), master());
+        Process worker = start(host, "org.apache.spark.deploy.worker.Worker", "--host", host, "--cores", "1",
+                "--memory", "512m", "--webui-port", "0", "--work-dir", home.resolve("work-" + host).toString(),
+                master());
         hosts.put(worker.pid(), host);
     }
 
