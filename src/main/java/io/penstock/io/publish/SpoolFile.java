@@ -23,7 +23,6 @@ public final class SpoolFile implements AutoCloseable {
     private final ByteBuffer view;
     /** Sees what is flushed; null if nobody does, or what was flushed is removed. */
     private @Nullable Consumer<ByteBuffer> observer;
-    private final @Nullable Writeback writeback;
     private long flushedBytes;
     private int used;
 
@@ -34,27 +33,25 @@ public final class SpoolFile implements AutoCloseable {
      * @param target the final file, for messages
      */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
-        this(channel, target, bufferBytes, null, null);
+        this(channel, target, bufferBytes, null);
     }
 
-    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable Consumer<ByteBuffer> observer,
-            @Nullable Writeback writeback) {
+    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable Consumer<ByteBuffer> observer) {
         this.channel = channel;
         this.observer = observer;
-        this.writeback = writeback;
         this.target = target;
         this.buffer = arena.allocate(bufferBytes, Long.BYTES);
         this.view = buffer.asByteBuffer();
     }
 
     /**
-     * Creates a writer of a long file, as the constructor does.
+     * Creates a writer, as the constructor does.
      *
      * @param observer receives the bytes on the way to the file, in order, until some that it had are removed
      */
     public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes,
             Consumer<ByteBuffer> observer) {
-        return new SpoolFile(channel, target, bufferBytes, observer, new Writeback(channel));
+        return new SpoolFile(channel, target, bufferBytes, observer);
     }
 
     /**
@@ -132,13 +129,6 @@ public final class SpoolFile implements AutoCloseable {
     /** Writes the buffer, the last one; returns whether the observer has seen the bytes of the file and no others. */
     public boolean end() throws IOException {
         flush();
-        if (writeback != null) {
-            try {
-                writeback.end();
-            } catch (IOException e) {
-                throw failed(target, flushedBytes, e);
-            }
-        }
         return observer != null;
     }
 
@@ -161,9 +151,6 @@ public final class SpoolFile implements AutoCloseable {
         try {
             while (view.hasRemaining()) {
                 channel.write(view);
-            }
-            if (writeback != null) {
-                writeback.reached(flushedBytes + used);
             }
         } catch (IOException e) {
             throw failed(target, flushedBytes + view.position(), e);
