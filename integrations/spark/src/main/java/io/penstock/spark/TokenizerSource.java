@@ -19,10 +19,13 @@ public final class TokenizerSource implements Serializable {
     private static final long serialVersionUID = 1;
     private static final String JSON = ".json";
 
+    /** The published encoding; null if the file is a tokenizer.json. */
     private final @Nullable String encoding;
+    /** The content of the file; null if there is none. */
     private final byte @Nullable [] vocabulary;
-    /** The name of the tokenizer, and the ending of the file. */
+    /** The name of the tokenizer. */
     private final String name;
+    /** The token of a tokenizer.json that ends a document; null for the usual one. */
     private final @Nullable String endOfText;
     private transient @Nullable Tokenizer tokenizer;
 
