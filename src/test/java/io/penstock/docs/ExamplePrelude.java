@@ -230,6 +230,69 @@ class ExamplePrelude {
         }
     }
 
+    /** For examples of a cluster, whose classes are in a jar of their own. */
+    static class Spark extends ExamplePrelude {
+
+        Object documents;
+        Object images;
+
+        /** As {@code io.penstock.spark.RowOrder}. */
+        interface RowOrder {
+
+            static RowOrder shuffled(long seed, int parts) {
+                throw new UnsupportedOperationException();
+            }
+        }
+
+        /** As {@code io.penstock.spark.TokenizerSource}. */
+        interface TokenizerSource {
+
+            static TokenizerSource published(String encoding) {
+                throw new UnsupportedOperationException();
+            }
+        }
+
+        /** As {@code io.penstock.spark.SparkTokenizeJob}. */
+        static class SparkTokenizeJob {
+
+            SparkTokenizeJob(Object rows, String column, TokenizerSource tokenizer, String output) {
+            }
+
+            SparkTokenizeJob appendEndOfText() {
+                return this;
+            }
+
+            SparkTokenizeJob dropDuplicates(String... columns) {
+                return this;
+            }
+
+            SparkTokenizeJob order(RowOrder order) {
+                return this;
+            }
+
+            void run() throws IOException {
+            }
+        }
+
+        /** As {@code io.penstock.spark.SparkShardJob}. */
+        static class SparkShardJob {
+
+            SparkShardJob(Object rows, String key, Path pattern) {
+            }
+
+            SparkShardJob member(String suffix, String column) {
+                return this;
+            }
+
+            SparkShardJob order(RowOrder order) {
+                return this;
+            }
+
+            void run() throws IOException {
+            }
+        }
+    }
+
     /** For examples of several token stores. */
     static class Stores extends ExamplePrelude {
 
