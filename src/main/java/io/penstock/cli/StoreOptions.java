@@ -54,6 +54,10 @@ final class StoreOptions {
         return remote.locate(name);
     }
 
+    RemoteOptions remote() {
+        return remote;
+    }
+
     /** The name of the format that was given or is detected. */
     String format(Location path) throws IOException {
         return format == null ? StoreFormats.recognize(path).name() : format;

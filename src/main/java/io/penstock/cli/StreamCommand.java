@@ -3,12 +3,14 @@ package io.penstock.cli;
 
 import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.Summary.Headroom;
+import io.penstock.io.Location;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
+import io.penstock.store.IfExists;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,7 +66,7 @@ final class StreamCommand implements Callable<Integer> {
     @Option(names = "--state", paramLabel = "FILE",
             description = "Resume from FILE if it exists, overriding --epoch and --skip; save the new state there at"
                     + " the end.")
-    private @Nullable Path stateFile;
+    private @Nullable String stateFile;
 
     @Mixin
     private DiagnosisOptions diagnosing;
@@ -97,7 +99,7 @@ final class StreamCommand implements Callable<Integer> {
                 report.print(report.isJson() ? fields(source, batches, device, result)
                         : text(source, batches, device, result));
                 if (stateFile != null) {
-                    measured.end().write(stateFile);
+                    save(measured.end(), stateFile);
                 }
                 diagnosing.write(diagnosis);
             }
@@ -117,12 +119,25 @@ final class StreamCommand implements Callable<Integer> {
         if (!(stepMillis >= 0 && stepMillis <= 1e9)) {
             throw new UsageException("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
-        UsageException.requireFolder("--state", stateFile);
+        if (stateFile != null && !RemoteFiles.isRemote(stateFile)) {
+            UsageException.requireFolder("--state", Path.of(stateFile));
+        }
         diagnosing.check(plan);
     }
 
     private BatchSampler start(BatchSampler batches) throws IOException {
-        return stateFile == null || !Files.exists(stateFile) ? batches : batches.resume(LoaderState.read(stateFile));
+        if (stateFile == null) {
+            return batches;
+        }
+        Location file = storeOptions.locate(stateFile);
+        return file.exists() ? batches.resume(LoaderState.read(file)) : batches;
+    }
+
+    private void save(LoaderState state, String file) throws IOException {
+        try (Target target = Target.of(file, storeOptions.remote(), IfExists.REPLACE)) {
+            state.write(target.path());
+            target.publish(ProgressBar.hidden());
+        }
     }
 
     private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,

@@ -3,14 +3,18 @@ package io.penstock.io.remote;
 
 import io.penstock.io.Location;
 import io.penstock.io.cache.BlockCache;
+import io.penstock.io.cache.RemoteObject;
+import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -93,6 +97,14 @@ public final class RemoteFiles {
      * @throws UncheckedIOException if AWS's configuration files cannot be read
      */
     public Location locate(String name) {
+        Found found = find(name);
+        return new Location(found.source, found.path);
+    }
+
+    private record Found(RemoteSource source, String path) {
+    }
+
+    private Found find(String name) {
         Matcher parts = NAME.matcher(name);
         if (!parts.matches()) {
             throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH or s3://BUCKET/KEY");
@@ -105,15 +117,45 @@ public final class RemoteFiles {
                 throw new IllegalArgumentException("s3://" + bucket.substring(bucket.indexOf('@') + 1)
                         + ": found ?, # or @, expected s3://BUCKET/KEY (in a key, write %3F and %23)");
             }
-            return new Location(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
+            return new Found(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
         }
         if (rawPath.toLowerCase(Locale.ROOT).contains("%2f")) {
             throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
                     + " (%2F) in the path, expected none");
         }
         String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
-        return new Location(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
+        return new Found(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
                 decoded(rawPath));
+    }
+
+    /**
+     * Begins to write a store or a file that is published in a bucket when it is whole. Its local files are in the
+     * cache's folder until then, in addition to what the cache may hold.
+     *
+     * @param name {@code s3://BUCKET/KEY} as a writer takes it: a file, the prefix of a Megatron store, shards with
+     *     {@code {000000}} or {@code %06d} in place of the number, or a folder, which ends in a slash
+     * @param ifExists whether to replace what is there
+     * @return the upload, to be closed by the caller
+     * @throws java.nio.file.FileAlreadyExistsException if it exists and is not to be replaced
+     * @throws IOException if the server or the local disk fails, or another process of this machine writes it
+     * @throws IllegalArgumentException if it is no such name
+     */
+    public Upload upload(String name, IfExists ifExists) throws IOException {
+        return upload(name, ifExists, Publication.PART_BYTES);
+    }
+
+    Upload upload(String name, IfExists ifExists, int partBytes) throws IOException {
+        if (settings.access() == RemoteSettings.Access.OFFLINE) {
+            throw new IllegalArgumentException(name + ": cannot be written offline");
+        }
+        // What a writer takes for the number is no percent-encoding.
+        Found target = find(name.replaceFirst("%(0[1-9])?d(?=[^/]*$)", "%25$1d"));
+        Location location = new Location(target.source, target.path);
+        if (Set.of("", ".", "..").contains(target.path.endsWith("/") ? "/" : location.name())) {
+            throw new IllegalArgumentException(location + ": no name of a file or folder, expected s3://BUCKET/KEY");
+        }
+        Path folder = cache().folder().resolve("uploads").resolve(RemoteObject.nameKey(location.toString()));
+        return Upload.open(location, target.source, ifExists, settings.requests().parallel(), partBytes, folder);
     }
 
     private static String host(String authority) {

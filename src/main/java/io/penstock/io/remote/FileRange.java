@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.function.Consumer;
+
+/**
+ * A range of a file, as the body of a request that may be sent several times.
+ *
+ * @param file the file, which does not change
+ * @param offset the first byte
+ * @param bytes how many
+ */
+record FileRange(FileChannel file, long offset, long bytes) {
+
+    private static final int PIECE_BYTES = 64 << 10;
+
+    /** A body of the range's bytes. */
+    BodyPublisher publisher() {
+        return bytes == 0 ? BodyPublishers.noBody()
+                : BodyPublishers.fromPublisher(BodyPublishers.ofByteArrays(Pieces::new), bytes);
+    }
+
+    /** Hands out the range's bytes in order. */
+    void forEach(Consumer<byte[]> sink) throws IOException {
+        try {
+            new Pieces().forEachRemaining(sink);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private final class Pieces implements Iterator<byte[]> {
+
+        private long done;
+
+        @Override
+        public boolean hasNext() {
+            return done < bytes;
+        }
+
+        @Override
+        public byte[] next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            ByteBuffer piece = ByteBuffer.allocate((int) Math.min(PIECE_BYTES, bytes - done));
+            try {
+                int read = file.read(piece, offset + done);
+                if (read <= 0) {
+                    throw new IOException("the file became shorter while it was sent");
+                }
+                done += read;
+                return read == piece.capacity() ? piece.array() : Arrays.copyOf(piece.array(), read);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

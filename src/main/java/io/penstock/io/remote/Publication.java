@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io.remote;
+
+import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
+import io.penstock.store.Progress;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Sends files to a bucket and makes objects of them, in the order and with the guarantees that {@link Upload} states.
+ * After a failure its journal says what to undo.
+ */
+final class Publication {
+
+    /** As most clients have it. */
+    static final int PART_BYTES = 8 << 20;
+
+    private static final int MAX_PARTS = 10_000;
+    private static final int PART_STEP_BYTES = 1 << 20;
+
+    private final S3Uploads objects;
+    private final UploadJournal journal;
+    private final String mark;
+    private final int parallel;
+    private final int partBytes;
+    private final Progress progress;
+    /** Guarded by the monitor. */
+    private long sentBytes;
+    private long totalBytes;
+
+    Publication(S3Uploads objects, UploadJournal journal, String mark, int parallel, int partBytes,
+            Progress progress) {
+        this.objects = objects;
+        this.journal = journal;
+        this.mark = mark;
+        this.parallel = parallel;
+        this.partBytes = partBytes;
+        this.progress = progress;
+    }
+
+    /** What a key is before it is written. */
+    @FunctionalInterface
+    interface Before {
+        FileInfo of(String key) throws IOException;
+    }
+
+    /**
+     * A file on its way.
+     *
+     * @param content its bytes
+     * @param id the upload of its parts; empty if its bytes go with the last request
+     * @param etags its parts
+     * @param before the object to replace, or none
+     */
+    private record Sent(String key, FileRange content, String id, List<String> etags, FileInfo before) {
+
+        boolean exists() {
+            return before.kind() == EntryKind.FILE;
+        }
+
+        Sent with(List<String> parts) {
+            return new Sent(key, content, id, parts, before);
+        }
+    }
+
+    /**
+     * Sends the files, then makes the objects.
+     *
+     * @param keys their keys; the last one completes the store
+     * @param files the local files
+     * @param surplus objects of the replaced store to delete
+     */
+    void run(List<String> keys, List<Path> files, Before before, Collection<String> surplus) throws IOException {
+        List<FileChannel> channels = new ArrayList<>();
+        try {
+            for (Path file : files) {
+                channels.add(FileChannel.open(file, StandardOpenOption.READ));
+                totalBytes += channels.getLast().size();
+            }
+            List<Callable<Sent>> begins = new ArrayList<>();
+            List<FileInfo> infos = all(keys.stream().map(key -> (Callable<FileInfo>) () -> before.of(key)).toList());
+            for (int i = 0; i < keys.size(); i++) {
+                int index = i;
+                begins.add(() -> begin(keys.get(index), channels.get(index), infos.get(index)));
+            }
+            make(sendParts(all(begins)), surplus);
+        } finally {
+            for (FileChannel channel : channels) {
+                channel.close();
+            }
+        }
+    }
+
+    private Sent begin(String key, FileChannel file, FileInfo before) throws IOException {
+        FileRange content = new FileRange(file, 0, file.size());
+        String id = "";
+        if (content.bytes() > partBytes) {
+            id = objects.begin(key, mark);
+            journal.began(key, id);
+        }
+        return new Sent(key, content, id, List.of(), before);
+    }
+
+    private List<Sent> sendParts(List<Sent> begun) throws IOException {
+        List<Callable<String>> parts = new ArrayList<>();
+        for (Sent one : begun) {
+            long step = partBytes(one.content.bytes());
+            for (long at = 0; !one.id.isEmpty() && at < one.content.bytes(); at += step) {
+                FileRange part = new FileRange(one.content.file(), at, Math.min(step, one.content.bytes() - at));
+                int number = (int) (at / step) + 1;
+                parts.add(() -> {
+                    String etag = objects.part(one.key, one.id, number, part);
+                    advance(part.bytes());
+                    return etag;
+                });
+            }
+        }
+        List<String> etags = all(parts);
+        List<Sent> sent = new ArrayList<>();
+        int next = 0;
+        for (Sent one : begun) {
+            int count = one.id.isEmpty() ? 0 : (int) Math.ceilDiv(one.content.bytes(), partBytes(one.content.bytes()));
+            sent.add(one.with(etags.subList(next, next + count)));
+            next += count;
+        }
+        return sent;
+    }
+
+    private synchronized void advance(long bytes) {
+        sentBytes += bytes;
+        progress.update(sentBytes, totalBytes);
+    }
+
+    /** The size of an object's parts, of which it may have {@value #MAX_PARTS}. */
+    private long partBytes(long bytes) {
+        long least = Math.ceilDiv(bytes, (long) MAX_PARTS);
+        return least <= partBytes ? partBytes : Math.ceilDiv(least, (long) PART_STEP_BYTES) * PART_STEP_BYTES;
+    }
+
+    private void make(List<Sent> sent, Collection<String> surplus) throws IOException {
+        Sent last = sent.getLast();
+        List<Sent> others = sent.subList(0, sent.size() - 1);
+        if (surplus.isEmpty() && sent.stream().noneMatch(Sent::exists)) {
+            journal.creates(sent.stream().map(Sent::key).toList());
+            makeInOrder(sent);
+            return;
+        }
+        List<String> deleted = new ArrayList<>(surplus);
+        boolean isOne = others.stream().allMatch(one -> one.key.startsWith(last.key + "."));
+        others.stream().filter(one -> isOne && one.exists()).map(Sent::key).forEach(deleted::add);
+        if (!isOne && last.exists()) {
+            objects.delete(last.key);
+        }
+        try {
+            all(deleted.stream().map(key -> (Callable<String>) () -> {
+                objects.delete(key);
+                return key;
+            }).toList());
+            if (isOne) {
+                make(last, last.before);
+                all(others.stream().map(one -> (Callable<Sent>) () -> make(one, FileInfo.ABSENT)).toList());
+            } else {
+                makeInOrder(others);
+                make(last, FileInfo.ABSENT);
+            }
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + (isOne ? " (the sidecars of the old " + last.key + " are removed)"
+                    : " (the old store is removed, and the new one is not complete: write it again)"), e);
+        }
+    }
+
+    /** Makes those with names of one length at a time, and the last one alone. */
+    private void makeInOrder(List<Sent> sent) throws IOException {
+        List<Callable<Sent>> group = new ArrayList<>();
+        for (int i = 0; i < sent.size(); i++) {
+            Sent one = sent.get(i);
+            group.add(() -> make(one, one.before));
+            int next = Math.min(i + 1, sent.size() - 1);
+            if (next >= sent.size() - 1 || sent.get(next).key.length() != one.key.length()) {
+                all(group);
+                group.clear();
+            }
+        }
+    }
+
+    private Sent make(Sent one, FileInfo before) throws IOException {
+        if (one.id.isEmpty()) {
+            objects.put(one.key, one.content, mark, before);
+            advance(one.content.bytes());
+        } else {
+            objects.complete(one.key, one.id, one.etags, mark, before);
+        }
+        return one;
+    }
+
+    /** Runs tasks, some at a time, and returns their results in order. Ends them all if one fails. */
+    private <T> List<T> all(List<Callable<T>> tasks) throws IOException {
+        List<T> results = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(Math.clamp(tasks.size(), 1, parallel),
+                Thread.ofVirtual().name("penstock-upload-", 0).factory())) {
+            List<Future<T>> running = tasks.stream().map(threads::submit).toList();
+            try {
+                for (Future<T> one : running) {
+                    results.add(one.get());
+                }
+            } catch (ExecutionException e) {
+                threads.shutdownNow();
+                if (e.getCause() instanceof IOException failed) {
+                    throw failed;
+                }
+                throw new IllegalStateException(e.getCause());
+            } catch (InterruptedException _) {
+                threads.shutdownNow();
+                throw Retries.interrupted();
+            }
+        }
+        return results;
+    }
+}
