@@ -158,8 +158,9 @@ final class Publication {
         }
         List<String> deleted = new ArrayList<>(surplus);
         boolean isOne = others.stream().allMatch(one -> one.key.startsWith(last.key + "."));
-        others.stream().filter(one -> isOne && one.exists()).map(Sent::key).forEach(deleted::add);
-        if (!isOne && last.exists()) {
+        // Also those that are not there as far as is known: looking at them may have been denied.
+        others.stream().filter(_ -> isOne).map(Sent::key).forEach(deleted::add);
+        if (!isOne) {
             objects.delete(last.key);
         }
         try {
@@ -175,7 +176,8 @@ final class Publication {
                 make(last, FileInfo.ABSENT);
             }
         } catch (IOException e) {
-            throw new IOException(e.getMessage() + (isOne ? " (the sidecars of the old " + last.key + " are removed)"
+            throw isOne && deleted.isEmpty() ? e : new IOException(e.getMessage() + (isOne
+                    ? " (sidecars of an old object are removed)"
                     : " (the old store is removed, and the new one is not complete: write it again)"), e);
         }
     }

@@ -12,6 +12,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +22,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds files on HTTP servers and in S3 buckets, which are read through a cache. Thread-safe. It holds connections
+ * Finds files on HTTP servers, in S3 buckets and on the Hugging Face hub, which are read through a cache. Thread-safe. It holds connections
  * while it is used, and no other resources.
  *
  * <p>For example:
@@ -33,14 +34,19 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH} and {@code https://HOST/PATH}. A query, such as a
+ * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH}, {@code https://HOST/PATH} and
+ * {@code hf://datasets/OWNER/NAME@REVISION/PATH}, where the revision may be left out. A query, such as a
  * signature, and a user with a password before the host are sent, but are no part of the file's name: no message and no
  * cache has them. The query is sent with requests for files beside the named one, too.
  */
 public final class RemoteFiles {
 
-    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3|hf)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final List<String> SCHEMES = List.of("http://", "https://", "s3://", "hf://");
     private static final String S3 = "s3";
+    /** The repository, its revision and the path. */
+    private static final Pattern HF_PATH = Pattern.compile(
+            "([^/@]+/[^/@]+)(?:@(refs/(?:convert|pr)/[^/]+|[^/]+))?(?:/(.*))?");
 
     private final RemoteSettings settings;
     private final Map<String, String> environment;
@@ -68,20 +74,19 @@ public final class RemoteFiles {
     }
 
     /**
-     * {@return whether a name is that of a remote file: it begins with {@code http://}, {@code https://} or
-     * {@code s3://}}
+     * {@return whether a name is that of a remote file: it begins with {@code http://}, {@code https://},
+     * {@code s3://} or {@code hf://}}
      *
      * @param name any name
      */
     public static boolean isRemote(String name) {
-        return name.regionMatches(true, 0, "http://", 0, 7) || name.regionMatches(true, 0, "https://", 0, 8)
-                || name.regionMatches(true, 0, "s3://", 0, 5);
+        return SCHEMES.stream().anyMatch(scheme -> name.regionMatches(true, 0, scheme, 0, scheme.length()));
     }
 
     /**
      * {@return the file or folder that a URI names}
      *
-     * @param uri a URI with the scheme {@code http}, {@code https} or {@code s3}
+     * @param uri a URI with the scheme {@code http}, {@code https}, {@code s3} or {@code hf}
      * @throws IllegalArgumentException if it is no such URI
      * @throws UncheckedIOException if AWS's configuration files cannot be read
      */
@@ -107,7 +112,8 @@ public final class RemoteFiles {
     private Found find(String name) {
         Matcher parts = NAME.matcher(name);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH or s3://BUCKET/KEY");
+            throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH, s3://BUCKET/KEY"
+                    + " or hf://datasets/OWNER/NAME/PATH");
         }
         String scheme = parts.group(1).toLowerCase(Locale.ROOT);
         String rawPath = parts.group(3) == null ? "" : parts.group(3).substring(1);
@@ -119,6 +125,9 @@ public final class RemoteFiles {
             }
             return new Found(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
         }
+        if (scheme.equals("hf")) {
+            return onHub(parts.group(2), rawPath, parts.group(4) == null && parts.group(5) == null);
+        }
         if (rawPath.toLowerCase(Locale.ROOT).contains("%2f")) {
             throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
                     + " (%2F) in the path, expected none");
@@ -126,6 +135,25 @@ public final class RemoteFiles {
         String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
         return new Found(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
                 decoded(rawPath));
+    }
+
+    private Found onHub(String kind, String rawPath, boolean isPlain) {
+        Matcher path = HF_PATH.matcher(rawPath);
+        if (!kind.equalsIgnoreCase("datasets") || !isPlain || !path.matches()) {
+            throw new IllegalArgumentException("hf://" + kind + "/…: expected hf://datasets/OWNER/NAME/PATH or"
+                    + " hf://datasets/OWNER/NAME@REVISION/PATH");
+        }
+        String repository = decoded(path.group(1));
+        String revision = path.group(2) == null ? "" : decoded(path.group(2));
+        RemoteSource source = sources.computeIfAbsent("hf://" + repository + "@" + revision, _ -> {
+            try {
+                HubAccess access = HubAccess.of(environment, settings.authorization());
+                return source(new HubObjects(requests(), access, repository, revision, System::nanoTime));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        return new Found(source, path.group(3) == null ? "" : decoded(path.group(3)));
     }
 
     /**

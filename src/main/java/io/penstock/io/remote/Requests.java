@@ -66,6 +66,13 @@ final class Requests {
     record Target(String name, URI uri, Authorization authorization) {
     }
 
+    /** Which redirects are followed. */
+    private enum Follow {
+        ANYWHERE,
+        /** The answer that leads to another host is the result. */
+        WITHIN_HOST
+    }
+
     private final RequestSettings settings;
     private final HttpClient client;
     private final Retries retries;
@@ -83,6 +90,14 @@ final class Requests {
     HttpHeaders head(Target target) throws IOException {
         return retries.run(() -> once("HEAD", target, Map.of(), answer(target.name(), BodySubscribers::discarding)),
                 () -> 0).headers();
+    }
+
+    /**
+     * Asks for the headers of an object as its own host knows it: those of the redirect, if it leads to another host.
+     */
+    HttpHeaders headOfHost(Target target) throws IOException {
+        return retries.run(() -> once("HEAD", target, Map.of(), BodyPublishers.noBody(), answer(target.name(),
+                BodySubscribers::discarding), Follow.WITHIN_HOST), () -> 0).headers();
     }
 
     /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
@@ -129,7 +144,7 @@ final class Requests {
         return retries.run(() -> reading.of(once(method, target, headers, body,
                 info -> info.statusCode() == 200 || answers.contains(info.statusCode())
                         ? BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES)
-                        : new Refusal<>(target.name(), info, null))), () -> 0);
+                        : new Refusal<>(target.name(), info, null), Follow.ANYWHERE)), () -> 0);
     }
 
     private static <T> BodyHandler<T> answer(String name,
@@ -140,11 +155,11 @@ final class Requests {
     /** Sends a request once, and on to where it is redirected. */
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler)
             throws IOException {
-        return once(method, target, headers, BodyPublishers.noBody(), handler);
+        return once(method, target, headers, BodyPublishers.noBody(), handler, Follow.ANYWHERE);
     }
 
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyPublisher body,
-            BodyHandler<T> handler) throws IOException {
+            BodyHandler<T> handler, Follow follow) throws IOException {
         URI uri = target.uri();
         boolean isAuthorized = true;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
@@ -158,6 +173,9 @@ final class Requests {
                 return response;
             }
             URI next = resolve(target.name(), uri, location.get());
+            if (follow == Follow.WITHIN_HOST && !isSameHost(uri, next)) {
+                return response;
+            }
             isAuthorized &= isSameHost(uri, next);
             uri = next;
         }

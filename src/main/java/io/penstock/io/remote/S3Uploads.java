@@ -5,10 +5,12 @@ import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.file.Sha256;
 import java.io.IOException;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -60,14 +62,28 @@ final class S3Uploads {
         return new String(answer.body(), StandardCharsets.UTF_8);
     }
 
+    /** The object that there is, or none: without the right to list the bucket, S3 denies what is absent. */
+    FileInfo info(String key) throws IOException {
+        try {
+            HttpHeaders headers = head(key);
+            return new FileInfo(EntryKind.FILE, headers.firstValueAsLong("Content-Length").orElse(0),
+                    ObjectVersion.of(headers));
+        } catch (NoSuchFileException | AccessDeniedException _) {
+            return FileInfo.ABSENT;
+        }
+    }
+
+    private HttpHeaders head(String key) throws IOException {
+        return objects.inRegion(key, () -> requests.head(objects.target(key, Map.of())));
+    }
+
     /** Begins an upload of several parts, and returns its id. Whoever begins it completes or aborts it. */
     String begin(String key, String mark) throws IOException {
         return send("POST", key, Map.of("uploads", ""), Map.of(MARK, mark), BodyPublishers.noBody(), Set.of(),
                 answer -> {
                     Matcher id = UPLOAD_ID.matcher(text(answer));
                     if (!id.find()) {
-                        throw new FileSystemException(name(key), null, "the server begins no upload: no UploadId in"
-                                + " its answer");
+                        throw new IOException(name(key) + ": the server begins no upload: no UploadId in its answer");
                     }
                     return id.group(1).replace("&amp;", "&");
                 });
@@ -149,9 +165,8 @@ final class S3Uploads {
     /** Tells whether an object was written by the write of a mark. */
     boolean isOf(String key, String mark) throws IOException {
         try {
-            return objects.inRegion(key, () -> requests.head(objects.target(key, Map.of()))).firstValue(MARK)
-                    .filter(mark::equals).isPresent();
-        } catch (NoSuchFileException _) {
+            return head(key).firstValue(MARK).filter(mark::equals).isPresent();
+        } catch (NoSuchFileException | AccessDeniedException _) {
             return false;
         }
     }

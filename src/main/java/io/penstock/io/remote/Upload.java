@@ -95,6 +95,7 @@ public final class Upload implements AutoCloseable {
             if (ifExists == IfExists.FAIL) {
                 upload.requireAbsent();
             }
+            upload.requireWritable();
             return upload;
         } catch (IOException | RuntimeException e) {
             upload.close();
@@ -110,13 +111,20 @@ public final class Upload implements AutoCloseable {
         return target.path().substring(0, target.path().lastIndexOf('/') + 1);
     }
 
+    /** Begins an upload and ends it, so that missing rights are known before the work. */
+    private void requireWritable() throws IOException {
+        String key = target.path() + (target.name().isEmpty() ? "penstock" : "");
+        new UploadJournal(journalFile, mark).began(key, objects.begin(key, mark));
+        UploadJournal.undo(journalFile, objects);
+    }
+
     private void requireAbsent() throws IOException {
         if (target.name().isEmpty() || NUMBER.matcher(target.name()).find()) {
             for (String key : shards()) {
                 throw exists(key);
             }
-        } else if (source.infoNow(target.path()).kind() == EntryKind.FILE) {
-            throw exists(target.path());
+        } else {
+            before(target.path());
         }
     }
 
@@ -159,10 +167,7 @@ public final class Upload implements AutoCloseable {
      */
     public void requireAbsent(String... endings) throws IOException {
         for (String ending : endings) {
-            String key = target.path() + ending;
-            if (ifExists == IfExists.FAIL && source.infoNow(key).kind() == EntryKind.FILE) {
-                throw exists(key);
-            }
+            before(target.path() + ending);
         }
     }
 
@@ -247,13 +252,13 @@ public final class Upload implements AutoCloseable {
         return keys.stream().map(key -> new Location(source, key)).toList();
     }
 
+    /** The object to replace, or none; fails if there is one and it is not to be replaced. */
     private FileInfo before(String key) throws IOException {
-        FileInfo info = source.infoNow(key);
-        boolean isFile = info.kind() == EntryKind.FILE;
-        if (isFile && ifExists == IfExists.FAIL) {
+        FileInfo info = objects.info(key);
+        if (info.kind() == EntryKind.FILE && ifExists == IfExists.FAIL) {
             throw exists(key);
         }
-        return isFile ? info : FileInfo.ABSENT;
+        return info;
     }
 
     /** Removes what is in the bucket after a failure, also after an interrupt. */
