@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.remote.ObjectHost;
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.store.StoreContent;
+import io.penstock.store.Fixtures;
 import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -22,9 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that write to a bucket, in one process whose environment names it. */
+/** Commands on a bucket, in one process whose environment names it. */
 @Tag("slow")
-class WriteToBucketTest {
+class BucketCommandsTest {
 
     private static final String THEN = "--then";
 
@@ -76,7 +75,6 @@ class WriteToBucketTest {
         }
         String local = folder.resolve("local").toString();
         try (ObjectHost host = ObjectHost.start().bucket("bucket")) {
-            String shards = " --to webdataset --max-records 8 --suffix tokens=npy";
             List<String> said = run(host,
                     "tokenize " + text + " -o s3://bucket/out/corpus",
                     "tokenize " + text + " -o " + local,
@@ -107,5 +105,55 @@ class WriteToBucketTest {
             assertTrue(host.objects().keySet().containsAll(Set.of("out/part-00001-of-00002.idx",
                     "out/part-00001-of-00002.part.json", "run/state.json", "out/tokens.npy.crc32c")));
         }
+    }
+
+    @Test
+    void bracesAndPrefixesNameStoresOfEveryFormat() throws Exception {
+        List<String> commands = new ArrayList<>();
+        List<String> expected = new ArrayList<>();
+        try (ObjectHost host = ObjectHost.start().bucket("bucket")) {
+            for (String kind : List.of("npy", "megatron", "nanogpt", "safetensors", "hdf5", "lmdb", "arrow", "parquet",
+                    "mds", "webdataset", "npz", "llmc", "datatrove")) {
+                List<Path> two = Fixtures.entries(kind).filter(entry -> entry.expect().equals("read"))
+                        .map(Fixtures.Entry::path).limit(2).toList();
+                for (Path path : two) {
+                    put(host, Files.isDirectory(path) ? path : path.getParent());
+                }
+                compare("", two, commands, expected);
+            }
+            List<Path> raw = Fixtures.entries("nanogpt").map(Fixtures.Entry::path).limit(2).toList();
+            compare("--format raw --dtype u16 ", raw, commands, expected);
+            Path parts = Files.createDirectory(folder.resolve("parts"));
+            Path text = Files.writeString(folder.resolve("text.jsonl"), "{\"text\": \"a document\"}\n".repeat(20));
+            for (int i = 0; i < 2; i++) {
+                CommandRun.of("tokenize", text, "-o", parts.resolve("corpus"), "--shard", i + "/2");
+            }
+            CommandRun.of("manifest", parts.resolve("corpus-00000-of-00002.idx"),
+                    parts.resolve("corpus-00001-of-00002.idx"), "-o", parts.resolve("corpus"));
+            put(host, parts);
+            compare("", List.of(parts.resolve("corpus.manifest.json"), parts.resolve("corpus-00001-of-00002.idx")),
+                    commands, expected);
+            List<String> said = run(host, commands.toArray(String[]::new));
+            for (int i = 0; i < commands.size(); i++) {
+                assertEquals(expected.get(i), said.get(i).strip().replace("s3://bucket/", "/"), commands.get(i));
+            }
+        }
+    }
+
+    private static void put(ObjectHost host, Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                host.put(file.toString().substring(1), Files.readAllBytes(file));
+            }
+        }
+    }
+
+    private static void compare(String options, List<Path> two, List<String> commands, List<String> expected) {
+        commands.add("inspect --digest " + options + "s3://bucket/{" + two.get(0).toString().substring(1) + ","
+                + two.get(1).toString().substring(1) + "}");
+        CommandRun local = CommandRun.of(Stream.concat(Stream.of(("inspect --digest " + options).split(" ")),
+                two.stream()).toArray());
+        assertEquals(0, local.exitCode(), local.err());
+        expected.add(("0 " + local.out()).strip());
     }
 }
