@@ -95,7 +95,7 @@ class BucketCommandsTest {
             assertTrue(said.getFirst().startsWith("0 s3://bucket/out/corpus: "), said.getFirst());
             assertTrue(said.get(2).contains("s3://bucket/out/corpus.bin: exists already"), said.get(2));
             assertTrue(said.get(4).contains("s3://bucket/out/part-00001-of-00002: "), said.get(4));
-            assertTrue(said.getLast().contains("position  12"), said.getLast());
+            assertTrue(said.getLast().contains("position: 12"), said.getLast());
             for (String name : List.of(".bin", ".idx", ".bin.crc32c", ".idx.crc32c")) {
                 assertEquals(-1, Arrays.mismatch(Files.readAllBytes(Path.of(local + name)), host.objects().get(
                         "out/corpus" + name)), name);
@@ -149,9 +149,9 @@ class BucketCommandsTest {
     }
 
     private static void compare(String options, List<Path> two, List<String> commands, List<String> expected) {
-        commands.add("inspect --digest " + options + "s3://bucket/{" + two.get(0).toString().substring(1) + ","
+        commands.add("inspect --json --digest " + options + "s3://bucket/{" + two.get(0).toString().substring(1) + ","
                 + two.get(1).toString().substring(1) + "}");
-        CommandRun local = CommandRun.of(Stream.concat(Stream.of(("inspect --digest " + options).split(" ")),
+        CommandRun local = CommandRun.of(Stream.concat(Stream.of(("inspect --json --digest " + options).split(" ")),
                 two.stream()).toArray());
         assertEquals(0, local.exitCode(), local.err());
         expected.add(("0 " + local.out()).strip());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
@@ -19,9 +21,13 @@ import java.util.function.Consumer;
  * @param offset the first byte
  * @param bytes how many
  */
-record FileRange(FileChannel file, long offset, long bytes) {
+record FileRange(Path file, long offset, long bytes) {
 
     private static final int PIECE_BYTES = 64 << 10;
+
+    FileRange part(long from, long length) {
+        return new FileRange(file, offset + from, length);
+    }
 
     /** A body of the range's bytes. */
     BodyPublisher publisher() {
@@ -53,10 +59,11 @@ record FileRange(FileChannel file, long offset, long bytes) {
                 throw new NoSuchElementException();
             }
             ByteBuffer piece = ByteBuffer.allocate((int) Math.min(PIECE_BYTES, bytes - done));
-            try {
-                int read = file.read(piece, offset + done);
+            // Opened for each piece: nobody says when a body is given up.
+            try (FileChannel channel = RegularFile.open(file)) {
+                int read = channel.read(piece, offset + done);
                 if (read <= 0) {
-                    throw new IOException("the file became shorter while it was sent");
+                    throw new IOException(file + " became shorter while it was sent");
                 }
                 done += read;
                 return read == piece.capacity() ? piece.array() : Arrays.copyOf(piece.array(), read);

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;
-import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -231,36 +230,21 @@ final class HubObjects implements ObjectServer {
         // The commit fixes the content; a CDN's ETag is not the hub's.
         RemoteObject content = new RemoteObject(object.name(), ObjectVersion.UNKNOWN, object.byteSize());
         URI uri = located(path).uri;
-        Counted counted = new Counted(sink);
+        AtomicLong done = new AtomicLong();
         if (uri != null) {
             try {
                 requests.read(new Requests.Target(object.name(), uri, (_, _, _) -> { }), content, offset, bytes,
-                        counted);
+                        part -> {
+                            int length = part.remaining();
+                            sink.accept(part);
+                            done.addAndGet(length);
+                        });
                 return;
             } catch (AccessDeniedException | NoSuchFileException _) {
                 // The address has expired; the hub knows a new one.
                 located.remove(path);
             }
         }
-        requests.read(resolved(path), content, offset + counted.done.get(),
-                bytes - counted.done.get(), sink);
-    }
-
-    /** Counts what a sink has taken. */
-    private static final class Counted implements ObjectReader.Sink {
-
-        private final ObjectReader.Sink sink;
-        private final AtomicLong done = new AtomicLong();
-
-        Counted(ObjectReader.Sink sink) {
-            this.sink = sink;
-        }
-
-        @Override
-        public void accept(ByteBuffer bytes) throws IOException {
-            int length = bytes.remaining();
-            sink.accept(bytes);
-            done.addAndGet(length);
-        }
+        requests.read(resolved(path), content, offset + done.get(), bytes - done.get(), sink);
     }
 }

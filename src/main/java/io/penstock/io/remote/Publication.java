@@ -5,13 +5,15 @@ import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.store.Progress;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -60,81 +62,54 @@ final class Publication {
      *
      * @param content its bytes
      * @param id the upload of its parts; empty if its bytes go with the last request
-     * @param etags its parts
+     * @param etags its parts, by number
      * @param before the object to replace, or none
      */
-    private record Sent(String key, FileRange content, String id, List<String> etags, FileInfo before) {
-
-        boolean exists() {
-            return before.kind() == EntryKind.FILE;
-        }
-
-        Sent with(List<String> parts) {
-            return new Sent(key, content, id, parts, before);
-        }
+    private record Sent(String key, FileRange content, String id, Map<Integer, String> etags, FileInfo before) {
     }
 
     /**
      * Sends the files, then makes the objects.
      *
-     * @param keys their keys; the last one completes the store
-     * @param files the local files
+     * @param files the local files by key, in the order in which the objects are made; the last one completes the store
      * @param surplus objects of the replaced store to delete
      */
-    void run(List<String> keys, List<Path> files, Before before, Collection<String> surplus) throws IOException {
-        List<FileChannel> channels = new ArrayList<>();
-        try {
-            for (Path file : files) {
-                channels.add(FileChannel.open(file, StandardOpenOption.READ));
-                totalBytes += channels.getLast().size();
-            }
-            List<Callable<Sent>> begins = new ArrayList<>();
-            List<FileInfo> infos = all(keys.stream().map(key -> (Callable<FileInfo>) () -> before.of(key)).toList());
-            for (int i = 0; i < keys.size(); i++) {
-                int index = i;
-                begins.add(() -> begin(keys.get(index), channels.get(index), infos.get(index)));
-            }
-            make(sendParts(all(begins)), surplus);
-        } finally {
-            for (FileChannel channel : channels) {
-                channel.close();
-            }
+    void run(SequencedMap<String, Path> files, Before before, Collection<String> surplus) throws IOException {
+        List<Callable<Sent>> begins = new ArrayList<>();
+        for (Map.Entry<String, Path> file : files.entrySet()) {
+            FileRange content = new FileRange(file.getValue(), 0, Files.size(file.getValue()));
+            totalBytes += content.bytes();
+            begins.add(() -> begin(file.getKey(), content, before.of(file.getKey())));
         }
+        List<Sent> sent = all(begins);
+        List<Callable<Sent>> parts = new ArrayList<>();
+        sent.stream().filter(one -> !one.id.isEmpty()).forEach(one -> addParts(one, parts));
+        all(parts);
+        make(sent, surplus);
     }
 
-    private Sent begin(String key, FileChannel file, FileInfo before) throws IOException {
-        FileRange content = new FileRange(file, 0, file.size());
+    private Sent begin(String key, FileRange content, FileInfo before) throws IOException {
         String id = "";
         if (content.bytes() > partBytes) {
             id = objects.begin(key, mark);
             journal.began(key, id);
         }
-        return new Sent(key, content, id, List.of(), before);
+        return new Sent(key, content, id, new ConcurrentSkipListMap<>(), before);
     }
 
-    private List<Sent> sendParts(List<Sent> begun) throws IOException {
-        List<Callable<String>> parts = new ArrayList<>();
-        for (Sent one : begun) {
-            long step = partBytes(one.content.bytes());
-            for (long at = 0; !one.id.isEmpty() && at < one.content.bytes(); at += step) {
-                FileRange part = new FileRange(one.content.file(), at, Math.min(step, one.content.bytes() - at));
-                int number = (int) (at / step) + 1;
-                parts.add(() -> {
-                    String etag = objects.part(one.key, one.id, number, part);
-                    advance(part.bytes());
-                    return etag;
-                });
-            }
+    private void addParts(Sent one, List<Callable<Sent>> parts) {
+        long bytes = one.content.bytes();
+        long least = Math.ceilDiv(bytes, (long) MAX_PARTS);
+        long step = least <= partBytes ? partBytes : Math.ceilDiv(least, (long) PART_STEP_BYTES) * PART_STEP_BYTES;
+        for (long at = 0; at < bytes; at += step) {
+            FileRange part = one.content.part(at, Math.min(step, bytes - at));
+            int number = (int) (at / step) + 1;
+            parts.add(() -> {
+                one.etags.put(number, objects.part(one.key, one.id, number, part));
+                advance(part.bytes());
+                return one;
+            });
         }
-        List<String> etags = all(parts);
-        List<Sent> sent = new ArrayList<>();
-        int next = 0;
-        for (Sent one : begun) {
-            int count = one.id.isEmpty() ? 0 : (int) Math.ceilDiv(one.content.bytes(), partBytes(one.content.bytes()));
-            sent.add(one.with(etags.subList(next, next + count)));
-            next += count;
-        }
-        return sent;
     }
 
     private synchronized void advance(long bytes) {
@@ -142,16 +117,10 @@ final class Publication {
         progress.update(sentBytes, totalBytes);
     }
 
-    /** The size of an object's parts, of which it may have {@value #MAX_PARTS}. */
-    private long partBytes(long bytes) {
-        long least = Math.ceilDiv(bytes, (long) MAX_PARTS);
-        return least <= partBytes ? partBytes : Math.ceilDiv(least, (long) PART_STEP_BYTES) * PART_STEP_BYTES;
-    }
-
     private void make(List<Sent> sent, Collection<String> surplus) throws IOException {
         Sent last = sent.getLast();
         List<Sent> others = sent.subList(0, sent.size() - 1);
-        if (surplus.isEmpty() && sent.stream().noneMatch(Sent::exists)) {
+        if (surplus.isEmpty() && sent.stream().allMatch(one -> one.before.kind() == EntryKind.ABSENT)) {
             journal.creates(sent.stream().map(Sent::key).toList());
             makeInOrder(sent);
             return;
@@ -201,7 +170,7 @@ final class Publication {
             objects.put(one.key, one.content, mark, before);
             advance(one.content.bytes());
         } else {
-            objects.complete(one.key, one.id, one.etags, mark, before);
+            objects.complete(one.key, one.id, one.etags.values(), mark, before);
         }
         return one;
     }

@@ -145,14 +145,9 @@ public final class RemoteFiles {
         }
         String repository = decoded(path.group(1));
         String revision = path.group(2) == null ? "" : decoded(path.group(2));
-        RemoteSource source = sources.computeIfAbsent("hf://" + repository + "@" + revision, _ -> {
-            try {
-                HubAccess access = HubAccess.of(environment, settings.authorization());
-                return source(new HubObjects(requests(), access, repository, revision, System::nanoTime));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        });
+        RemoteSource source = sources.computeIfAbsent("hf://" + repository + "@" + revision, _ -> source(() ->
+                new HubObjects(requests(), HubAccess.of(environment, settings.authorization()), repository, revision,
+                        System::nanoTime)));
         return new Found(source, path.group(3) == null ? "" : decoded(path.group(3)));
     }
 
@@ -200,19 +195,20 @@ public final class RemoteFiles {
         int at = authority.lastIndexOf('@');
         String authorization = at < 0 ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
                 .encodeToString(decoded(authority.substring(0, at)).getBytes(StandardCharsets.UTF_8));
-        return source(new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
+        return source(() -> new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
     }
 
     private RemoteSource bucket(String bucket) {
+        return source(() -> new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
+    }
+
+    /** A source of what an attempt gives, which is not made again. */
+    private RemoteSource source(Retries.Attempt<ObjectServer> server) {
         try {
-            return source(new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
+            return new RemoteSource(server.run(), this, System::nanoTime);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private RemoteSource source(ObjectServer server) {
-        return new RemoteSource(server, this, System::nanoTime);
     }
 
     RemoteSettings settings() {

@@ -15,8 +15,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -110,15 +110,17 @@ final class S3Uploads {
     /**
      * Makes an object of an upload's parts.
      *
+     * @param etags the parts, in order
      * @param before what the object is now; absent if there must be none
      * @throws FileSystemException if it is something else meanwhile
      */
-    void complete(String key, String id, List<String> etags, String mark, FileInfo before) throws IOException {
+    void complete(String key, String id, Collection<String> etags, String mark, FileInfo before) throws IOException {
         StringBuilder xml = new StringBuilder("<CompleteMultipartUpload"
                 + " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
-        for (int i = 0; i < etags.size(); i++) {
-            xml.append("<Part><PartNumber>").append(i + 1).append("</PartNumber><ETag>")
-                    .append(etags.get(i).replace("&", "&amp;").replace("<", "&lt;")).append("</ETag></Part>");
+        int number = 1;
+        for (String etag : etags) {
+            xml.append("<Part><PartNumber>").append(number++).append("</PartNumber><ETag>")
+                    .append(etag.replace("&", "&amp;").replace("<", "&lt;")).append("</ETag></Part>");
         }
         byte[] body = xml.append("</CompleteMultipartUpload>").toString().getBytes(StandardCharsets.UTF_8);
         MessageDigest sha256 = Sha256.digest();

@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -234,14 +236,15 @@ public final class Upload implements AutoCloseable {
     }
 
     private List<Location> publish(List<Path> written) throws IOException {
-        List<String> keys = written.stream().map(path -> published(path).path()).toList();
+        SequencedMap<String, Path> byKey = new LinkedHashMap<>();
+        written.forEach(path -> byKey.put(published(path).path(), path));
         try {
             Publication publication = new Publication(objects, new UploadJournal(journalFile, mark), mark, parallel,
                     partBytes, progress);
             Set<String> surplus = ifExists == IfExists.REPLACE && NUMBER.matcher(target.name()).find() ? shards()
                     : new HashSet<>();
-            keys.forEach(surplus::remove);
-            publication.run(keys, written, this::before, surplus);
+            surplus.removeAll(byKey.keySet());
+            publication.run(byKey, this::before, surplus);
             Files.deleteIfExists(journalFile);
         } catch (IOException | RuntimeException e) {
             undo(e);
@@ -249,7 +252,7 @@ public final class Upload implements AutoCloseable {
         } finally {
             source.forget();
         }
-        return keys.stream().map(key -> new Location(source, key)).toList();
+        return byKey.keySet().stream().map(key -> new Location(source, key)).toList();
     }
 
     /** The object to replace, or none; fails if there is one and it is not to be replaced. */

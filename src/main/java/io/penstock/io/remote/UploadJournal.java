@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -47,7 +48,10 @@ final class UploadJournal {
     }
 
     private synchronized void append(String line) throws IOException {
-        Files.writeString(file, line + " .\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        // Not a channel: an interrupt would end it, and what was begun would be forgotten.
+        try (OutputStream out = new FileOutputStream(file.toFile(), true)) {
+            out.write((line + " .\n").getBytes(StandardCharsets.UTF_8));
+        }
     }
 
     /**

@@ -27,8 +27,9 @@ final class S3Server implements AutoCloseable {
      * @param folder the folder of its buckets
      */
     S3Server(Path folder) throws Exception {
-        Files.createDirectories(folder.resolve("bucket"));
+        Files.createDirectories(folder);
         FilesystemNio2BlobStore store = new FilesystemNio2BlobStore(folder.toString());
+        store.createContainer("bucket");
         proxy = S3Proxy.builder().blobStore(store).endpoint(URI.create("http://127.0.0.1:0"))
                 .awsAuthentication(AuthenticationType.AWS_V2_OR_V4, KEY.accessKeyId(), KEY.secretAccessKey())
                 .virtualHost("s3.test").build();
@@ -40,7 +41,8 @@ final class S3Server implements AutoCloseable {
     }
 
     URI endpoint() {
-        return URI.create("http://127.0.0.1:" + port());
+        // Another host than the virtual one would be taken for a bucket.
+        return URI.create("http://s3.test:" + port());
     }
 
     /** Files of this server, with a cache in a folder. */
@@ -54,7 +56,11 @@ final class S3Server implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        proxy.stop();
+    public void close() {
+        try {
+            proxy.stop();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

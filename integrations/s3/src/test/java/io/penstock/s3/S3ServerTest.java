@@ -23,7 +23,6 @@ import io.penstock.store.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
-import java.net.URI;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
@@ -63,7 +62,7 @@ class S3ServerTest {
     }
 
     @AfterAll
-    static void stop() throws Exception {
+    static void stop() {
         server.close();
     }
 
@@ -118,7 +117,8 @@ class S3ServerTest {
             }
             for (Path path : all) {
                 String expected = content(Location.of(path));
-                if (!expected.isEmpty()) {
+                // A folder of any files is read only locally.
+                if (!expected.isEmpty() && !expected.startsWith("{kind=files,")) {
                     String name = "fixtures/" + FIXTURES.relativize(path);
                     assertEquals(expected.replace(FIXTURES.toString(), "fixtures"), content(new Location(
                             files.locate("s3://bucket/").source(), name)).replace("s3://bucket/", ""));
@@ -197,8 +197,8 @@ class S3ServerTest {
 
     @Test
     void theBucketMayBeInTheHostsName() throws IOException {
-        URI host = URI.create("http://s3.test:" + server.port());
-        RemoteFiles virtual = S3Server.files(folder.resolve("virtual"), host, Addressing.HOST, S3Server.KEY);
+        RemoteFiles virtual = S3Server.files(folder.resolve("virtual"), server.endpoint(), Addressing.HOST,
+                S3Server.KEY);
         byte[] content = bytes(9 << 20, 3);
         write(virtual, "s3://bucket/in/the host", IfExists.FAIL, content);
         assertArrayEquals(content, read(virtual.locate("s3://bucket/in/the%20host")));
