@@ -48,7 +48,8 @@ final class ChecksumCommand implements Callable<Integer> {
             for (String name : files) {
                 Location file = remote.locate(name);
                 long bytes = file.info().byteSize();
-                BlockChecksums checksums = write(name, file, done -> bar.update("checksum " + file.name(), done, bytes));
+                BlockChecksums checksums = write(name, file,
+                        done -> bar.update("checksum " + file.name(), done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
                     report.print(checksums.location() + ": " + NumberText.count(checksums.blocks(), "block")

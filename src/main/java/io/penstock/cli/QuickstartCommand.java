@@ -94,7 +94,8 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private static Map<String, @Nullable Object> fields(TokenizeSummary summary, Inspection inspection,
             ChosenDevice device, StreamReport stream) {
-        Map<String, @Nullable Object> fields = Json.members("tokenize", TokenizeCommand.fields(summary, summary.store().toString()),
+        Map<String, @Nullable Object> fields = Json.members("tokenize",
+                TokenizeCommand.fields(summary, summary.store().toString()),
                 "inspect", inspection.toMap());
         Map<String, @Nullable Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES,
                 "seed", SEED, "device", device.device().name(), "device_reason", device.reason());

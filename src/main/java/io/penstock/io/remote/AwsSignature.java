@@ -20,8 +20,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signs requests by AWS's Signature Version 4, in the header {@code Authorization}. The header {@value #BODY_SHA256} says
- * what the body is; a request without it has none.
+ * Signs requests by AWS's Signature Version 4, in the header {@code Authorization}. The header
+ * {@value #BODY_SHA256} says what the body is; a request without it has none.
  *
  * <p>Source: "Create a signed AWS API request",
  * {@code https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html}. Paths are encoded

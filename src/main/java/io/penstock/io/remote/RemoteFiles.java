@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds files on HTTP servers, in S3 buckets and on the Hugging Face hub, which are read through a cache. Thread-safe. It holds connections
- * while it is used, and no other resources.
+ * Finds files on HTTP servers, in S3 buckets and on the Hugging Face hub, which are read through a cache. Thread-safe.
+ * It holds connections while it is used, and no other resources.
  *
  * <p>For example:
  *
@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteFiles {
 
-    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3|hf)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final Pattern NAME = Pattern.compile(
+            "(?is)(https?|s3|hf)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
     private static final List<String> SCHEMES = List.of("http://", "https://", "s3://", "hf://");
     private static final String S3 = "s3";
     /** The repository, its revision and the path. */

@@ -185,8 +185,8 @@ public final class Upload implements AutoCloseable {
     }
 
     /**
-     * Uploads all files in the folder of {@link #path()}, of which the shortest name completes the store, and of several
-     * the last one: {@code corpus.idx} after {@code corpus.bin} after {@code corpus.bin.crc32c}.
+     * Uploads all files in the folder of {@link #path()}. The shortest name completes the store, and of several the last
+     * one: {@code corpus.idx} comes after {@code corpus.bin}, and that after {@code corpus.bin.crc32c}.
      *
      * @return the objects, in the order of their creation
      * @throws FileAlreadyExistsException if there is one of them, and it is not to be replaced

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.file.RegularFile;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -65,7 +66,7 @@ final class UploadJournal {
             return;
         }
         List<String[]> created = new ArrayList<>();
-        for (String line : Files.readAllLines(file)) {
+        for (String line : new String(RegularFile.readAllBytes(file), StandardCharsets.UTF_8).split("\n")) {
             String[] words = line.split(" ");
             if (!words[words.length - 1].equals(".")) {
                 continue;
