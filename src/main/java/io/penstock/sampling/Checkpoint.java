@@ -115,10 +115,9 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * Reads a checkpoint's state from a folder that may be remote, as {@link #load(Path)} does.
+     * {@return what {@link #load(Path)} does, of a folder that may be remote}
      *
      * @param folder the checkpoint's folder
-     * @return the step and state
      * @throws IOException as {@link #load(Path)}
      */
     public static Checkpoint load(Location folder) throws IOException {

@@ -171,10 +171,9 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
-     * Reads a state from a file, which may be remote.
+     * {@return the state in a file that may be remote}
      *
      * @param file what {@link #write} wrote
-     * @return the state
      * @throws IOException as {@link #read(Path)}
      */
     public static LoaderState read(Location file) throws IOException {

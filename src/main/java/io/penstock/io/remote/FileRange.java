@@ -11,7 +11,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.function.Consumer;
 
 /**
@@ -55,9 +54,6 @@ record FileRange(Path file, long offset, long bytes) {
 
         @Override
         public byte[] next() {
-            if (!hasNext()) {
-                throw new NoSuchElementException();
-            }
             ByteBuffer piece = ByteBuffer.allocate((int) Math.min(PIECE_BYTES, bytes - done));
             // Opened for each piece: nobody says when a body is given up.
             try (FileChannel channel = RegularFile.open(file)) {

@@ -5,7 +5,6 @@ import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -26,18 +25,12 @@ record HubAccess(String endpoint, @Nullable String authorization) {
      * {@code HF_TOKEN_PATH} names, by default {@code token} in {@code HF_HOME}, which is {@code huggingface} in the
      * user's cache folder.
      *
-     * @param hosts headers by host, which go before
      * @throws IOException if the file is there and cannot be read
      */
-    static HubAccess of(Map<String, String> environment, Map<String, String> hosts) throws IOException {
+    static HubAccess of(Map<String, String> environment) throws IOException {
         String endpoint = value(environment, "HF_ENDPOINT", HUB).replaceFirst("/+$", "");
-        URI uri = URI.create(endpoint);
-        if (uri.getHost() == null) {
+        if (URI.create(endpoint).getHost() == null) {
             throw new IllegalArgumentException("HF_ENDPOINT: found no host, expected a URI such as " + HUB);
-        }
-        String given = hosts.get(uri.getRawAuthority());
-        if (given != null) {
-            return new HubAccess(endpoint, given);
         }
         String token = value(environment, "HF_TOKEN", "");
         if (token.isEmpty()) {
@@ -58,8 +51,6 @@ record HubAccess(String endpoint, @Nullable String authorization) {
             return new String(RegularFile.readAllBytes(file), StandardCharsets.UTF_8).strip();
         } catch (NoSuchFileException _) {
             return "";
-        } catch (AccessDeniedException _) {
-            throw new AccessDeniedException(file.toString(), null, "permission denied");
         }
     }
 

@@ -3,6 +3,7 @@ package io.penstock.io.remote;
 
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
+import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +30,6 @@ final class Publication {
     static final int PART_BYTES = 8 << 20;
 
     private static final int MAX_PARTS = 10_000;
-    private static final int PART_STEP_BYTES = 1 << 20;
 
     private final S3Uploads objects;
     private final UploadJournal journal;
@@ -51,12 +51,6 @@ final class Publication {
         this.progress = progress;
     }
 
-    /** What a key is before it is written. */
-    @FunctionalInterface
-    interface Before {
-        FileInfo of(String key) throws IOException;
-    }
-
     /**
      * A file on its way.
      *
@@ -74,12 +68,12 @@ final class Publication {
      * @param files the local files by key, in the order in which the objects are made; the last one completes the store
      * @param surplus objects of the replaced store to delete
      */
-    void run(SequencedMap<String, Path> files, Before before, Collection<String> surplus) throws IOException {
+    void run(SequencedMap<String, Path> files, IfExists ifExists, Collection<String> surplus) throws IOException {
         List<Callable<Sent>> begins = new ArrayList<>();
         for (Map.Entry<String, Path> file : files.entrySet()) {
             FileRange content = new FileRange(file.getValue(), 0, Files.size(file.getValue()));
             totalBytes += content.bytes();
-            begins.add(() -> begin(file.getKey(), content, before.of(file.getKey())));
+            begins.add(() -> begin(file.getKey(), content, objects.before(file.getKey(), ifExists)));
         }
         List<Sent> sent = all(begins);
         List<Callable<Sent>> parts = new ArrayList<>();
@@ -99,8 +93,7 @@ final class Publication {
 
     private void addParts(Sent one, List<Callable<Sent>> parts) {
         long bytes = one.content.bytes();
-        long least = Math.ceilDiv(bytes, (long) MAX_PARTS);
-        long step = least <= partBytes ? partBytes : Math.ceilDiv(least, (long) PART_STEP_BYTES) * PART_STEP_BYTES;
+        long step = Math.max(partBytes, Math.ceilDiv(bytes, (long) MAX_PARTS));
         for (long at = 0; at < bytes; at += step) {
             FileRange part = one.content.part(at, Math.min(step, bytes - at));
             int number = (int) (at / step) + 1;

@@ -147,8 +147,7 @@ public final class RemoteFiles {
         String repository = decoded(path.group(1));
         String revision = path.group(2) == null ? "" : decoded(path.group(2));
         RemoteSource source = sources.computeIfAbsent("hf://" + repository + "@" + revision, _ -> source(() ->
-                new HubObjects(requests(), HubAccess.of(environment, settings.authorization()), repository, revision,
-                        System::nanoTime)));
+                new HubObjects(requests(), HubAccess.of(environment), repository, revision, System::nanoTime)));
         return new Found(source, path.group(3) == null ? "" : decoded(path.group(3)));
     }
 

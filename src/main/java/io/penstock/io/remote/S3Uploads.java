@@ -4,6 +4,7 @@ package io.penstock.io.remote;
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.file.Sha256;
+import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest.BodyPublisher;
@@ -62,15 +63,26 @@ final class S3Uploads {
         return new String(answer.body(), StandardCharsets.UTF_8);
     }
 
-    /** The object that there is, or none: without the right to list the bucket, S3 denies what is absent. */
-    FileInfo info(String key) throws IOException {
+    /**
+     * The object to replace, or none: without the right to list the bucket, S3 denies what is absent.
+     *
+     * @throws FileAlreadyExistsException if there is one and it is not to be replaced
+     */
+    FileInfo before(String key, IfExists ifExists) throws IOException {
         try {
             HttpHeaders headers = head(key);
+            if (ifExists == IfExists.FAIL) {
+                throw exists(key);
+            }
             return new FileInfo(EntryKind.FILE, headers.firstValueAsLong("Content-Length").orElse(0),
                     ObjectVersion.of(headers));
         } catch (NoSuchFileException | AccessDeniedException _) {
             return FileInfo.ABSENT;
         }
+    }
+
+    FileAlreadyExistsException exists(String key) {
+        return new FileAlreadyExistsException(name(key), null, "exists already, and overwriting is off");
     }
 
     private HttpHeaders head(String key) throws IOException {

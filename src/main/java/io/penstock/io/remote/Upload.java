@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
-import io.penstock.io.FileInfo;
-import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.WriterLock;
@@ -105,10 +103,6 @@ public final class Upload implements AutoCloseable {
         }
     }
 
-    private FileAlreadyExistsException exists(String key) {
-        return new FileAlreadyExistsException(source.root() + key, null, "exists already, and overwriting is off");
-    }
-
     private String folderKey() {
         return target.path().substring(0, target.path().lastIndexOf('/') + 1);
     }
@@ -123,10 +117,10 @@ public final class Upload implements AutoCloseable {
     private void requireAbsent() throws IOException {
         if (target.name().isEmpty() || NUMBER.matcher(target.name()).find()) {
             for (String key : shards()) {
-                throw exists(key);
+                throw objects.exists(key);
             }
         } else {
-            before(target.path());
+            objects.before(target.path(), ifExists);
         }
     }
 
@@ -169,7 +163,7 @@ public final class Upload implements AutoCloseable {
      */
     public void requireAbsent(String... endings) throws IOException {
         for (String ending : endings) {
-            before(target.path() + ending);
+            objects.before(target.path() + ending, ifExists);
         }
     }
 
@@ -185,8 +179,8 @@ public final class Upload implements AutoCloseable {
     }
 
     /**
-     * Uploads all files in the folder of {@link #path()}. The shortest name completes the store, and of several the last
-     * one: {@code corpus.idx} comes after {@code corpus.bin}, and that after {@code corpus.bin.crc32c}.
+     * Uploads all files in the folder of {@link #path()}. The shortest name completes the store, and of several the
+     * last one: {@code corpus.idx} comes after {@code corpus.bin}, and that after {@code corpus.bin.crc32c}.
      *
      * @return the objects, in the order of their creation
      * @throws FileAlreadyExistsException if there is one of them, and it is not to be replaced
@@ -244,7 +238,7 @@ public final class Upload implements AutoCloseable {
             Set<String> surplus = ifExists == IfExists.REPLACE && NUMBER.matcher(target.name()).find() ? shards()
                     : new HashSet<>();
             surplus.removeAll(byKey.keySet());
-            publication.run(byKey, this::before, surplus);
+            publication.run(byKey, ifExists, surplus);
             Files.deleteIfExists(journalFile);
         } catch (IOException | RuntimeException e) {
             undo(e);
@@ -253,15 +247,6 @@ public final class Upload implements AutoCloseable {
             source.forget();
         }
         return byKey.keySet().stream().map(key -> new Location(source, key)).toList();
-    }
-
-    /** The object to replace, or none; fails if there is one and it is not to be replaced. */
-    private FileInfo before(String key) throws IOException {
-        FileInfo info = objects.info(key);
-        if (info.kind() == EntryKind.FILE && ifExists == IfExists.FAIL) {
-            throw exists(key);
-        }
-        return info;
     }
 
     /** Removes what is in the bucket after a failure, also after an interrupt. */
