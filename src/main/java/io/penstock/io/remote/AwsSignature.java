@@ -93,7 +93,8 @@ record AwsSignature(String region, String service) {
                 }).collect(Collectors.joining("&"));
     }
 
-    private static String sha256(String text) {
+    /** The SHA-256 of a text in UTF-8, as hexadecimal digits. */
+    static String sha256(String text) {
         MessageDigest sha256 = Sha256.digest();
         sha256.update(text.getBytes(StandardCharsets.UTF_8));
         return Sha256.hex(sha256);

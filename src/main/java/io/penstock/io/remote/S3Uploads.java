@@ -134,11 +134,9 @@ final class S3Uploads {
             xml.append("<Part><PartNumber>").append(number++).append("</PartNumber><ETag>")
                     .append(etag.replace("&", "&amp;").replace("<", "&lt;")).append("</ETag></Part>");
         }
-        byte[] body = xml.append("</CompleteMultipartUpload>").toString().getBytes(StandardCharsets.UTF_8);
-        MessageDigest sha256 = Sha256.digest();
-        sha256.update(body);
-        commit("POST", key, Map.of("uploadId", id), Map.of(AwsSignature.BODY_SHA256, Sha256.hex(sha256)),
-                BodyPublishers.ofByteArray(body), mark, before);
+        String body = xml.append("</CompleteMultipartUpload>").toString();
+        commit("POST", key, Map.of("uploadId", id), Map.of(AwsSignature.BODY_SHA256, AwsSignature.sha256(body)),
+                BodyPublishers.ofString(body), mark, before);
     }
 
     /** Writes an object by one request, as {@link #complete} does. */

@@ -33,8 +33,8 @@ import java.util.stream.Stream;
  * }
  * }
  *
- * <p>{@link #publish} sends all bytes before any object becomes visible; then it makes the objects, sidecars first and
- * what completes the store last. Each of these requests is conditional: if another writer was faster, this one fails.
+ * <p>{@link #publish} sends large files in parts, of which nothing is visible. Then it makes the objects, sidecars first
+ * and what completes the store last, each by one conditional request: if another writer was faster, this one fails.
  * An object is the old one or the new one, whatever fails or is killed. Without {@code publish}, nothing is written.
  *
  * <ul>
@@ -168,10 +168,9 @@ public final class Upload implements AutoCloseable {
     }
 
     /**
-     * Sets who is told how much is sent.
+     * {@return this upload, which says how much is sent}
      *
      * @param listener receives the bytes that are sent; from other threads, one at a time
-     * @return this upload
      */
     public Upload progress(Progress listener) {
         progress = listener;
