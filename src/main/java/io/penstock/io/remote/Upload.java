@@ -33,8 +33,8 @@ import java.util.stream.Stream;
  * }
  * }
  *
- * <p>{@link #publish} sends large files in parts, of which nothing is visible. Then it makes the objects, sidecars first
- * and what completes the store last, each by one conditional request: if another writer was faster, this one fails.
+ * <p>{@link #publish} sends large files in parts, of which nothing is visible. Then it makes the objects, sidecars
+ * first and what completes the store last, each by one conditional request: if another writer was faster, it fails.
  * An object is the old one or the new one, whatever fails or is killed. Without {@code publish}, nothing is written.
  *
  * <ul>
