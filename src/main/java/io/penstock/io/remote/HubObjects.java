@@ -129,8 +129,9 @@ final class HubObjects implements ObjectServer {
         if (path.isEmpty() || path.endsWith("/")) {
             return FOLDER;
         }
+        Requests.Target file = resolved(path);
         try {
-            HttpHeaders headers = requests.headOfHost(resolved(path));
+            HttpHeaders headers = requests.headOfHost(file);
             locate(path, headers);
             long byteSize = headers.firstValueAsLong("X-Linked-Size").orElse(headers.firstValueAsLong("Content-Length")
                     .orElse(-1));
