@@ -101,7 +101,7 @@ record AugmentMap(List<Named> steps, @Nullable Size images, int channels, ImageD
     static AugmentMap of(List<Named> steps, TensorSpec images, @Nullable ImageDecoding decoding) {
         if (images.dtype() == DType.U8 && images.rank() == 1) {
             ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
-            return new AugmentMap(steps, null, files.channels(), files, null);
+            return new AugmentMap(steps, null, files.format().channels(), files, null);
         }
         if (!Augment.areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "

@@ -5,11 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.dataset.source.PartClock;
 import io.penstock.device.internal.RawMemory;
-import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
-import io.penstock.image.ImageFrame;
-import io.penstock.image.PixelRows;
-import io.penstock.image.Resizer;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFrame;
+import io.penstock.image.reading.PixelRows;
+import io.penstock.image.reading.Resizer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.image.Resizer;
+import io.penstock.image.reading.Resizer;
 import org.jspecify.annotations.Nullable;
 
 /** How pixels are weighed when an image is resized. All but the nearest pixel antialias, with Pillow's bits. */

@@ -2,15 +2,16 @@
 package io.penstock.diagnose;
 
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The complete input of a diagnosis: a recording that is read back gives the same one.
+ * The complete input of a diagnosis: equal recordings give equal diagnoses.
  *
- * @param settings the loader's
+ * @param settings the loader's settings
  * @param accounts one per complete step, in order; the latest ones, if the run had more
  * @param pauses when the whole JVM was paused; in order, without overlap
  * @param marks the trainer's marks; null without any
@@ -20,11 +21,41 @@ import org.jspecify.annotations.Nullable;
 public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable Marks marks,
         Machine machine, List<PartTime> parts) {
 
+    /** Whether the device's clock has measured every step, so that steps are judged by it. */
+    boolean isTimedByDevice() {
+        for (int i = 0; i < accounts.size(); i++) {
+            OnDevice clock = accounts.get(i).onDevice();
+            if (clock == null || clock.exposedNanos() < 0 || clock.stepNanos() < 0 && goesOn(i)) {
+                return false;
+            }
+        }
+        return !accounts.isEmpty();
+    }
+
+    /** Whether a step lasts until the next account's begins: no epoch, move or unrecorded step is between them. */
+    boolean goesOn(int index) {
+        return index + 1 < accounts.size() && !accounts.get(index + 1).first()
+                && accounts.get(index + 1).sequence() == accounts.get(index).sequence() + 1;
+    }
+
+    /**
+     * Leaves out the latest steps, if the device's clock has measured all steps but those: it is read some batches
+     * later, and two clocks are never mixed. Never more than half of the steps.
+     */
+    Recording onOneClock() {
+        int timed = accounts.size();
+        while (timed > 0 && accounts.get(timed - 1).onDevice() == null) {
+            timed--;
+        }
+        Recording earlier = new Recording(settings, accounts.subList(0, timed), pauses, marks, machine, parts);
+        return timed >= Math.ceilDiv(accounts.size(), 2) && earlier.isTimedByDevice() ? earlier : this;
+    }
+
     /**
      * A period.
      *
-     * @param beginAt in {@link System#nanoTime}
-     * @param endAt likewise
+     * @param beginAt its begin, by {@link System#nanoTime}
+     * @param endAt its end, by the same clock
      */
     public record Stretch(long beginAt, long endAt) {
 

@@ -36,7 +36,7 @@ public enum Verdict {
 
     /** At least half of reading time is waiting for storage. */
     STORAGE,
-    /** The same for mapped memory: page faults read the bytes. */
+    /** At least half of reading time is waiting for page faults of mapped memory. */
     PAGE_FAULT,
     /** Storage delivered at least twice the bytes that went into batches. */
     READ_AMPLIFIED,
@@ -64,6 +64,8 @@ public enum Verdict {
     H2D_SLOW,
     /** Copies start from memory that is not page-locked. */
     UNPINNED,
+    /** By the device's clock, the trainer's stream works for less than 70 % of the step. */
+    DEVICE_IDLE,
     /** The loader is ahead of the trainer, with capacity to spare. */
     LOADER_AHEAD;
 

@@ -15,10 +15,10 @@ import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.ImageDecoder;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
-import io.penstock.image.Oracle;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.JpegLibrary;
+import io.penstock.image.reading.Oracle;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.loader.BadSamplePolicy;
@@ -34,8 +34,8 @@ import io.penstock.store.Fixtures;
 import io.penstock.testing.HeapUse;
 import io.penstock.testing.MemoryRecordStore;
 import io.penstock.testing.MemoryTensorStore;
-import io.penstock.transform.ImageTransform.Layout;
 import io.penstock.transform.ImageTransform;
+import io.penstock.transform.ImageTransform.Layout;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -158,7 +158,8 @@ class AugmentFilesTest {
     void aFitAndAPipelineOfTheSameStepsGiveTheSamePixels() throws IOException {
         try (MemoryRecordStore store = store(files());
                 var fitted = new SampleReader(RecordFields.of(store).and("jpg",
-                        ImageDecoder.rgb(ImageFit.shorterSide(32, 28, 24).decodedWhole().upright())), ReadMode.AUTO);
+                        ImageDecoder.of(ImageDecoding.rgb().upright(), ImageFit.shorterSide(32, 28, 24))),
+                        ReadMode.AUTO);
                 var augmented = new SampleReader(Augment.images().resize(32).centerCrop(28, 24)
                         .decoding(ImageDecoding.rgb().upright()).mapped(dataset(store), "jpg"), ReadMode.AUTO)) {
             for (long sample = 0; sample < store.size(); sample++) {
