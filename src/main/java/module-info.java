@@ -62,6 +62,7 @@ module io.penstock {
     uses io.penstock.io.FileSource.Provider;
     uses io.penstock.io.remote.S3CredentialsProvider;
     provides io.penstock.io.FileSource.Provider with
+            io.penstock.io.remote.RemoteProvider.Hf,
             io.penstock.io.remote.RemoteProvider.Http,
             io.penstock.io.remote.RemoteProvider.Https,
             io.penstock.io.remote.RemoteProvider.S3;

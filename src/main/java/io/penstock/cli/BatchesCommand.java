@@ -72,7 +72,7 @@ final class BatchesCommand implements Callable<Integer> {
             UsageException.requireAtLeast(0, "--limit", limit);
         }
         try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
-            BatchSampler batches = state.resumed(plan.batches(source));
+            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
                 for (long n = 0; n < count && loader.hasNext(); n++) {
@@ -82,7 +82,7 @@ final class BatchesCommand implements Callable<Integer> {
                         }
                     }
                 }
-                state.save(loader.state());
+                state.save(loader.state(), storeOptions.remote());
             }
         }
         return ExitCode.SUCCESS;

@@ -114,14 +114,15 @@ final class SampleOptions {
     }
 
     /** Opens stores as samples that are not augmented. */
-    SampleSource openPlain(List<String> stores, StoreOptions storeOptions) throws IOException {
+    SampleSource openPlain(List<String> names, StoreOptions storeOptions) throws IOException {
+        List<Location> stores = storeOptions.locate(names);
         if (pack != null && stores.size() > 1) {
             throw new UsageException("--pack: found " + stores.size() + " stores, expected one");
         }
         List<SampleSource> sources = new ArrayList<>();
         try {
-            for (String name : stores) {
-                sources.add(open(storeOptions.locate(name), storeOptions));
+            for (Location store : stores) {
+                sources.add(open(store, storeOptions));
             }
             return sources.size() == 1 ? sources.getFirst() : together(sources);
         } catch (Throwable t) {

@@ -75,7 +75,7 @@ final class StreamCommand implements Callable<Integer> {
         checkOptions();
         try (SampleSource source = sources.open(names, samples, storeOptions, plan);
                 ChosenDevice device = UsageException.valid(target::open)) {
-            BatchSampler batches = state.resumed(plan.batches(source));
+            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
             long stepNanos = Math.round(stepMillis * 1e6);
             long opened = System.nanoTime();
@@ -94,7 +94,7 @@ final class StreamCommand implements Callable<Integer> {
                 // The figures first: what is written after them may fail.
                 report.print(report.isJson() ? fields(source, batches, device, result)
                         : text(source, batches, device, result));
-                state.save(measured.end());
+                state.save(measured.end(), storeOptions.remote());
                 diagnosing.write(diagnosis);
             }
             if (!report.isJson()) {

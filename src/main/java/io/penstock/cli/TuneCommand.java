@@ -92,7 +92,7 @@ final class TuneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        PageCache pages = PageCache.of(names.stream().map(storeOptions::locate)
+        PageCache pages = PageCache.of(storeOptions.locate(names).stream()
                 .flatMap(location -> location.local().stream()).toList());
         try (ChosenDevice device = UsageException.valid(target::open);
                 SampleSource source = samples.open(names, storeOptions)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
@@ -174,6 +175,16 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @throws IOException if it cannot be read
      */
     public static LoaderState read(Path file) throws IOException {
+        return read(Location.of(file));
+    }
+
+    /**
+     * {@return the state in a file that may be remote}
+     *
+     * @param file what {@link #write} wrote
+     * @throws IOException as {@link #read(Path)}
+     */
+    public static LoaderState read(Location file) throws IOException {
         return JsonFile.read(file, WHAT, MAX_FILE_BYTES, LoaderState::of);
     }
 
