@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
-import io.penstock.augment.AffineRanges;
 import io.penstock.augment.Augment;
-import io.penstock.augment.AutoAugmentPolicy;
-import io.penstock.augment.Interpolation;
-import io.penstock.augment.Range;
-import io.penstock.augment.StepParameters;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

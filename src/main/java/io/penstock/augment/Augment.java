@@ -1,6 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.map.AugmentWorker;
+import io.penstock.augment.map.Targets;
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Affine;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.Crop;
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Pad;
+import io.penstock.augment.step.Perspective;
+import io.penstock.augment.step.PixelOp;
+import io.penstock.augment.step.RandomResizedCrop;
+import io.penstock.augment.step.Resize;
+import io.penstock.augment.step.Sometimes;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.Size;
+import io.penstock.augment.value.StepParameters;
+import io.penstock.augment.value.Target;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.DeviceStage;
 import io.penstock.image.ImageDecoding;
@@ -39,14 +62,14 @@ import org.jspecify.annotations.Nullable;
 public final class Augment extends PixelSteps {
 
     /** The name of a pipeline that is given none. */
-    public static final String NAME = "penstock.augment";
+    public static final String NAME = NamedStep.PIPELINE;
 
     private final String name;
-    private final List<AugmentMap.Named> steps;
+    private final List<NamedStep> steps;
     private final Ending ending;
     private final @Nullable ImageDecoding decoding;
 
-    private Augment(String name, List<AugmentMap.Named> steps, Ending ending, @Nullable ImageDecoding decoding) {
+    private Augment(String name, List<NamedStep> steps, Ending ending, @Nullable ImageDecoding decoding) {
         this.name = name;
         this.steps = steps;
         this.ending = ending;
@@ -77,8 +100,8 @@ public final class Augment extends PixelSteps {
         }
         long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
         String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
-        List<AugmentMap.Named> more = new ArrayList<>(steps);
-        more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
+        List<NamedStep> more = new ArrayList<>(steps);
+        more.add(NamedStep.of(stepName, step));
         return new Augment(name, List.copyOf(more), Ending.NONE, decoding);
     }
 
@@ -332,7 +355,14 @@ public final class Augment extends PixelSteps {
      *     size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
-        return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        TensorSpec augmented = map.result(field);
+        ImageTransform transform = ending.transform(augmented);
+        String what = map.decodes() ? this + ", of files to " + map.decoding() : toString();
+        if (transform == null) {
+            return steps.isEmpty() ? images : images.map(field, augmented, what, name, map);
+        }
+        return images.map(field, transform.result(field), what + ", " + transform, name, map.to(transform));
     }
 
     /**
@@ -374,7 +404,7 @@ public final class Augment extends PixelSteps {
      */
     public Augment named(String other) {
         Augment renamed = images(other);
-        for (AugmentMap.Named named : steps) {
+        for (NamedStep named : steps) {
             renamed = renamed.with(named.step());
         }
         return new Augment(other, renamed.steps, ending, decoding);
@@ -460,8 +490,7 @@ public final class Augment extends PixelSteps {
      * @return true for {@code u8 [H, W, C]} with C at most 4
      */
     public static boolean areImages(TensorSpec field) {
-        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
-                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+        return AugmentMap.areImages(field);
     }
 
     /**
@@ -489,7 +518,7 @@ public final class Augment extends PixelSteps {
     }
 
     List<Step> steps() {
-        return steps.stream().map(AugmentMap.Named::step).toList();
+        return steps.stream().map(NamedStep::step).toList();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */

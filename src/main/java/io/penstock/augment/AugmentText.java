@@ -4,6 +4,7 @@ package io.penstock.augment;
 import io.penstock.augment.StepTable.Entry;
 import io.penstock.augment.StepTable.Parameter;
 import io.penstock.augment.StepTable.Values;
+import io.penstock.augment.step.Step;
 import io.penstock.image.ImageDecoding;
 import io.penstock.io.index.JsonFile;
 import io.penstock.json.Json;

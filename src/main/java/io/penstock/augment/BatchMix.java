@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.step.Distributions;
+import io.penstock.augment.step.Step;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;

@@ -5,6 +5,7 @@ import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.I16;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.augment.pixels.Warp;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.DType;

@@ -5,6 +5,9 @@ import static io.penstock.memory.LittleEndian.F64;
 import static io.penstock.memory.LittleEndian.I32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -32,13 +35,13 @@ public final class ParameterTable {
 
     private static final int ALIGNMENT_BYTES = 8;
 
-    private final List<AugmentMap.Named> steps;
+    private final List<NamedStep> steps;
     private final List<List<DType>> types;
     /** Of each step, where its parameters are in a row. */
     private final int[][] offsets;
     private final int rowBytes;
 
-    private ParameterTable(List<AugmentMap.Named> steps) {
+    private ParameterTable(List<NamedStep> steps) {
         this.steps = steps;
         this.types = steps.stream().map(named -> named.step().types()).toList();
         this.offsets = new int[steps.size()][];
@@ -59,20 +62,20 @@ public final class ParameterTable {
      *
      * @throws IllegalArgumentException if they take too many bytes
      */
-    static ParameterTable of(List<AugmentMap.Named> steps) {
+    static ParameterTable of(List<NamedStep> steps) {
         var table = new ParameterTable(steps);
         if (table.rowBytes > MAX_BYTES) {
             throw new IllegalArgumentException("the parameters of "
-                    + steps.stream().map(AugmentMap.Named::name).toList() + " take " + table.rowBytes
+                    + steps.stream().map(NamedStep::name).toList() + " take " + table.rowBytes
                     + " bytes a sample, expected at most " + MAX_BYTES
                     + ": run some of these steps in the workers, by Augment.mapped");
         }
         return table;
     }
 
-    /** Where each parameter of a step is in a row. */
-    int[] offsets(int step) {
-        return offsets[step];
+    /** Where each parameter of each step is in a row. */
+    int[][] offsets() {
+        return offsets;
     }
 
     /**

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.augment.PixelOp.Kind;
+import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.AutoAugment;
+import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.GaussianBlur;
+import io.penstock.augment.step.GaussianNoise;
+import io.penstock.augment.step.PixelOp;
+import io.penstock.augment.step.PixelOp.Kind;
+import io.penstock.augment.step.Policy;
+import io.penstock.augment.step.Sometimes;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.step.ToneCurve;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Range;
 
 /**
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and

@@ -1,6 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.step.Affine;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.AutoAugment;
+import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.step.Crop;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.GaussianBlur;
+import io.penstock.augment.step.GaussianNoise;
+import io.penstock.augment.step.Pad;
+import io.penstock.augment.step.Perspective;
+import io.penstock.augment.step.Policy;
+import io.penstock.augment.step.RandomResizedCrop;
+import io.penstock.augment.step.Resize;
+import io.penstock.augment.step.Sometimes;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.step.ToneCurve;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.Size;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.PixelFormat;
 import io.penstock.memory.DType;

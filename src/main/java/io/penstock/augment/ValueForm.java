@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.Size;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;

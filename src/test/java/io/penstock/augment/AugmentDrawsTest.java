@@ -4,6 +4,16 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.step.AutoAugmentPairs;
+import io.penstock.augment.step.Distributions;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.RandomResizedCrop;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -203,8 +213,8 @@ class AugmentDrawsTest {
             first[augment.parameters(random, i, 331, 662).get(0).values().get("operation1").intValue()]++;
         }
         double[] expected = new double[15];
-        for (int i = 0; i < AutoAugmentPolicy.PAIRS; i++) {
-            AutoAugmentPolicy.Trial trial = AutoAugmentPolicy.IMAGENET.pair(i).first();
+        for (int i = 0; i < AutoAugmentPairs.PAIRS; i++) {
+            AutoAugmentPairs.Trial trial = AutoAugmentPairs.IMAGENET.pair(i).first();
             expected[trial.operation().ordinal()] += trial.probability() / 25;
             expected[0] += (1 - trial.probability()) / 25;
         }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.pass.PassArguments;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

@@ -6,7 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.augment.AugmentMap.Named;
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.Affine;
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Passes;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.Size;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
@@ -260,8 +270,8 @@ class AugmentStageTest {
     }
 
     private static String passes(Augment augment) {
-        List<Named> steps = augment.over(new TensorSpec("image", DType.U8, 20, 26, 3)).steps();
-        return Passes.of(steps, augment.table(), new Size(20, 26), 3).stream().map(pass -> pass.operations().stream()
+        List<NamedStep> steps = augment.over(new TensorSpec("image", DType.U8, 20, 26, 3)).steps();
+        return Passes.of(steps, augment.table().offsets(), new Size(20, 26), 3).stream().map(pass -> pass.operations().stream()
                 .map(operation -> operation.op().kind()).toList()).toList().toString();
     }
 

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
 import io.penstock.dataset.TensorRows;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;

@@ -4,6 +4,18 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.map.BoxMap;
+import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.pixels.Planes;
+import io.penstock.augment.pixels.Warp;
+import io.penstock.augment.step.Affine;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.AutoAugment;
+import io.penstock.augment.step.GaussianBlur;
+import io.penstock.augment.step.GaussianNoise;
+import io.penstock.augment.step.Placement;
+import io.penstock.augment.step.RandomResizedCrop;
+import io.penstock.augment.value.Interpolation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;

@@ -7,6 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.map.BoxMap;
+import io.penstock.augment.map.Geometry;
+import io.penstock.augment.map.KeypointMap;
+import io.penstock.augment.map.MaskMap;
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Placement;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.Target;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.json.Json;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.pixels.Warp;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Size;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Rotates, shifts, scales and shears about the middle of the image: torchvision's RandomAffine and RandomRotation.
+ *
+ * @param kind what is drawn; a rotation counts angles counterclockwise, an affine transform clockwise
+ * @param ranges what the transform is drawn from
+ * @param interpolation how the image is read
+ * @param fill the value of all channels outside the image, 0 to 255
+ */
+public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int fill) implements Step {
+
+    private static final double RADIANS = Math.PI / 180;
+
+    /** Which of torchvision's two transforms. */
+    public enum Kind {
+        ROTATE(List.of("angle")), AFFINE(List.of("angle", "translateX", "translateY", "scale", "shearX", "shearY"));
+
+        final List<String> parameters;
+
+        Kind(List<String> parameters) {
+            this.parameters = parameters;
+        }
+    }
+
+    public Affine {
+        Step.checkFill(fill);
+    }
+
+    @Override
+    public String operation() {
+        return kind == Kind.ROTATE ? "rotate" : "affine";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return kind.parameters;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        values[at] = ranges.angle().draw(random);
+        if (kind == Kind.AFFINE) {
+            double right = ranges.translateX() * width;
+            double down = ranges.translateY() * height;
+            values[at + 1] = Math.rint(-right + 2 * right * random.nextDouble());
+            values[at + 2] = Math.rint(-down + 2 * down * random.nextDouble());
+            values[at + 3] = ranges.scale().draw(random);
+            values[at + 4] = ranges.shearX().draw(random);
+            values[at + 5] = ranges.shearY().draw(random);
+        }
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        double[] m = placement.inverse();
+        if (kind == Kind.ROTATE) {
+            inverse(m, placement.height(), placement.width(), -values[at], 0, 0, 1, 0, 0);
+        } else {
+            inverse(m, placement.height(), placement.width(), values[at], values[at + 1], values[at + 2],
+                    values[at + 3], values[at + 4], values[at + 5]);
+        }
+        placement.affine(m);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        int setting = (interpolation == Interpolation.BILINEAR ? 1 : 0) + (kind == Kind.AFFINE ? 2 : 0);
+        passes.add(new PixelOp(PixelOp.Kind.WARP, setting, fill, 0), record[0]);
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        if (kind == Kind.ROTATE) {
+            warp(canvas, -values[at], 0, 0, 1, 0, 0, interpolation, fill);
+        } else {
+            warp(canvas, values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4], values[at + 5],
+                    interpolation, fill);
+        }
+    }
+
+    /** Shifts, rotates, scales and shears an image about its middle. */
+    public static void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
+            double shearY, Interpolation interpolation, int fill) {
+        double[] m = canvas.inverse();
+        inverse(m, canvas.height(), canvas.width(), angle, right, down, scale, shearX, shearY);
+        warp(canvas, m, interpolation, fill);
+    }
+
+    /** Maps the pixel at (x, y) from the middle to the input's column and row of pixel centers. */
+    public static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
+        Warp.affine(canvas, (float) m[0], (float) m[1], (float) m[2], (float) m[3], (float) m[4], (float) m[5],
+                interpolation, fill);
+    }
+
+    /**
+     * Sets the map of output centers to input centers: the inverse of shift, rotate, scale, shear y, shear x.
+     *
+     * @param m receives xx, xy, x0, yx, yy, y0, as {@link Warp#affine} has them
+     */
+    static void inverse(double[] m, int height, int width, double angle, double right, double down, double scale,
+            double shearX, double shearY) {
+        double tanX = sine(shearX) / cosine(shearX);
+        double a = cosine(angle - shearY) / cosine(shearY);
+        double b = -(a * tanX + sine(angle));
+        double c = sine(angle - shearY) / cosine(shearY);
+        double d = cosine(angle) - c * tanX;
+        m[0] = d / scale;
+        m[1] = -b / scale;
+        m[2] = -(m[0] * right + m[1] * down) + (width - 1) / 2.0;
+        m[3] = -c / scale;
+        m[4] = a / scale;
+        m[5] = -(m[3] * right + m[4] * down) + (height - 1) / 2.0;
+    }
+
+    private static double cosine(double degrees) {
+        return sine(degrees + 90);
+    }
+
+    /** Exact for multiples of 90. By the series of sine and cosine, so that a kernel computes the same bits. */
+    public static double sine(double degrees) {
+        double quarters = Math.rint(degrees / 90);
+        double x = (degrees - 90 * quarters) * RADIANS;
+        return switch ((int) ((long) quarters & 3)) {
+            case 0 -> x * series(x * x, 19);
+            case 1 -> series(x * x, 20);
+            case 2 -> -(x * series(x * x, 19));
+            default -> -series(x * x, 20);
+        };
+    }
+
+    /** Returns {@code 1 - z / (2 · 3) (1 - z / (4 · 5) (1 - …))} for an odd last k, from {@code 1 · 2} for an even. */
+    private static double series(double z, int last) {
+        double sum = 1;
+        for (int k = last; k > 1; k -= 2) {
+            sum = 1 - z * (1.0 / (k * (k - 1))) * sum;
+        }
+        return sum;
+    }
+
+    @Override
+    public String toString() {
+        return operation() + "(" + (kind == Kind.ROTATE ? ranges.angle() : ranges) + ", " + interpolation
+                + ", fill " + fill + ")";
+    }
+}

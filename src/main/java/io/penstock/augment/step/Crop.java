@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Size;
+import io.penstock.memory.DType;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Crops to a fixed size: in the middle, or at a random place of the padded image.
+ *
+ * @param place where
+ * @param size the result's size
+ * @param padding the border that a random crop may show
+ */
+public record Crop(Place place, Size size, Padding padding) implements Step {
+
+    private static final List<String> PARAMETERS = List.of("top", "left");
+
+    /** Where a crop is. */
+    public enum Place {
+        CENTER, RANDOM
+    }
+
+    @Override
+    public String operation() {
+        return place == Place.CENTER ? "centerCrop" : "randomCrop";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return PARAMETERS;
+    }
+
+    @Override
+    public boolean isRandom() {
+        return place == Place.RANDOM;
+    }
+
+    @Override
+    public boolean fixesSize() {
+        return true;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        padding.check(image);
+        size.checkFitsInto(Math.addExact(image.height(), 2 * padding.pixels()),
+                Math.addExact(image.width(), 2 * padding.pixels()));
+        return size;
+    }
+
+    /** Half a pixel in the middle is rounded to even, as torchvision does. */
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        int down = height + 2 * padding.pixels() - size.height();
+        int right = width + 2 * padding.pixels() - size.width();
+        if (place == Place.CENTER) {
+            values[at] = Math.rint(down / 2.0);
+            values[at + 1] = Math.rint(right / 2.0);
+        } else {
+            values[at] = random.nextInt(down + 1);
+            values[at + 1] = random.nextInt(right + 1);
+        }
+    }
+
+    @Override
+    public List<DType> types() {
+        return List.of(DType.I32, DType.I32);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.CROP, padding.mode().ordinal(), padding.fill(), padding.pixels()),
+                record[0], size);
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        placement.crop(values[at] - padding.pixels(), values[at + 1] - padding.pixels(), size.height(), size.width());
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        canvas.crop((int) values[at], (int) values[at + 1], size.height(), size.width(), padding);
+    }
+
+    @Override
+    public String toString() {
+        return operation() + "(" + size + (padding.pixels() == 0 ? "" : ", " + padding) + ")";
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Size;
+import io.penstock.memory.DType;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Applies random operations of 14, each with a magnitude: torchvision's RandAugment and TrivialAugmentWide.
+ *
+ * @param kind which of the two
+ * @param operations how many are applied, one after the other: 1 to 4
+ * @param magnitude the bin of RandAugment's magnitudes, 0 to 30; 0 for TrivialAugmentWide, which draws it
+ * @param interpolation how images are read
+ */
+public record Policy(Kind kind, int operations, int magnitude, Interpolation interpolation) implements Step {
+
+    private static final int LAST_BIN = 30;
+    private static final int MOST_OPERATIONS = 4;
+    /** Those that the two policies draw from: all but the last. */
+    private static final int OPERATIONS = 14;
+
+    /** The policies with magnitudes of their own: each has bins from 0 to a greatest, of greatest magnitudes. */
+    public enum Kind {
+        RAND_AUGMENT("randAugment", 30, 0.3, 150.0 / 331, 30, 0.9, 8, 4),
+        TRIVIAL_AUGMENT_WIDE("trivialAugmentWide", 30, 0.99, 0, 135, 0.99, 8, 6),
+        AUTO_AUGMENT("autoAugment", 9, 0.3, 150.0 / 331, 30, 0.9, 8, 4),
+        AUG_MIX("augMix", 9, 0.3, 1.0 / 3, 30, 0.9, 4, 4);
+
+        private static final double WIDE_SHIFT_PIXELS = 32;
+
+        final String operation;
+        private final int lastBin;
+        private final double shear;
+        /** The greatest shift as a share of the side; 0 for a fixed number of pixels. */
+        private final double shift;
+        private final double degrees;
+        private final double factor;
+        private final int bits;
+        private final int lostBits;
+
+        Kind(String operation, int lastBin, double shear, double shift, double degrees, double factor, int bits,
+                int lostBits) {
+            this.operation = operation;
+            this.lastBin = lastBin;
+            this.shear = shear;
+            this.shift = shift;
+            this.degrees = degrees;
+            this.factor = factor;
+            this.bits = bits;
+            this.lostBits = lostBits;
+        }
+
+        /** Returns a shear as a tangent, a shift in pixels, degrees, a change of a factor, bits, or a threshold. */
+        double magnitude(Operation operation, int bin, int height, int width) {
+            return switch (operation) {
+                case IDENTITY, AUTOCONTRAST, EQUALIZE, INVERT -> 0;
+                case SHEAR_X, SHEAR_Y -> shear * bin / lastBin;
+                case TRANSLATE_X -> Math.floor((shift > 0 ? shift * width : WIDE_SHIFT_PIXELS) * bin / lastBin);
+                case TRANSLATE_Y -> Math.floor((shift > 0 ? shift * height : WIDE_SHIFT_PIXELS) * bin / lastBin);
+                case ROTATE -> degrees * bin / lastBin;
+                case BRIGHTNESS, COLOR, CONTRAST, SHARPNESS -> factor * bin / lastBin;
+                case POSTERIZE -> bits - Math.rint((double) bin * lostBits / lastBin);
+                case SOLARIZE -> 255.0 * (lastBin - bin) / lastBin;
+            };
+        }
+    }
+
+    /** The operations, in torchvision's order. */
+    public enum Operation {
+        IDENTITY, SHEAR_X, SHEAR_Y, TRANSLATE_X, TRANSLATE_Y, ROTATE, BRIGHTNESS, COLOR, CONTRAST, SHARPNESS, POSTERIZE,
+        SOLARIZE, AUTOCONTRAST, EQUALIZE, INVERT;
+
+        public static final List<Operation> ALL = List.of(values());
+
+        /** Returns the operation of a number in parameters. */
+        public static Operation of(double number) {
+            int index = (int) number;
+            if (index < 0 || index >= ALL.size()) {
+                throw new IllegalArgumentException("operation " + index + ", expected 0 to " + (ALL.size() - 1));
+            }
+            return ALL.get(index);
+        }
+
+        /** Tells whether a magnitude may be negative. */
+        boolean isSigned() {
+            return compareTo(SHEAR_X) >= 0 && compareTo(SHARPNESS) <= 0;
+        }
+
+        /** Tells whether pixels move. */
+        boolean isGeometric() {
+            return compareTo(SHEAR_X) >= 0 && compareTo(ROTATE) <= 0;
+        }
+    }
+
+    public Policy {
+        if (operations < 1 || operations > MOST_OPERATIONS || magnitude < 0 || magnitude > LAST_BIN) {
+            throw new IllegalArgumentException(kind.operation + " of " + operations + " operations with magnitude "
+                    + magnitude + ", expected 1 to " + MOST_OPERATIONS + " and 0 to " + LAST_BIN);
+        }
+    }
+
+    @Override
+    public String operation() {
+        return kind.operation;
+    }
+
+    @Override
+    public List<String> parameters() {
+        return parameters(operations);
+    }
+
+    /** Names the parameters of some operations. */
+    public static List<String> parameters(int operations) {
+        return IntStream.rangeClosed(1, operations).boxed()
+                .flatMap(i -> Stream.of("operation" + i, "magnitude" + i)).toList();
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        Step.checkGrayOrRgb(kind.operation, channels);
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        for (int i = 0; i < operations; i++) {
+            Operation operation = Operation.ALL.get(random.nextInt(OPERATIONS));
+            int bin = kind == Kind.RAND_AUGMENT ? magnitude : random.nextInt(LAST_BIN + 1);
+            set(operation, kind.magnitude(operation, bin, height, width), random.nextBoolean(), values, at + 2 * i);
+        }
+    }
+
+    /** Sets the two parameters of an operation. */
+    static void set(Operation operation, double magnitude, boolean isNegative, double[] values, int at) {
+        values[at] = operation.ordinal();
+        values[at + 1] = isNegative && operation.isSigned() ? -magnitude : magnitude;
+    }
+
+    @Override
+    public boolean isGeometric() {
+        return true;
+    }
+
+    @Override
+    public void place(double[] values, int at, Placement placement) {
+        place(operations, values, at, placement);
+    }
+
+    /** Adds what some operations do to points. */
+    static void place(int operations, double[] values, int at, Placement placement) {
+        for (int i = at; i < at + 2 * operations; i += 2) {
+            Operation operation = Operation.of(values[i]);
+            if (operation.isGeometric()) {
+                inverse(operation, values[i + 1], placement.inverse(), placement.height(), placement.width());
+                placement.affine(placement.inverse());
+            }
+        }
+    }
+
+    @Override
+    public List<DType> types() {
+        return types(operations);
+    }
+
+    /** The dtypes of the parameters of some operations. */
+    static List<DType> types(int operations) {
+        return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        addTo(passes, operations, interpolation, record);
+    }
+
+    /** Adds what kernels do for some operations. */
+    static void addTo(Passes passes, int operations, Interpolation interpolation, int[] record) {
+        for (int i = 0; i < operations; i++) {
+            passes.add(new PixelOp(PixelOp.Kind.POLICY, interpolation == Interpolation.BILINEAR ? 1 : 0, 0, 0),
+                    record[2 * i]);
+        }
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        apply(operations, values, at, canvas, interpolation);
+    }
+
+    /** Applies operations one after the other; of a mask, those that move pixels. */
+    public static void apply(int operations, double[] values, int at, Canvas canvas, Interpolation interpolation) {
+        for (int i = at; i < at + 2 * operations; i += 2) {
+            apply(Operation.of(values[i]), values[i + 1], canvas, interpolation);
+        }
+    }
+
+    /** Applies one operation. */
+    public static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
+        if (operation.isGeometric()) {
+            inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
+            Affine.warp(canvas, canvas.inverse(), interpolation, 0);
+        } else if (!canvas.isMask()) {
+            recolor(operation, size, canvas);
+        }
+    }
+
+    /** Sets the map of output centers to input centers. Shears are about the upper left corner. */
+    private static void inverse(Operation operation, double size, double[] m, int height, int width) {
+        switch (operation) {
+            case SHEAR_X -> {
+                Affine.inverse(m, height, width, 0, 0, 0, 1, 0, 0);
+                m[1] = size;
+                m[2] += size * height / 2;
+            }
+            case SHEAR_Y -> {
+                Affine.inverse(m, height, width, 0, 0, 0, 1, 0, 0);
+                m[3] = size;
+                m[5] += size * width / 2;
+            }
+            case TRANSLATE_X -> Affine.inverse(m, height, width, 0, size, 0, 1, 0, 0);
+            case TRANSLATE_Y -> Affine.inverse(m, height, width, 0, 0, size, 1, 0, 0);
+            default -> Affine.inverse(m, height, width, -size, 0, 0, 1, 0, 0);
+        }
+    }
+
+    private static void recolor(Operation operation, double size, Canvas canvas) {
+        switch (operation) {
+            case BRIGHTNESS -> ColorChanges.brightness(canvas, 1 + size);
+            case COLOR -> ColorChanges.saturation(canvas, 1 + size);
+            case CONTRAST -> ColorChanges.contrast(canvas, 1 + size);
+            case SHARPNESS -> ColorChanges.sharpness(canvas, 1 + size);
+            case POSTERIZE -> ColorChanges.posterize(canvas, (int) size);
+            case SOLARIZE -> ColorChanges.solarize(canvas, size);
+            case AUTOCONTRAST -> ColorChanges.autocontrast(canvas);
+            case EQUALIZE -> ColorChanges.equalize(canvas);
+            case INVERT -> ColorChanges.invert(canvas);
+            default -> { }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return kind.operation + "("
+                + (kind == Kind.RAND_AUGMENT ? operations + " operations, magnitude " + magnitude + ", " : "")
+                + interpolation + ")";
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.value.Size;
+import io.penstock.memory.DType;
+import java.util.Collections;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * One step of a pipeline: draws its parameters, and applies them to an image. Immutable and thread-safe.
+ *
+ * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
+ * {@link #apply} depends on, besides the step's settings.
+ */
+public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Erasing, GaussianBlur,
+        GaussianNoise, Pad, Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
+
+    /** No step has more parameters. */
+    int MAX_PARAMETERS = 22;
+
+    /** The parameters of a step that draws a rectangle, in pixels. */
+    List<String> RECTANGLE = List.of("top", "left", "height", "width");
+
+    /** Their dtypes. */
+    List<DType> RECTANGLE_TYPES = Collections.nCopies(4, DType.I32);
+
+    /** The operation's name, which is also the step's if the pipeline has one of it. */
+    String operation();
+
+    /** The names of the parameters, in their order in the array: at most {@value #MAX_PARAMETERS}. */
+    List<String> parameters();
+
+    /** Tells whether the parameters are random; otherwise they depend on the image's size only. */
+    default boolean isRandom() {
+        return true;
+    }
+
+    /** Tells whether the result's size is the same for images of all sizes. */
+    default boolean fixesSize() {
+        return false;
+    }
+
+    /**
+     * Returns the size of the result.
+     *
+     * @throws IllegalArgumentException if images of this size or number of channels cannot be transformed
+     */
+    Size check(Size image, int channels);
+
+    /** Draws the parameters for an image of this size into the array, from index {@code at} on. */
+    void draw(RandomGenerator random, int height, int width, double[] values, int at);
+
+    /** Tells whether the step moves pixels, so that masks, boxes and keypoints move with them. */
+    default boolean isGeometric() {
+        return false;
+    }
+
+    /**
+     * Adds to a placement what the step does to the points of its input, by the parameters from index {@code at} on.
+     */
+    default void place(double[] values, int at, Placement placement) {
+    }
+
+    /** The dtypes of the parameters in a row of the parameter table. */
+    default List<DType> types() {
+        return Collections.nCopies(parameters().size(), DType.F64);
+    }
+
+    /**
+     * Adds what kernels do for this step.
+     *
+     * @param passes receives it
+     * @param record where each parameter is in a row of the table
+     * @throws IllegalArgumentException if there is no kernel for this step
+     */
+    default void addTo(Passes passes, int[] record) {
+        throw new IllegalArgumentException(
+                operation() + " has no kernel: run it in the workers, by Augment.mapped");
+    }
+
+    /** Transforms an image by the parameters from index {@code at} on. */
+    void apply(double[] values, int at, Canvas canvas);
+
+    /** Sets the parameters that {@link #RECTANGLE} names. */
+    static void setRectangle(double[] values, int at, double top, double left, double height, double width) {
+        values[at] = top;
+        values[at + 1] = left;
+        values[at + 2] = height;
+        values[at + 3] = width;
+    }
+
+    /** Checks a value of pixels outside an image. */
+    static void checkFill(int fill) {
+        if (fill < 0 || fill > 255) {
+            throw new IllegalArgumentException("fill " + fill + ", expected 0 to 255");
+        }
+    }
+
+    /** Checks a number that is a probability. */
+    static void checkProbability(double probability) {
+        if (!(probability >= 0 && probability <= 1)) {
+            throw new IllegalArgumentException("probability " + probability + ", expected 0 to 1");
+        }
+    }
+
+    /** Checks that an operation on colors can take images of these channels. */
+    static void checkGrayOrRgb(String operation, int channels) {
+        if (channels != 1 && channels != 3) {
+            throw new IllegalArgumentException(operation + " of images of " + channels + " channels, expected 1 or 3");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.Size;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * Replaces every value by that of a curve: a power, or a line.
+ *
+ * @param kind which curve
+ * @param probability of a change; otherwise the parameters are those that change nothing
+ * @param first what the curve's first parameter is drawn from
+ * @param second what its second one is drawn from; not used by a curve of one
+ */
+public record ToneCurve(Kind kind, double probability, Range first, Range second) implements Step {
+
+    /** The curves. */
+    public enum Kind {
+        /** torchvision's adjust_gamma: the value, as a share of 255, to the power of gamma. */
+        GAMMA(List.of("gamma")),
+        /** Albumentations' RandomBrightnessContrast: contrast times the value, plus brightness times 255. */
+        BRIGHTNESS_CONTRAST(List.of("contrast", "brightness"));
+
+        final List<String> parameters;
+
+        Kind(List<String> parameters) {
+            this.parameters = parameters;
+        }
+    }
+
+    public ToneCurve {
+        Step.checkProbability(probability);
+        if (first.low() < 0) {
+            throw new IllegalArgumentException(kind.parameters.getFirst() + " " + first + ", expected at least 0");
+        }
+    }
+
+    @Override
+    public String operation() {
+        return kind == Kind.GAMMA ? "gamma" : "brightnessContrast";
+    }
+
+    @Override
+    public List<String> parameters() {
+        return kind.parameters;
+    }
+
+    @Override
+    public Size check(Size image, int channels) {
+        Step.checkGrayOrRgb(operation(), channels);
+        return image;
+    }
+
+    @Override
+    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        boolean isApplied = random.nextDouble() < probability;
+        double drawn = first.draw(random);
+        values[at] = isApplied ? drawn : 1;
+        if (kind == Kind.BRIGHTNESS_CONTRAST) {
+            drawn = second.draw(random);
+            values[at + 1] = isApplied ? drawn : 0;
+        }
+    }
+
+    @Override
+    public void apply(double[] values, int at, Canvas canvas) {
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            if (kind == Kind.GAMMA) {
+                table[i] = (byte) (int) ((float) power(i * ColorChanges.ONE_255TH, values[at]) * ColorChanges.TO_U8);
+            } else {
+                table[i] = (byte) (int) Math.rint(
+                        Math.clamp((float) values[at] * i + (float) (values[at + 1] * 255), 0f, 255f));
+            }
+        }
+        canvas.map(table);
+    }
+
+    /** By logarithm, since {@link StrictMath#pow} allocates memory. */
+    private static double power(double base, double exponent) {
+        return exponent == 0 ? 1 : base == 0 ? 0 : StrictMath.exp(exponent * StrictMath.log(base));
+    }
+
+    @Override
+    public String toString() {
+        return operation() + "(" + kind.parameters.getFirst() + " " + first
+                + (kind == Kind.GAMMA ? "" : ", brightness " + second) + ", p " + probability + ")";
+    }
+}
