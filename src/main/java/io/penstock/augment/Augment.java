@@ -4,7 +4,6 @@ package io.penstock.augment;
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.map.AugmentWorker;
 import io.penstock.augment.map.Targets;
-import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.step.Affine;
 import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.Crop;
@@ -14,7 +13,6 @@ import io.penstock.augment.step.Perspective;
 import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.RandomResizedCrop;
 import io.penstock.augment.step.Resize;
-import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
@@ -236,8 +234,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally,
-                PixelOp.Kind.FLIP_HORIZONTALLY);
+        return sometimes("horizontalFlip", "", probability, PixelOp.Kind.FLIP_HORIZONTALLY, 0);
     }
 
     /**
@@ -248,14 +245,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically,
-                PixelOp.Kind.FLIP_VERTICALLY);
-    }
-
-    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change,
-            PixelOp.Kind kind) {
-        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change,
-                PixelOp.of(kind)));
+        return sometimes("verticalFlip", "", probability, PixelOp.Kind.FLIP_VERTICALLY, 0);
     }
 
     /**
@@ -373,7 +363,12 @@ public final class Augment extends PixelSteps {
      *         .mapped(images, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
      * }
      *
-     * @param samples samples with a field of {@code u8 [H, W, C]}, and the fields of the targets; must stay open
+     * <p>If the field has image files, targets follow the size that each file tells, and a mask is a file too: a PNG
+     * with the image's height and width, of gray values or palette indices. A mask of another size or kind is a bad
+     * sample.
+     *
+     * @param samples samples with a field of {@code u8 [H, W, C]} or of image files, and the fields of the targets;
+     *     must stay open
      * @param image the image field's name
      * @param targets what moves with the image
      * @return the samples with the augmented fields in place of theirs, and a field more for each target of boxes or
@@ -382,12 +377,13 @@ public final class Augment extends PixelSteps {
      *     way, as AugMix does
      */
     public Dataset mapped(Dataset samples, String image, Target... targets) {
-        TensorSpec in = samples.fields().get(samples.indexOf(image));
-        Dataset mapped = mapped(samples, image);
+        AugmentMap map = over(samples.fields().get(samples.indexOf(image)));
+        var moves = new Targets(image, map, name, toString());
+        Dataset mapped = map.decodes() ? samples : mapped(samples, image);
         for (Target target : targets) {
-            mapped = Targets.mapped(mapped, target, over(in), name, toString());
+            mapped = moves.mapped(mapped, target);
         }
-        return mapped;
+        return map.decodes() ? mapped(mapped, image) : mapped;
     }
 
     /** Returns this pipeline for a view of a sample, which draws by the view's name. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.augment.pixels.ColorChanges;
 import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.AutoAugment;
 import io.penstock.augment.step.ColorJitter;
@@ -66,7 +65,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale, Kind.GRAYSCALE, 0);
+        return sometimes("grayscale", "", probability, Kind.GRAYSCALE, 0);
     }
 
     /**
@@ -77,7 +76,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert, Kind.SOLARIZE, 0);
+        return sometimes("invert", "", probability, Kind.SOLARIZE, 0);
     }
 
     /**
@@ -92,8 +91,7 @@ abstract sealed class PixelSteps permits Augment {
         if (bits < 0 || bits > 8) {
             throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
         }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits),
-                Kind.POSTERIZE, bits);
+        return sometimes("posterize", "bits " + bits, probability, Kind.POSTERIZE, bits);
     }
 
     /**
@@ -108,8 +106,7 @@ abstract sealed class PixelSteps permits Augment {
         if (!(threshold >= 0 && threshold <= 255)) {
             throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
         }
-        return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold), Kind.SOLARIZE, threshold);
+        return sometimes("solarize", "threshold " + threshold, probability, Kind.SOLARIZE, threshold);
     }
 
     /**
@@ -120,7 +117,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast, Kind.AUTOCONTRAST, 0);
+        return sometimes("autocontrast", "", probability, Kind.AUTOCONTRAST, 0);
     }
 
     /**
@@ -131,7 +128,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize, Kind.EQUALIZE, 0);
+        return sometimes("equalize", "", probability, Kind.EQUALIZE, 0);
     }
 
     /**
@@ -146,8 +143,7 @@ abstract sealed class PixelSteps permits Augment {
         if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
         }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor),
-                Kind.SHARPNESS, 1 - factor);
+        return sometimes("sharpness", "factor " + factor, probability, Kind.SHARPNESS, 1 - factor);
     }
 
     /**
@@ -300,9 +296,7 @@ abstract sealed class PixelSteps permits Augment {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
     }
 
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change, Kind kind,
-            double amount) {
-        return with(new Sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, Sometimes.Motion.NONE,
-                probability, change, new PixelOp(kind, 0, 0, (float) amount)));
+    Augment sometimes(String operation, String settings, double probability, Kind kind, double amount) {
+        return with(new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }
