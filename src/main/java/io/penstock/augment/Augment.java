@@ -7,12 +7,13 @@ import io.penstock.augment.map.Targets;
 import io.penstock.augment.step.Affine;
 import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.Crop;
-import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.step.Pad;
 import io.penstock.augment.step.Perspective;
+import io.penstock.augment.step.Pipeline;
 import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.RandomResizedCrop;
 import io.penstock.augment.step.Resize;
+import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
@@ -31,10 +32,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
@@ -60,18 +58,12 @@ import org.jspecify.annotations.Nullable;
 public final class Augment extends PixelSteps {
 
     /** The name of a pipeline that is given none. */
-    public static final String NAME = NamedStep.PIPELINE;
+    public static final String NAME = Pipeline.USUAL;
 
-    private final String name;
-    private final List<NamedStep> steps;
-    private final Ending ending;
-    private final @Nullable ImageDecoding decoding;
+    private final Pipeline pipeline;
 
-    private Augment(String name, List<NamedStep> steps, Ending ending, @Nullable ImageDecoding decoding) {
-        this.name = name;
-        this.steps = steps;
-        this.ending = ending;
-        this.decoding = decoding;
+    Augment(Pipeline pipeline) {
+        this.pipeline = pipeline;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -87,20 +79,12 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the name has an unpaired surrogate
      */
     public static Augment images(String name) {
-        KeyedRandom.step(name);
-        return new Augment(name, List.of(), Ending.NONE, null);
+        return new Augment(Pipeline.named(name));
     }
 
     @Override
     Augment with(Step step) {
-        if (ending.dtype() != null) {
-            throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
-        }
-        long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
-        String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
-        List<NamedStep> more = new ArrayList<>(steps);
-        more.add(NamedStep.of(stepName, step));
-        return new Augment(name, List.copyOf(more), Ending.NONE, decoding);
+        return new Augment(pipeline.with(step));
     }
 
     /**
@@ -123,7 +107,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the size is below 1
      */
     public Augment resize(int shorterSide, ResizeFilter filter) {
-        return with(new Resize(0, new Size(shorterSide, shorterSide).width(), filter));
+        return with(Resize.shorterSide(shorterSide, filter));
     }
 
     /**
@@ -148,7 +132,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if a side is below 1
      */
     public Augment resize(int height, int width, ResizeFilter filter) {
-        return with(new Resize(new Size(height, width).height(), width, filter));
+        return with(Resize.to(new Size(height, width), filter));
     }
 
     /**
@@ -234,7 +218,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return sometimes("horizontalFlip", "", probability, PixelOp.Kind.FLIP_HORIZONTALLY, 0);
+        return with(Sometimes.of("horizontalFlip", PixelOp.Kind.FLIP_HORIZONTALLY, probability));
     }
 
     /**
@@ -245,7 +229,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return sometimes("verticalFlip", "", probability, PixelOp.Kind.FLIP_VERTICALLY, 0);
+        return with(Sometimes.of("verticalFlip", PixelOp.Kind.FLIP_VERTICALLY, probability));
     }
 
     /**
@@ -309,7 +293,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, ending.normalize(mean, deviation), decoding);
+        return new Augment(pipeline.with(pipeline.ending().normalize(mean, deviation)));
     }
 
     /**
@@ -320,7 +304,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, ending.to(dtype, layout), decoding);
+        return new Augment(pipeline.with(pipeline.ending().to(dtype, layout)));
     }
 
     /**
@@ -330,7 +314,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, for image files only
      */
     public Augment decoding(ImageDecoding how) {
-        return new Augment(name, steps, ending, how);
+        return new Augment(pipeline.with(how));
     }
 
     /**
@@ -347,12 +331,12 @@ public final class Augment extends PixelSteps {
     public Dataset mapped(Dataset images, String field) {
         AugmentMap map = over(images.fields().get(images.indexOf(field)));
         TensorSpec augmented = map.result(field);
-        ImageTransform transform = ending.transform(augmented);
+        ImageTransform transform = pipeline.ending().transform(augmented);
         String what = map.decodes() ? this + ", of files to " + map.decoding() : toString();
         if (transform == null) {
-            return steps.isEmpty() ? images : images.map(field, augmented, what, name, map);
+            return map.steps().isEmpty() ? images : images.map(field, augmented, what, name(), map);
         }
-        return images.map(field, transform.result(field), what + ", " + transform, name, map.to(transform));
+        return images.map(field, transform.result(field), what + ", " + transform, name(), map.to(transform));
     }
 
     /**
@@ -378,7 +362,7 @@ public final class Augment extends PixelSteps {
      */
     public Dataset mapped(Dataset samples, String image, Target... targets) {
         AugmentMap map = over(samples.fields().get(samples.indexOf(image)));
-        var moves = new Targets(image, map, name, toString());
+        var moves = new Targets(image, map, name(), toString());
         Dataset mapped = map.decodes() ? samples : mapped(samples, image);
         for (Target target : targets) {
             mapped = moves.mapped(mapped, target);
@@ -388,7 +372,7 @@ public final class Augment extends PixelSteps {
 
     /** Returns this pipeline for a view of a sample, which draws by the view's name. */
     Augment view(String field) {
-        return named(name + "." + field);
+        return named(name() + "." + field);
     }
 
     /**
@@ -399,11 +383,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the name has an unpaired surrogate
      */
     public Augment named(String other) {
-        Augment renamed = images(other);
-        for (NamedStep named : steps) {
-            renamed = renamed.with(named.step());
-        }
-        return new Augment(other, renamed.steps, ending, decoding);
+        return new Augment(pipeline.renamed(other));
     }
 
     /**
@@ -418,7 +398,7 @@ public final class Augment extends PixelSteps {
      */
     public Dataset withParameters(Dataset images, String field) {
         AugmentMap map = over(images.fields().get(images.indexOf(field)));
-        return WithParameters.of(images, field, name, toString(), map, table());
+        return WithParameters.of(images, field, name(), toString(), map, table());
     }
 
     /**
@@ -444,11 +424,11 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
      */
     public ParameterTable table() {
-        return ParameterTable.of(steps);
+        return ParameterTable.of(pipeline.steps());
     }
 
-    Ending ending() {
-        return ending;
+    Pipeline pipeline() {
+        return pipeline;
     }
 
     /**
@@ -462,7 +442,7 @@ public final class Augment extends PixelSteps {
      */
     public List<StepParameters> parameters(KeyedRandom random, long position, int height, int width) {
         random.select(position, 0);
-        return AugmentMap.draw(steps, random, new Size(height, width));
+        return AugmentMap.draw(pipeline.steps(), random, new Size(height, width));
     }
 
     /**
@@ -501,25 +481,17 @@ public final class Augment extends PixelSteps {
     }
 
     AugmentMap over(TensorSpec images) {
-        return AugmentMap.of(steps, images, decoding);
+        return AugmentMap.of(pipeline.steps(), images, pipeline.decoding());
     }
 
     /** {@return the name that keys the random numbers} */
     public String name() {
-        return name;
-    }
-
-    @Nullable ImageDecoding decoding() {
-        return decoding;
-    }
-
-    List<Step> steps() {
-        return steps.stream().map(NamedStep::step).toList();
+        return pipeline.name();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */
     @Override
     public String toString() {
-        return name + ": " + steps.stream().map(named -> named.step().toString()).collect(Collectors.joining(", "));
+        return pipeline.toString();
     }
 }

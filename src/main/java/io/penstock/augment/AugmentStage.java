@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.pass.OpenPasses;
+import io.penstock.augment.step.Ending;
 import io.penstock.augment.step.Passes;
 import io.penstock.augment.step.Passes.Pass;
 import io.penstock.device.Device;
@@ -33,9 +34,10 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
             throw new IllegalArgumentException("found " + fields.fields() + ", expected also " + expected
                     + ", which Augment.withParameters adds");
         }
+        Ending ending = augment.pipeline().ending();
         List<Pass> passes = Passes.of(map.steps(), table.offsets(), map.size());
         return new OpenPasses(device, fields, images, fields.indexOf(row.name()), passes, table.rowBytes(), augmented,
-                augment.ending().transform(augmented), augment.ending().result(augmented));
+                ending.transform(augmented), ending.result(augmented));
     }
 
     /** Names the pipeline and the field. */

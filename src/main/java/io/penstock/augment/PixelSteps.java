@@ -2,12 +2,10 @@
 package io.penstock.augment;
 
 import io.penstock.augment.step.AugMix;
-import io.penstock.augment.step.AutoAugment;
 import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.step.Erasing;
 import io.penstock.augment.step.GaussianBlur;
 import io.penstock.augment.step.GaussianNoise;
-import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Sometimes;
@@ -65,7 +63,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return sometimes("grayscale", "", probability, Kind.GRAYSCALE, 0);
+        return with(Sometimes.of("grayscale", Kind.GRAYSCALE, probability));
     }
 
     /**
@@ -76,7 +74,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return sometimes("invert", "", probability, Kind.SOLARIZE, 0);
+        return with(Sometimes.of("invert", Kind.SOLARIZE, probability));
     }
 
     /**
@@ -88,10 +86,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment posterize(int bits, double probability) {
-        if (bits < 0 || bits > 8) {
-            throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
-        }
-        return sometimes("posterize", "bits " + bits, probability, Kind.POSTERIZE, bits);
+        return with(Sometimes.posterize(bits, probability));
     }
 
     /**
@@ -103,10 +98,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment solarize(double threshold, double probability) {
-        if (!(threshold >= 0 && threshold <= 255)) {
-            throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
-        }
-        return sometimes("solarize", "threshold " + threshold, probability, Kind.SOLARIZE, threshold);
+        return with(Sometimes.solarize(threshold, probability));
     }
 
     /**
@@ -117,7 +109,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return sometimes("autocontrast", "", probability, Kind.AUTOCONTRAST, 0);
+        return with(Sometimes.of("autocontrast", Kind.AUTOCONTRAST, probability));
     }
 
     /**
@@ -128,7 +120,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return sometimes("equalize", "", probability, Kind.EQUALIZE, 0);
+        return with(Sometimes.of("equalize", Kind.EQUALIZE, probability));
     }
 
     /**
@@ -140,10 +132,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment sharpness(double factor, double probability) {
-        if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
-        }
-        return sometimes("sharpness", "factor " + factor, probability, Kind.SHARPNESS, 1 - factor);
+        return with(Sometimes.sharpness(factor, probability));
     }
 
     /**
@@ -155,7 +144,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment gamma(Range gamma, double probability) {
-        return with(new ToneCurve(ToneCurve.Kind.GAMMA, probability, gamma, Range.of(0, 0)));
+        return with(ToneCurve.gamma(gamma, probability));
     }
 
     /**
@@ -170,8 +159,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment brightnessContrast(double brightness, double contrast, double probability) {
-        return with(new ToneCurve(ToneCurve.Kind.BRIGHTNESS_CONTRAST, probability, ColorJitter.around1(contrast),
-                Range.of(-brightness, brightness)));
+        return with(ToneCurve.line(brightness, contrast, probability));
     }
 
     /**
@@ -249,7 +237,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment randAugment(int operations, int magnitude, Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.RAND_AUGMENT, operations, magnitude, interpolation));
+        return with(Policy.randAugment(operations, magnitude, interpolation));
     }
 
     /**
@@ -260,7 +248,7 @@ abstract sealed class PixelSteps permits Augment {
      * @return a new pipeline
      */
     public Augment trivialAugmentWide(Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, interpolation));
+        return with(Policy.trivialAugmentWide(interpolation));
     }
 
     /**
@@ -271,7 +259,7 @@ abstract sealed class PixelSteps permits Augment {
      * @return a new pipeline
      */
     public Augment autoAugment(AutoAugmentPolicy policy, Interpolation interpolation) {
-        return with(new AutoAugment(policy, interpolation));
+        return with(Policy.autoAugment(policy, interpolation));
     }
 
     /** {@return a new pipeline with AugMix as torchvision's default has it: severity 3, three chains of 1 to 3} */
@@ -294,9 +282,5 @@ abstract sealed class PixelSteps permits Augment {
      */
     public Augment augMix(int severity, int chains, int depth, double alpha, Interpolation interpolation) {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
-    }
-
-    Augment sometimes(String operation, String settings, double probability, Kind kind, double amount) {
-        return with(new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }

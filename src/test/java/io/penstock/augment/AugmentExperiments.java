@@ -2,6 +2,7 @@
 package io.penstock.augment;
 
 import io.penstock.augment.pass.PassArguments;
+import io.penstock.augment.step.Ending;
 import io.penstock.augment.step.Erasing;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.AutoAugmentPolicy;
@@ -158,7 +159,7 @@ public final class AugmentExperiments {
         ParameterTable table = augment.table();
         Cells rows = Cells.inputs(DType.U8, (long) most * table.rowBytes());
         TensorSpec result = augment.over(new TensorSpec("image", DType.U8, height, width, channels)).result("image");
-        TensorSpec output = augment.ending().result(result);
+        TensorSpec output = augment.pipeline().ending().result(result);
         Cells target = Cells.outputs(output.dtype(), most * result.byteSize());
         var keyed = new KeyedRandom(random.nextLong(), 1);
         long imageBytes = (long) height * width * channels;
@@ -171,7 +172,7 @@ public final class AugmentExperiments {
             augment.apply(parameters, Tensor.of(MemorySegment.ofArray(images.bytes()).asSlice(b * imageBytes,
                     imageBytes), DType.U8, height, width, channels),
                     Tensor.of(MemorySegment.ofArray(pixels), DType.U8, result.shape()));
-            put(target, augment.ending(), b, pixels, channels);
+            put(target, augment.pipeline().ending(), b, pixels, channels);
         }
         String parameters = table.field("image").name();
         var work = new StageWork(augment.stage("image"), batch,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.Ending;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

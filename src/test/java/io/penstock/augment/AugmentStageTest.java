@@ -256,7 +256,7 @@ class AugmentStageTest {
         assertEquals("[[FLIP_VERTICALLY], [POLICY], [POLICY], [POLICY], [MIX, FLIP_HORIZONTALLY, GRAYSCALE]]",
                 passes(Augment.images().verticalFlip(0.5).augMix(3, 1, 3, 1, Interpolation.BILINEAR)
                         .horizontalFlip(0.5).grayscale(0.5)));
-        assertEquals("[[FLIP_VERTICALLY, NOISE, GRAYSCALE], [BLUR, ERASE], [TONE, FLIP_VERTICALLY, WARP]]",
+        assertEquals("[[FLIP_VERTICALLY, NOISE, GRAYSCALE], [BLUR, ERASE], [TONE, FLIP_VERTICALLY], [WARP]]",
                 passes(Augment.images().verticalFlip(0.5).gaussianNoise(Range.of(0, 0.1)).grayscale(0.5)
                         .gaussianBlur(3).randomErasing(0.5).gamma(Range.of(0.5, 2), 0.5).verticalFlip(0.5)
                         .perspective(0.5, 0.5)));

@@ -9,6 +9,7 @@ import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepForm;
 import io.penstock.dataset.TensorRows;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
@@ -69,7 +70,8 @@ class AugmentTextTest {
     void theDecodingOfFilesIsReadAndWritten(String text) {
         Augment pipeline = AugmentText.parse(text);
         assertEquals(text, AugmentText.of(pipeline));
-        assertEquals(String.valueOf(pipeline.decoding()), String.valueOf(AugmentText.parse(text).decoding()));
+        assertEquals(String.valueOf(pipeline.pipeline().decoding()),
+                String.valueOf(AugmentText.parse(text).pipeline().decoding()));
     }
 
     @Test

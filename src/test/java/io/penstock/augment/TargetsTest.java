@@ -361,8 +361,8 @@ class TargetsTest {
         Target[] targets = {Target.mask("mask").outside(9), Target.boxes("boxes").minimum(4, 0.2),
             Target.keypoints("points")};
         try (MemoryRecordStore store = store(files, bytes);
-                DataLoader expected = DataLoader.builder(augment.mapped(fields(store), "image")).batchSize(3)
-                        .shuffle(SEED).endEpoch(1).workers(1).open();
+                DataLoader expected = DataLoader.builder(augment.mapped(RecordFields.of(store).and("image"), "image"))
+                        .batchSize(3).shuffle(SEED).endEpoch(1).workers(1).open();
                 DataLoader found = DataLoader.builder(augment.mapped(fields(store), "image", targets)).batchSize(3)
                         .shuffle(SEED).endEpoch(1).workers(2).open()) {
             while (found.hasNext()) {
@@ -405,14 +405,15 @@ class TargetsTest {
     @Test
     void aMaskThatDoesNotFitItsImageAndAnImageThatIsTooSmallAreBadSamples() throws IOException {
         Files right = Files.of(0, 0);
-        assertEquals("found a mask of 7 x " + right.width + ", expected " + right.height + " x " + right.width
+        assertEquals("a mask of 7 x " + right.width + ", expected " + right.height + " x " + right.width
                 + " as the image", bad(Files.of(0, 7), Augment.images().resize(9, 9)));
-        assertEquals("found a mask of PNG " + right.width + "x" + right.height
+        assertEquals("a mask of PNG " + right.width + "x" + right.height
                 + " RGB 8 bits, expected gray or palette indices of at most 8 bits",
                 bad(new Files(right.height, right.width, right.image, right.image, right.classes),
                         Augment.images().resize(9, 9)));
-        assertEquals("found a crop of 99 x 99 of images of " + right.height + " x " + right.width
-                + ", expected an image that randomCrop(99 x 99) can take", bad(right, Augment.images().randomCrop(99, 99)));
+        assertEquals("a crop of 99 x 99 of images of " + right.height + " x " + right.width
+                + ", expected an image that randomCrop(99 x 99) can take",
+                bad(right, Augment.images().randomCrop(99, 99)));
     }
 
     /** Returns why a sample is bad. */

@@ -2,6 +2,7 @@
 package io.penstock.augment.map;
 
 import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Pipeline;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.Size;
 import io.penstock.augment.value.StepParameters;
@@ -142,7 +143,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
         if (decodes()) {
             parts.add("decode");
         }
-        String usual = NamedStep.PIPELINE + ".";
+        String usual = Pipeline.USUAL + ".";
         steps.stream().map(NamedStep::name).map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name)
                 .forEach(parts::add);
         if (output != null) {

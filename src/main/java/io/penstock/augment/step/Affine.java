@@ -5,7 +5,6 @@ import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Size;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -42,11 +41,6 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
     @Override
     public List<String> parameters() {
         return kind.parameters;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        return image;
     }
 
     @Override

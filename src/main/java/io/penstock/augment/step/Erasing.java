@@ -3,7 +3,6 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -40,11 +39,6 @@ public record Erasing(double probability, Range scale, Range ratio, int value) i
     @Override
     public List<String> parameters() {
         return RECTANGLE;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        return image;
     }
 
     @Override

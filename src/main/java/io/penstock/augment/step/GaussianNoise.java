@@ -4,7 +4,6 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
 import io.penstock.sampling.KeyedRandom;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -42,11 +41,6 @@ public record GaussianNoise(Range sigma) implements Step {
     @Override
     public List<String> parameters() {
         return PARAMETERS;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        return image;
     }
 
     @Override

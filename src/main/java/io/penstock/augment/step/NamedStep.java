@@ -18,11 +18,8 @@ import java.util.random.RandomGenerator;
  */
 public record NamedStep(String name, long number, Step step) {
 
-    /** The name of a pipeline that is given none; its steps' names start with it. */
-    public static final String PIPELINE = "penstock.augment";
-
     /** Names a step. */
-    public static NamedStep of(String name, Step step) {
+    static NamedStep of(String name, Step step) {
         return new NamedStep(name, KeyedRandom.step(name), step);
     }
 

@@ -5,7 +5,6 @@ import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Size;
 import java.util.List;
-import java.util.random.RandomGenerator;
 
 /**
  * Adds a border: torchvision's Pad.
@@ -39,10 +38,6 @@ public record Pad(Padding padding) implements Step {
         padding.check(image);
         return new Size(Math.addExact(image.height(), 2 * padding.pixels()),
                 Math.addExact(image.width(), 2 * padding.pixels()));
-    }
-
-    @Override
-    public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
     }
 
     @Override

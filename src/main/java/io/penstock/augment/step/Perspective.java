@@ -4,7 +4,6 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.Collections;
 import java.util.List;
@@ -48,11 +47,6 @@ public record Perspective(double distortion, double probability, Interpolation i
     @Override
     public boolean isGeometric() {
         return true;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        return image;
     }
 
     /** An image of one row or column has no four corners, and stays. */

@@ -3,6 +3,7 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
@@ -10,16 +11,20 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Applies random operations of 14, each with a magnitude: torchvision's RandAugment and TrivialAugmentWide.
+ * Applies operations drawn from a list, one after the other: torchvision's RandAugment, TrivialAugmentWide and
+ * AutoAugment, which applies one of 25 learned pairs, each operation with a probability.
  *
- * @param kind which of the two
- * @param operations how many are applied, one after the other: 1 to 4
- * @param magnitude the bin of RandAugment's magnitudes, 0 to 30; 0 for TrivialAugmentWide, which draws it
+ * @param kind which policy
+ * @param operations how many
+ * @param magnitude RandAugment's bin, 0 to 30
+ * @param learned AutoAugment's pairs; null for another policy
  * @param interpolation how images are read
  */
-public record Policy(Kind kind, int operations, int magnitude, Interpolation interpolation) implements Step {
+public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAugmentPolicy learned,
+        Interpolation interpolation) implements Step {
 
     private static final int LAST_BIN = 30;
     private static final int MOST_OPERATIONS = 4;
@@ -106,6 +111,18 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
         }
     }
 
+    public static Policy randAugment(int operations, int magnitude, Interpolation interpolation) {
+        return new Policy(Kind.RAND_AUGMENT, operations, magnitude, null, interpolation);
+    }
+
+    public static Policy trivialAugmentWide(Interpolation interpolation) {
+        return new Policy(Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, null, interpolation);
+    }
+
+    public static Policy autoAugment(AutoAugmentPolicy learned, Interpolation interpolation) {
+        return new Policy(Kind.AUTO_AUGMENT, 2, 0, learned, interpolation);
+    }
+
     @Override
     public String operation() {
         return kind.operation;
@@ -113,11 +130,6 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public List<String> parameters() {
-        return parameters(operations);
-    }
-
-    /** Names the parameters of some operations. */
-    public static List<String> parameters(int operations) {
         return IntStream.rangeClosed(1, operations).boxed()
                 .flatMap(i -> Stream.of("operation" + i, "magnitude" + i)).toList();
     }
@@ -130,6 +142,12 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+        if (learned != null) {
+            AutoAugmentPairs.Pair pair = AutoAugmentPairs.of(learned).pair(random.nextInt(AutoAugmentPairs.PAIRS));
+            draw(pair.first(), random, height, width, values, at);
+            draw(pair.second(), random, height, width, values, at + 2);
+            return;
+        }
         for (int i = 0; i < operations; i++) {
             Operation operation = Operation.ALL.get(random.nextInt(OPERATIONS));
             int bin = kind == Kind.RAND_AUGMENT ? magnitude : random.nextInt(LAST_BIN + 1);
@@ -137,8 +155,17 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
         }
     }
 
+    /** An operation that is not applied becomes the identity; its sign is drawn all the same. */
+    private static void draw(AutoAugmentPairs.Trial trial, RandomGenerator random, int height, int width,
+            double[] values, int at) {
+        boolean isApplied = random.nextDouble() < trial.probability();
+        Operation operation = isApplied ? trial.operation() : Operation.IDENTITY;
+        boolean isNegative = random.nextBoolean();
+        set(operation, Kind.AUTO_AUGMENT.magnitude(operation, trial.bin(), height, width), isNegative, values, at);
+    }
+
     /** Sets the two parameters of an operation. */
-    static void set(Operation operation, double magnitude, boolean isNegative, double[] values, int at) {
+    private static void set(Operation operation, double magnitude, boolean isNegative, double[] values, int at) {
         values[at] = operation.ordinal();
         values[at + 1] = isNegative && operation.isSigned() ? -magnitude : magnitude;
     }
@@ -150,11 +177,6 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public void place(double[] values, int at, Placement placement) {
-        place(operations, values, at, placement);
-    }
-
-    /** Adds what some operations do to points. */
-    static void place(int operations, double[] values, int at, Placement placement) {
         for (int i = at; i < at + 2 * operations; i += 2) {
             Operation operation = Operation.of(values[i]);
             if (operation.isGeometric()) {
@@ -166,21 +188,11 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public List<DType> types() {
-        return types(operations);
-    }
-
-    /** The dtypes of the parameters of some operations. */
-    static List<DType> types(int operations) {
         return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
     }
 
     @Override
     public void addTo(Passes passes, int[] record) {
-        addTo(passes, operations, interpolation, record);
-    }
-
-    /** Adds what kernels do for some operations. */
-    static void addTo(Passes passes, int operations, Interpolation interpolation, int[] record) {
         for (int i = 0; i < operations; i++) {
             addTo(passes, interpolation, record[2 * i], record[2 * i + 1]);
         }
@@ -193,17 +205,12 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
-        apply(operations, values, at, canvas, interpolation);
-    }
-
-    /** Applies operations one after the other; of a mask, those that move pixels. */
-    public static void apply(int operations, double[] values, int at, Canvas canvas, Interpolation interpolation) {
         for (int i = at; i < at + 2 * operations; i += 2) {
             apply(Operation.of(values[i]), values[i + 1], canvas, interpolation);
         }
     }
 
-    /** Applies one operation. */
+    /** Applies one operation; to a mask, if it moves pixels. */
     public static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
         if (operation.isGeometric()) {
             inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
@@ -249,8 +256,7 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
 
     @Override
     public String toString() {
-        return kind.operation + "("
-                + (kind == Kind.RAND_AUGMENT ? operations + " operations, magnitude " + magnitude + ", " : "")
-                + interpolation + ")";
+        return kind.operation + "(" + (learned != null ? learned + ", " : kind == Kind.RAND_AUGMENT
+                ? operations + " operations, magnitude " + magnitude + ", " : "") + interpolation + ")";
     }
 }

@@ -5,7 +5,6 @@ import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
 import java.util.List;
-import java.util.random.RandomGenerator;
 
 /**
  * Resizes images.
@@ -15,6 +14,14 @@ import java.util.random.RandomGenerator;
  * @param filter how pixels are weighed
  */
 public record Resize(int height, int width, ResizeFilter filter) implements Step {
+
+    public static Resize to(Size size, ResizeFilter filter) {
+        return new Resize(size.height(), size.width(), filter);
+    }
+
+    public static Resize shorterSide(int pixels, ResizeFilter filter) {
+        return new Resize(0, new Size(pixels, pixels).width(), filter);
+    }
 
     @Override
     public String operation() {
@@ -43,10 +50,6 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
         }
         int longer = longer(image.height(), image.width());
         return image.width() <= image.height() ? new Size(longer, width) : new Size(width, longer);
-    }
-
-    @Override
-    public void draw(RandomGenerator random, int imageHeight, int imageWidth, double[] values, int at) {
     }
 
     @Override

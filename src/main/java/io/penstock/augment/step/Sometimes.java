@@ -24,6 +24,40 @@ public record Sometimes(String operation, String settings, double probability, P
         Step.checkProbability(probability);
     }
 
+    /** A change that depends on nothing. */
+    public static Sometimes of(String operation, PixelOp.Kind kind, double probability) {
+        return new Sometimes(operation, "", probability, PixelOp.of(kind));
+    }
+
+    /** Keeps the highest bits. */
+    public static Sometimes posterize(int bits, double probability) {
+        if (bits < 0 || bits > 8) {
+            throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
+        }
+        return of("posterize", "bits " + bits, probability, PixelOp.Kind.POSTERIZE, bits);
+    }
+
+    /** Inverts values from a threshold on. */
+    public static Sometimes solarize(double threshold, double probability) {
+        if (!(threshold >= 0 && threshold <= 255)) {
+            throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
+        }
+        return of("solarize", "threshold " + threshold, probability, PixelOp.Kind.SOLARIZE, threshold);
+    }
+
+    /** Blends with a smoothed image, by 1 less the factor. */
+    public static Sometimes sharpness(double factor, double probability) {
+        if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
+        }
+        return of("sharpness", "factor " + factor, probability, PixelOp.Kind.SHARPNESS, 1 - factor);
+    }
+
+    private static Sometimes of(String operation, String settings, double probability, PixelOp.Kind kind,
+            double amount) {
+        return new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount));
+    }
+
     /** Returns the number in the settings. */
     public double setting() {
         return Double.parseDouble(settings.substring(settings.lastIndexOf(' ') + 1));

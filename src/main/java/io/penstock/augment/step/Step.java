@@ -14,8 +14,8 @@ import java.util.random.RandomGenerator;
  * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
  * {@link #apply} depends on, besides the step's settings.
  */
-public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Erasing, GaussianBlur,
-        GaussianNoise, Pad, Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
+public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing, GaussianBlur, GaussianNoise,
+        Pad, Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
 
     /** No step has more parameters. */
     int MAX_PARAMETERS = 22;
@@ -43,14 +43,17 @@ public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, C
     }
 
     /**
-     * Returns the size of the result.
+     * Returns the size of the result: by default the image's.
      *
      * @throws IllegalArgumentException if images of this size or number of channels cannot be transformed
      */
-    Size check(Size image, int channels);
+    default Size check(Size image, int channels) {
+        return image;
+    }
 
     /** Draws the parameters for an image of this size into the array, from index {@code at} on. */
-    void draw(RandomGenerator random, int height, int width, double[] values, int at);
+    default void draw(RandomGenerator random, int height, int width, double[] values, int at) {
+    }
 
     /** Tells whether the step moves pixels, so that masks, boxes and keypoints move with them. */
     default boolean isGeometric() {

@@ -39,6 +39,17 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
         }
     }
 
+    /** A power. */
+    public static ToneCurve gamma(Range gamma, double probability) {
+        return new ToneCurve(Kind.GAMMA, probability, gamma, Range.of(0, 0));
+    }
+
+    /** A line, by the distances of the contrast from 1 and of the brightness from 0. */
+    public static ToneCurve line(double brightness, double contrast, double probability) {
+        return new ToneCurve(Kind.BRIGHTNESS_CONTRAST, probability, ColorJitter.around1(contrast),
+                Range.of(-brightness, brightness));
+    }
+
     @Override
     public String operation() {
         return kind == Kind.GAMMA ? "gamma" : "brightnessContrast";

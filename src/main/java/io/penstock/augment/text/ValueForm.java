@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment;
+package io.penstock.augment.text;
 
 import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.value.Range;

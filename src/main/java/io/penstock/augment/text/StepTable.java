@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment;
+package io.penstock.augment.text;
 
 import io.penstock.augment.step.Affine;
 import io.penstock.augment.step.AugMix;
-import io.penstock.augment.step.AutoAugment;
 import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.step.Crop;
+import io.penstock.augment.step.Ending;
 import io.penstock.augment.step.Erasing;
 import io.penstock.augment.step.GaussianBlur;
 import io.penstock.augment.step.GaussianNoise;
 import io.penstock.augment.step.Pad;
 import io.penstock.augment.step.Perspective;
+import io.penstock.augment.step.Pipeline;
+import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.RandomResizedCrop;
 import io.penstock.augment.step.Resize;
@@ -24,16 +26,18 @@ import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
+import io.penstock.augment.value.StepForm;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.PixelFormat;
 import io.penstock.memory.DType;
 import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Every step as a text has it: one entry a method of {@link Augment}'s builder, in the order of the help. */
+/** Every step as a text has it: one entry a method of the builder, in the order of the help. */
 final class StepTable {
 
     static final List<Float> IMAGENET_MEAN = List.of(0.485f, 0.456f, 0.406f);
@@ -46,10 +50,10 @@ final class StepTable {
     private static final Range UNCHANGED = Range.of(1, 1);
     private static final double SOMETIMES = 0.5;
 
-    /** Adds a step to a pipeline. */
+    /** Adds to a pipeline. */
     @FunctionalInterface
     interface Maker {
-        Augment add(Augment pipeline, Values values);
+        Pipeline add(Pipeline pipeline, Values values);
     }
 
     /**
@@ -125,6 +129,15 @@ final class StepTable {
             return array;
         }
 
+        Interpolation interpolation(int i) {
+            return constant(i, Interpolation.class);
+        }
+
+        /** A border of three parameters. */
+        Padding padding(int i) {
+            return new Padding(whole(i), constant(i + 1, Padding.Mode.class), whole(i + 2));
+        }
+
         <E extends Enum<E>> E constant(int i, Class<E> type) {
             return type.cast(all.get(i));
         }
@@ -144,7 +157,7 @@ final class StepTable {
     static final Entry DECODING = new Entry("decoding", "decode", List.of(), (pipeline, v) -> {
         ImageDecoding decoding = ImageDecoding.to(v.constant(0, PixelFormat.class));
         ImageDecoding turned = v.constant(1, Orientation.class) == Orientation.UPRIGHT ? decoding.upright() : decoding;
-        return pipeline.decoding(v.constant(2, Detail.class) == Detail.SCALED ? turned.scaled() : turned);
+        return pipeline.with(v.constant(2, Detail.class) == Detail.SCALED ? turned.scaled() : turned);
     }, _ -> List.of())
             .with("format", ValueForm.word(List.of(PixelFormat.values())), PixelFormat.RGB)
             .with("orientation", ValueForm.word(List.of(Orientation.values())), Orientation.STORED)
@@ -156,128 +169,118 @@ final class StepTable {
         if (isShort && !v.list(0).equals(IMAGENET_MEAN)) {
             throw new IllegalArgumentException("deviation: found nothing, expected a number per channel");
         }
-        return pipeline.normalize(v.floats(0), isShort ? floats(IMAGENET_DEVIATION) : v.floats(1));
+        return pipeline.with(pipeline.ending().normalize(v.floats(0),
+                isShort ? floats(IMAGENET_DEVIATION) : v.floats(1)));
     }, _ -> List.of())
             .with("mean", ValueForm.channels(IMAGENET_MEAN), null)
             .with("deviation", ValueForm.channels(IMAGENET_DEVIATION), List.of());
 
     /** The entry that ends a pipeline with a dtype; it has no step. */
     static final Entry TO = new Entry("to", "to", List.of(),
-            (pipeline, v) -> pipeline.to(v.constant(0, DType.class), v.constant(1, Layout.class)), _ -> List.of())
+            (pipeline, v) -> pipeline.with(pipeline.ending().to(v.constant(0, DType.class),
+                    v.constant(1, Layout.class))), _ -> List.of())
                     .with("dtype", ValueForm.word(List.of(DType.F32, DType.F16, DType.BF16)), null)
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
     static final List<Entry> ENTRIES = List.of(DECODING,
             entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
                     step -> List.of(step.size(), step.scale(), step.ratio()),
-                    (pipeline, v) -> pipeline.randomResizedCrop(v.size(0).height(), v.size(0).width(), v.range(1),
-                            v.range(2)))
+                    v -> new RandomResizedCrop(v.size(0), v.range(1), v.range(2)))
                     .with("size", ValueForm.SIZE, null).with("scale", ValueForm.RANGE, RandomResizedCrop.SCALE)
                     .with("ratio", ValueForm.RANGE, RandomResizedCrop.RATIO),
             entry("resize", "resize", Resize.class,
                     step -> List.of(step.height() == 0 ? List.of(step.width()) : List.of(step.height(), step.width()),
                             step.filter()),
-                    (pipeline, v) -> {
-                        List<Integer> sides = v.list(0);
-                        ResizeFilter filter = v.constant(1, ResizeFilter.class);
-                        return sides.size() == 1 ? pipeline.resize(sides.getFirst(), filter)
-                                : pipeline.resize(sides.getFirst(), sides.getLast(), filter);
-                    })
+                    v -> resize(v.list(0), v.constant(1, ResizeFilter.class)))
                     .with("size", ValueForm.SIDES, null)
                     .with("filter", ValueForm.word(List.of(ResizeFilter.values())), ResizeFilter.BILINEAR),
             entry("pad", "pad", Pad.class,
                     step -> List.of(step.padding().pixels(), step.padding().mode(), step.padding().fill()),
-                    (pipeline, v) -> pipeline.pad(
-                            new Padding(v.whole(0), v.constant(1, Padding.Mode.class), v.whole(2))))
+                    v -> new Pad(v.padding(0)))
                     .with("padding", ValueForm.WHOLE, null).with("mode", PADDING, Padding.Mode.CONSTANT)
                     .with("fill", ValueForm.WHOLE, 0),
             entry("centerCrop", "center", Crop.class, step -> List.of(step.size()),
-                    (pipeline, v) -> pipeline.centerCrop(v.size(0).height(), v.size(0).width()))
-                    .with("size", ValueForm.SIZE, null),
+                    v -> new Crop(Crop.Place.CENTER, v.size(0), Padding.NONE)).with("size", ValueForm.SIZE, null),
             entry("randomCrop", "crop", Crop.class,
                     step -> List.of(step.size(), step.padding().pixels(), step.padding().mode(), step.padding().fill()),
-                    (pipeline, v) -> pipeline.randomCrop(v.size(0).height(), v.size(0).width(),
-                            new Padding(v.whole(1), v.constant(2, Padding.Mode.class), v.whole(3))))
+                    v -> new Crop(Crop.Place.RANDOM, v.size(0), v.padding(1)))
                     .with("size", ValueForm.SIZE, null).with("padding", ValueForm.WHOLE, 0)
-                    .with("mode", PADDING, Padding.Mode.CONSTANT)
-                    .with("fill", ValueForm.WHOLE, 0),
-            sometimes("horizontalFlip", "flip", (pipeline, v) -> pipeline.horizontalFlip(v.number(0)), SOMETIMES),
-            sometimes("verticalFlip", "vflip", (pipeline, v) -> pipeline.verticalFlip(v.number(0)), SOMETIMES),
+                    .with("mode", PADDING, Padding.Mode.CONSTANT).with("fill", ValueForm.WHOLE, 0),
+            sometimes("horizontalFlip", "flip", Kind.FLIP_HORIZONTALLY, SOMETIMES),
+            sometimes("verticalFlip", "vflip", Kind.FLIP_VERTICALLY, SOMETIMES),
             entry("rotate", "rotate", Affine.class,
                     step -> List.of(step.ranges().angle().high(), step.interpolation(), step.fill()),
-                    (pipeline, v) -> pipeline.rotate(v.number(0), v.constant(1, Interpolation.class), v.whole(2)))
+                    v -> new Affine(Affine.Kind.ROTATE, AffineRanges.degrees(v.number(0)), v.interpolation(1),
+                            v.whole(2)))
                     .with("degrees", ValueForm.NUMBER, null)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("affine", "affine", Affine.class, StepTable::affine,
-                    (pipeline, v) -> pipeline.affine(new AffineRanges(v.range(0), v.number(1), v.number(2), v.range(3),
-                            v.range(4), v.range(5)), v.constant(6, Interpolation.class), v.whole(7)))
+                    v -> new Affine(Affine.Kind.AFFINE, new AffineRanges(v.range(0), v.number(1), v.number(2),
+                            v.range(3), v.range(4), v.range(5)), v.interpolation(6), v.whole(7)))
                     .with("degrees", ValueForm.SPREAD, null).with("translateX", ValueForm.NUMBER, 0.0)
                     .with("translateY", ValueForm.NUMBER, 0.0).with("scale", ValueForm.RANGE, UNCHANGED)
                     .with("shearX", ValueForm.SPREAD, NONE).with("shearY", ValueForm.SPREAD, NONE)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("perspective", "perspective", Perspective.class,
                     step -> List.of(step.distortion(), step.probability(), step.interpolation(), step.fill()),
-                    (pipeline, v) -> pipeline.perspective(v.number(0), v.number(1),
-                            v.constant(2, Interpolation.class), v.whole(3)))
+                    v -> new Perspective(v.number(0), v.number(1), v.interpolation(2), v.whole(3)))
                     .with("distortion", ValueForm.NUMBER, Perspective.DISTORTION)
                     .with("p", ValueForm.PROBABILITY, SOMETIMES)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR).with("fill", ValueForm.WHOLE, 0),
             entry("colorJitter", "jitter", ColorJitter.class,
                     step -> List.of(step.brightness(), step.contrast(), step.saturation(), step.hue()),
-                    (pipeline, v) -> pipeline.colorJitter(v.range(0), v.range(1), v.range(2), v.range(3)))
+                    v -> new ColorJitter(v.range(0), v.range(1), v.range(2), v.range(3)))
                     .with("brightness", ValueForm.FACTOR, UNCHANGED).with("contrast", ValueForm.FACTOR, UNCHANGED)
                     .with("saturation", ValueForm.FACTOR, UNCHANGED)
                     .with("hue", ValueForm.SPREAD, Range.of(-0.0, 0)),
-            sometimes("grayscale", "gray", (pipeline, v) -> pipeline.grayscale(v.number(0)), 0.1),
-            sometimes("invert", "invert", (pipeline, v) -> pipeline.invert(v.number(0)), SOMETIMES),
+            sometimes("grayscale", "gray", Kind.GRAYSCALE, 0.1),
+            sometimes("invert", "invert", Kind.SOLARIZE, SOMETIMES),
             entry("posterize", "posterize", Sometimes.class,
                     step -> List.of((int) step.setting(), step.probability()),
-                    (pipeline, v) -> pipeline.posterize(v.whole(0), v.number(1)))
+                    v -> Sometimes.posterize(v.whole(0), v.number(1)))
                     .with("bits", ValueForm.WHOLE, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("solarize", "solarize", Sometimes.class, step -> List.of(step.setting(), step.probability()),
-                    (pipeline, v) -> pipeline.solarize(v.number(0), v.number(1)))
+                    v -> Sometimes.solarize(v.number(0), v.number(1)))
                     .with("threshold", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
-            sometimes("autocontrast", "autocontrast", (pipeline, v) -> pipeline.autocontrast(v.number(0)), SOMETIMES),
-            sometimes("equalize", "equalize", (pipeline, v) -> pipeline.equalize(v.number(0)), SOMETIMES),
+            sometimes("autocontrast", "autocontrast", Kind.AUTOCONTRAST, SOMETIMES),
+            sometimes("equalize", "equalize", Kind.EQUALIZE, SOMETIMES),
             entry("sharpness", "sharpness", Sometimes.class, step -> List.of(step.setting(), step.probability()),
-                    (pipeline, v) -> pipeline.sharpness(v.number(0), v.number(1)))
+                    v -> Sometimes.sharpness(v.number(0), v.number(1)))
                     .with("factor", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("gamma", "gamma", ToneCurve.class, step -> List.of(step.first(), step.probability()),
-                    (pipeline, v) -> pipeline.gamma(v.range(0), v.number(1)))
+                    v -> ToneCurve.gamma(v.range(0), v.number(1)))
                     .with("gamma", ValueForm.RANGE, Range.of(0.8, 1.2)).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("brightnessContrast", "bc", ToneCurve.class,
                     step -> List.of(step.second().high(), ValueForm.distance(step.first()), step.probability()),
-                    (pipeline, v) -> pipeline.brightnessContrast(v.number(0), v.number(1), v.number(2)))
+                    v -> ToneCurve.line(v.number(0), v.number(1), v.number(2)))
                     .with("brightness", ValueForm.NUMBER, 0.2).with("contrast", ValueForm.NUMBER, 0.2)
                     .with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("gaussianBlur", "blur", GaussianBlur.class, step -> List.of(step.size(), step.sigma()),
-                    (pipeline, v) -> pipeline.gaussianBlur(v.whole(0), v.range(1)))
+                    v -> new GaussianBlur(v.whole(0), v.range(1)))
                     .with("size", ValueForm.WHOLE, null).with("sigma", ValueForm.AMOUNT, GaussianBlur.SIGMA),
             entry("gaussianNoise", "noise", GaussianNoise.class, step -> List.of(step.sigma()),
-                    (pipeline, v) -> pipeline.gaussianNoise(v.range(0)))
-                    .with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
+                    v -> new GaussianNoise(v.range(0))).with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
             entry("randomErasing", "erase", Erasing.class,
                     step -> List.of(step.probability(), step.scale(), step.ratio(), step.value()),
-                    (pipeline, v) -> pipeline.randomErasing(v.number(0), v.range(1), v.range(2), v.whole(3)))
+                    v -> new Erasing(v.number(0), v.range(1), v.range(2), v.whole(3)))
                     .with("p", ValueForm.PROBABILITY, SOMETIMES).with("scale", ValueForm.RANGE, Erasing.SCALE)
                     .with("ratio", ValueForm.RANGE, Erasing.RATIO).with("value", ValueForm.WHOLE, 0),
             entry("randAugment", "ra", Policy.class,
                     step -> List.of(step.operations(), step.magnitude(), step.interpolation()),
-                    (pipeline, v) -> pipeline.randAugment(v.whole(0), v.whole(1), v.constant(2, Interpolation.class)))
+                    v -> Policy.randAugment(v.whole(0), v.whole(1), v.interpolation(2)))
                     .with("operations", ValueForm.WHOLE, 2).with("magnitude", ValueForm.WHOLE, 9)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("trivialAugmentWide", "ta", Policy.class, step -> List.of(step.interpolation()),
-                    (pipeline, v) -> pipeline.trivialAugmentWide(v.constant(0, Interpolation.class)))
+                    v -> Policy.trivialAugmentWide(v.interpolation(0)))
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
-            entry("autoAugment", "aa", AutoAugment.class, step -> List.of(step.policy(), step.interpolation()),
-                    (pipeline, v) -> pipeline.autoAugment(v.constant(0, AutoAugmentPolicy.class),
-                            v.constant(1, Interpolation.class)))
+            entry("autoAugment", "aa", Policy.class,
+                    step -> List.of(Objects.requireNonNull(step.learned()), step.interpolation()),
+                    v -> Policy.autoAugment(v.constant(0, AutoAugmentPolicy.class), v.interpolation(1)))
                     .with("policy", ValueForm.word(List.of(AutoAugmentPolicy.values())), AutoAugmentPolicy.IMAGENET)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("augMix", "augmix", AugMix.class,
                     step -> List.of(step.severity(), step.chains(), step.depth(), step.alpha(), step.interpolation()),
-                    (pipeline, v) -> pipeline.augMix(v.whole(0), v.whole(1), v.whole(2), v.number(3),
-                            v.constant(4, Interpolation.class)))
+                    v -> new AugMix(v.whole(0), v.whole(1), v.whole(2), v.number(3), v.interpolation(4)))
                     .with("severity", ValueForm.WHOLE, 3).with("chains", ValueForm.WHOLE, 3)
                     .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),
@@ -288,7 +291,7 @@ final class StepTable {
 
     /** Returns the text of how files are decoded. */
     static String text(ImageDecoding decoding) {
-        return AugmentText.text(DECODING, List.of(decoding.format(),
+        return PipelineText.text(DECODING, List.of(decoding.format(),
                 decoding.isUpright() ? Orientation.UPRIGHT : Orientation.STORED,
                 decoding.isScaled() ? Detail.SCALED : Detail.WHOLE));
     }
@@ -305,10 +308,10 @@ final class StepTable {
             List<Float> means = list(mean);
             List<Float> deviations = list(deviation);
             boolean isShort = means.equals(IMAGENET_MEAN) && deviations.equals(IMAGENET_DEVIATION);
-            parts.add(AugmentText.text(NORMALIZE, List.of(means, isShort ? List.of() : deviations)));
+            parts.add(PipelineText.text(NORMALIZE, List.of(means, isShort ? List.of() : deviations)));
         }
         if (mean == null || dtype != DType.F32 || ending.layout() != Layout.NCHW) {
-            parts.add(AugmentText.text(TO, List.of(dtype, ending.layout())));
+            parts.add(PipelineText.text(TO, List.of(dtype, ending.layout())));
         }
     }
 
@@ -321,14 +324,20 @@ final class StepTable {
     }
 
     private static <S extends Step> Entry entry(String name, String shortName, Class<S> type,
-            Function<S, List<?>> reader, Maker maker) {
-        return new Entry(name, shortName, List.of(), maker, step -> reader.apply(type.cast(step)));
+            Function<S, List<?>> reader, Function<Values, S> maker) {
+        return new Entry(name, shortName, List.of(), (pipeline, v) -> pipeline.with(maker.apply(v)),
+                step -> reader.apply(type.cast(step)));
     }
 
     /** A step that has a probability only. */
-    private static Entry sometimes(String name, String shortName, Maker maker, double standard) {
-        return entry(name, shortName, Sometimes.class, step -> List.of(step.probability()), maker)
-                .with("p", ValueForm.PROBABILITY, standard);
+    private static Entry sometimes(String name, String shortName, Kind kind, double standard) {
+        return entry(name, shortName, Sometimes.class, step -> List.of(step.probability()),
+                v -> Sometimes.of(name, kind, v.number(0))).with("p", ValueForm.PROBABILITY, standard);
+    }
+
+    private static Resize resize(List<Integer> sides, ResizeFilter filter) {
+        return sides.size() == 1 ? Resize.shorterSide(sides.getFirst(), filter)
+                : Resize.to(new Size(sides.getFirst(), sides.getLast()), filter);
     }
 
     private static List<?> affine(Affine step) {

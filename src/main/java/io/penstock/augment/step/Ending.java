@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment;
+package io.penstock.augment.step;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -15,28 +15,28 @@ import org.jspecify.annotations.Nullable;
  * @param mean of each channel; null without normalization
  * @param deviation of each channel; null without normalization
  */
-record Ending(@Nullable DType dtype, Layout layout, float @Nullable [] mean, float @Nullable [] deviation) {
+public record Ending(@Nullable DType dtype, Layout layout, float @Nullable [] mean, float @Nullable [] deviation) {
 
     /** Images stay as they are. */
-    static final Ending NONE = new Ending(null, Layout.NCHW, null, null);
+    public static final Ending NONE = new Ending(null, Layout.NCHW, null, null);
 
-    Ending normalize(float[] newMean, float[] newDeviation) {
+    public Ending normalize(float[] newMean, float[] newDeviation) {
         return new Ending(dtype == null ? DType.F32 : dtype, layout, newMean.clone(), newDeviation.clone());
     }
 
-    Ending to(DType newType, Layout newLayout) {
+    public Ending to(DType newType, Layout newLayout) {
         return new Ending(newType, newLayout, mean, deviation);
     }
 
     /** Returns what such images become. */
-    TensorSpec result(TensorSpec images) {
+    public TensorSpec result(TensorSpec images) {
         return dtype == null ? images : layout == Layout.NHWC
                 ? new TensorSpec(images.name(), dtype, images.shape())
                 : new TensorSpec(images.name(), dtype, images.dim(2), images.dim(0), images.dim(1));
     }
 
     /** Returns the transform of such images; null if they stay as they are. */
-    @Nullable ImageTransform transform(TensorSpec images) {
+    public @Nullable ImageTransform transform(TensorSpec images) {
         if (dtype == null) {
             return null;
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment;
+package io.penstock.augment.value;
 
 import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A step as {@link AugmentText#parse} reads it.
+ * A step as {@link io.penstock.augment.AugmentText#parse} reads it.
  *
  * @param name the builder's method, for example {@code horizontalFlip}
- * @param shortName what {@link AugmentText#of} writes, for example {@code flip}
+ * @param shortName what {@link io.penstock.augment.AugmentText#of} writes, for example {@code flip}
  * @param parameters in the order in which they may be given without their names
  */
 public record StepForm(String name, String shortName, List<Parameter> parameters) {

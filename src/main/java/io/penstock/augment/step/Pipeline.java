@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.step;
+
+import io.penstock.image.ImageDecoding;
+import io.penstock.sampling.KeyedRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is done to an image.
+ *
+ * @param name keys the random numbers of the steps
+ * @param steps in order
+ * @param ending what happens behind them
+ * @param decoding how files become pixels; null for the default
+ */
+public record Pipeline(String name, List<NamedStep> steps, Ending ending, @Nullable ImageDecoding decoding) {
+
+    /** The name of a pipeline that is given none. */
+    public static final String USUAL = "penstock.augment";
+
+    /** Returns a pipeline without steps. */
+    public static Pipeline named(String name) {
+        KeyedRandom.step(name);
+        return new Pipeline(name, List.of(), Ending.NONE, null);
+    }
+
+    /** Adds a step. */
+    public Pipeline with(Step step) {
+        if (ending.dtype() != null) {
+            throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
+        }
+        long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
+        List<NamedStep> more = new ArrayList<>(steps);
+        more.add(NamedStep.of(name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1)), step));
+        return new Pipeline(name, List.copyOf(more), ending, decoding);
+    }
+
+    public Pipeline with(Ending end) {
+        return new Pipeline(name, steps, end, decoding);
+    }
+
+    public Pipeline with(ImageDecoding how) {
+        return new Pipeline(name, steps, ending, how);
+    }
+
+    /** Returns the same steps with the draws of another name. */
+    public Pipeline renamed(String other) {
+        Pipeline renamed = named(other);
+        for (NamedStep named : steps) {
+            renamed = renamed.with(named.step());
+        }
+        return new Pipeline(other, renamed.steps, ending, decoding);
+    }
+
+    @Override
+    public String toString() {
+        return name + ": " + steps.stream().map(named -> named.step().toString()).collect(Collectors.joining(", "));
+    }
+}
