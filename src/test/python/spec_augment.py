@@ -157,18 +157,15 @@ def aug_mix(words, height, width, severity, chains, depth, alpha):
     original = beta(words, alpha)
     logs = [log_gamma(words, alpha) for _ in range(chains)]
     shares = [math.exp(g - max(logs)) for g in logs]
-    values = [original]
-    for share in shares:
-        values.append(share / sum(shares) * (1 - original))
+    operations, magnitudes = [], []
+    for _ in range(chains):
         length = depth or 1 + words.below(3)
         for i in range(3):
-            if i < length:
-                operation = 1 + words.below(13)
-                step = words.below(severity)
-                values += [operation, signed(words, operation, magnitude(operation, step, height, width, 1 / 3, 4))]
-            else:
-                values += [0, 0]
-    return values
+            operation = 1 + words.below(13) if i < length else 0
+            operations.append(operation)
+            magnitudes.append(signed(words, operation, magnitude(operation, words.below(severity), height, width,
+                                                                 1 / 3, 4)) if i < length else 0)
+    return [original] + [share / sum(shares) * (1 - original) for share in shares] + operations + magnitudes
 
 
 def batch_mix(words, height, width, mix, cut, probability):

@@ -370,11 +370,6 @@ public final class Augment extends PixelSteps {
         return map.decodes() ? mapped(mapped, image) : mapped;
     }
 
-    /** Returns this pipeline for a view of a sample, which draws by the view's name. */
-    Augment view(String field) {
-        return named(name() + "." + field);
-    }
-
     /**
      * The same pipeline with another name, so that it draws other numbers: for another view of a sample.
      *

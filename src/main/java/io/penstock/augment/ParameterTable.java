@@ -44,7 +44,7 @@ public final class ParameterTable {
 
     private ParameterTable(List<NamedStep> steps) {
         this.steps = steps;
-        this.types = steps.stream().map(named -> named.step().types()).toList();
+        this.types = steps.stream().map(named -> named.form().types()).toList();
         this.offsets = new int[steps.size()][];
         int end = 0;
         for (int i = 0; i < offsets.length; i++) {

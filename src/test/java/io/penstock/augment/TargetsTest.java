@@ -77,7 +77,7 @@ class TargetsTest {
             Augment augment = AugmentVectorsTest.pipeline(operation, Json.object(member.get("settings")));
             Step step = augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)).steps().getFirst().step();
             Map<String, Object> parameters = Json.object(member.get("parameters"));
-            double[] values = step.parameters().stream()
+            double[] values = step.form().parameters().stream()
                     .mapToDouble(name -> AugmentVectorsTest.real(parameters.get(name))).toArray();
 
             byte[] expectedMask = Base64.getDecoder().decode((String) member.get("mask"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.map;
 
+import io.penstock.augment.step.Form;
 import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.step.Pipeline;
 import io.penstock.augment.step.Step;
@@ -101,10 +102,18 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
      * @throws IllegalArgumentException if a step cannot take what the one before it makes
      */
     public List<Size> sizes() {
-        List<Size> sizes = new ArrayList<>(List.of(size()));
+        return sizes(size());
+    }
+
+    private List<Size> sizes(Size first) {
+        List<Size> sizes = new ArrayList<>(List.of(first));
+        boolean isKnown = images != null;
         for (NamedStep named : steps) {
             Size size = named.step().check(sizes.getLast(), channels);
-            checkBytes((long) size.height() * size.width(), channels);
+            isKnown |= named.form().is(Form.Trait.SIZE);
+            if (isKnown) {
+                checkBytes((long) size.height() * size.width(), channels);
+            }
             sizes.add(size);
         }
         return List.copyOf(sizes);
@@ -117,16 +126,8 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
      *     size
      */
     public TensorSpec result(String field) {
-        Size size = images == null ? ANY : images;
-        boolean isKnown = images != null;
-        for (NamedStep named : steps) {
-            size = named.step().check(size, channels);
-            isKnown |= named.step().fixesSize();
-            if (isKnown) {
-                checkBytes((long) size.height() * size.width(), channels);
-            }
-        }
-        if (!isKnown) {
+        Size size = sizes(images == null ? ANY : images).getLast();
+        if (images == null && steps.stream().noneMatch(named -> named.form().is(Form.Trait.SIZE))) {
             throw new IllegalArgumentException("'" + field + "' has image files of all sizes, expected a step that "
                     + "makes one size: randomResizedCrop, resize to height and width, or a crop");
         }

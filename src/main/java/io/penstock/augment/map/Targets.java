@@ -3,6 +3,7 @@ package io.penstock.augment.map;
 
 import io.penstock.augment.map.TargetMap.Output;
 import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.Form;
 import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.value.Size;
 import io.penstock.augment.value.Target;
@@ -88,8 +89,9 @@ public record Targets(String image, AugmentMap map, String name, String text) {
                     + " mixes images that are moved differently, expected no mask, boxes or keypoints beside it");
         });
         TensorSpec result = map.result(image);
-        return new TargetMap(steps.stream().filter(named -> named.step().isGeometric()).toList(), map.images(),
-                new Size((int) result.dim(0), (int) result.dim(1)), map.decoding(), target, output, maskChannels);
+        return new TargetMap(steps.stream().filter(named -> named.form().is(Form.Trait.GEOMETRIC)).toList(),
+                map.images(), new Size((int) result.dim(0), (int) result.dim(1)), map.decoding(), target, output,
+                maskChannels);
     }
 
     private static void check(TensorSpec found, boolean fits, String expected) {

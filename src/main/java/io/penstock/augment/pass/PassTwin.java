@@ -17,6 +17,7 @@ import io.penstock.augment.step.Perspective;
 import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Policy.Operation;
+import io.penstock.augment.step.Resize;
 import io.penstock.augment.step.ToneCurve;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
@@ -95,9 +96,9 @@ final class PassTwin {
             case JITTER_REST -> jitter(setting, true);
             case TONE -> {
                 if (setting == ToneCurve.Kind.GAMMA.ordinal()) {
-                    ToneCurve.gamma(canvas, within(real(0), 0, LARGE));
+                    ToneCurve.applyPower(canvas, within(real(0), 0, LARGE));
                 } else {
-                    ToneCurve.line(canvas, real(0), real(1));
+                    ToneCurve.applyLine(canvas, real(0), real(1));
                 }
             }
             default -> {
@@ -124,7 +125,7 @@ final class PassTwin {
             canvas.crop(Math.clamp(whole(0), 0, canvas.height() - rows),
                     Math.clamp(whole(1), 0, canvas.width() - columns), rows, columns, Padding.NONE);
         }
-        canvas.resize(height(arguments, k + 1), width(arguments, k + 1), FILTERS.get(setting >> 1));
+        canvas.resize(height(arguments, k + 1), width(arguments, k + 1), Resize.weights(FILTERS.get(setting >> 1)));
     }
 
     private void mix(int chains) {
@@ -132,7 +133,8 @@ final class PassTwin {
         int columns = canvas.width();
         int channels = canvas.channels();
         long batch = PassArguments.BATCH.get(arguments);
-        AugMix.begin(canvas, single(0));
+        AugMix.begin(canvas);
+        AugMix.add(canvas, single(0));
         for (int chain = 0; chain < chains; chain++) {
             canvas.load(PassArguments.MORE.get(arguments) + (chain * batch + image) * rows * columns * channels, rows,
                     columns, channels);

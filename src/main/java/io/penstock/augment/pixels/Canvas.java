@@ -4,7 +4,6 @@ package io.penstock.augment.pixels;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.ResizeFilter;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.image.FrameDecoder;
@@ -312,23 +311,9 @@ public final class Canvas {
         width = newWidth;
     }
 
-    public void resize(int newHeight, int newWidth) {
-        resize(newHeight, newWidth, ResizeFilter.BILINEAR);
-    }
-
-    /** Null for the nearest pixel. */
-    private static Resizer.@Nullable Filter weights(ResizeFilter filter) {
-        return switch (filter) {
-            case NEAREST -> null;
-            case BOX -> Resizer.Filter.BOX;
-            case BILINEAR -> Resizer.Filter.BILINEAR;
-            case BICUBIC -> Resizer.Filter.BICUBIC;
-        };
-    }
-
-    /** Resizes an image by a filter, and a mask by the nearest pixel. */
-    public void resize(int newHeight, int newWidth, ResizeFilter filter) {
-        Resizer.Filter weights = isMask() ? null : weights(filter);
+    /** Resizes an image by a filter, null for the nearest pixel, which a mask has always. */
+    public void resize(int newHeight, int newWidth, Resizer.@Nullable Filter filter) {
+        Resizer.Filter weights = isMask() ? null : filter;
         if (newHeight == height() && newWidth == width()
                 || weights != null && !isSettled() && frame.resize(newHeight, newWidth, weights)) {
             framed();

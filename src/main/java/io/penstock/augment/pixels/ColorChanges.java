@@ -91,10 +91,6 @@ public final class ColorChanges {
         }
     }
 
-    public static void invert(Canvas canvas) {
-        solarize(canvas, 0);
-    }
-
     /** Keeps the highest bits of each value. */
     public static void posterize(Canvas canvas, int bits) {
         byte[] table = canvas.table();
@@ -158,12 +154,11 @@ public final class ColorChanges {
         }
     }
 
-    /** Blends with a smoothed image. The outermost pixels stay, and so do images of less than 3 pixels a side. */
-    public static void sharpness(Canvas canvas, double factor) {
-        sharpen(canvas, (float) (1 - factor));
-    }
-
-    /** The same by the smoothed image's weight. */
+    /**
+     * Blends with a smoothed image. The outermost pixels stay, and so do images of less than 3 pixels a side.
+     *
+     * @param rest the smoothed image's weight: 1 less the factor
+     */
     public static void sharpen(Canvas canvas, float rest) {
         int height = canvas.height();
         int width = canvas.width();

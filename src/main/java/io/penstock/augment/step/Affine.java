@@ -3,9 +3,10 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
-import java.util.List;
+import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 
 /**
@@ -20,12 +21,14 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
 
     /** Which of torchvision's two transforms. */
     public enum Kind {
-        ROTATE(List.of("angle")), AFFINE(List.of("angle", "translateX", "translateY", "scale", "shearX", "shearY"));
+        ROTATE(Form.of("rotate", Trait.GEOMETRIC).with(DType.F64, "angle")),
+        AFFINE(Form.of("affine", Trait.GEOMETRIC)
+                .with(DType.F64, "angle", "translateX", "translateY", "scale", "shearX", "shearY"));
 
-        final List<String> parameters;
+        private final Form form;
 
-        Kind(List<String> parameters) {
-            this.parameters = parameters;
+        Kind(Form form) {
+            this.form = form;
         }
     }
 
@@ -34,13 +37,8 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
     }
 
     @Override
-    public String operation() {
-        return kind == Kind.ROTATE ? "rotate" : "affine";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return kind.parameters;
+    public Form form() {
+        return kind.form;
     }
 
     @Override
@@ -55,11 +53,6 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
             values[at + 4] = ranges.shearX().draw(random);
             values[at + 5] = ranges.shearY().draw(random);
         }
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
     }
 
     @Override
@@ -126,7 +119,7 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
 
     @Override
     public String toString() {
-        return operation() + "(" + (kind == Kind.ROTATE ? ranges.angle() : ranges) + ", " + interpolation
+        return kind.form.operation() + "(" + (kind == Kind.ROTATE ? ranges.angle() : ranges) + ", " + interpolation
                 + ", fill " + fill + ")";
     }
 }

@@ -2,15 +2,11 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
-import java.util.Collections;
-import java.util.List;
-import java.util.function.Function;
+import java.util.Arrays;
 import java.util.random.RandomGenerator;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * Mixes the image with several copies of it, each changed by a chain of operations: torchvision's AugMix.
@@ -37,28 +33,20 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         }
     }
 
-    @Override
-    public String operation() {
-        return Policy.Kind.AUG_MIX.operation;
-    }
-
     /** The shares of the image and the chains, then the operations of all chains, then their magnitudes. */
     @Override
-    public List<String> parameters() {
-        return Stream.of(Stream.of("original"), names("weight", 1), names("operation", MOST_DEPTH),
-                names("magnitude", MOST_DEPTH)).flatMap(Function.identity()).toList();
-    }
-
-    private Stream<String> names(String of, int depth) {
-        return IntStream.rangeClosed(1, chains).boxed().flatMap(chain -> IntStream.rangeClosed(1, depth)
-                .mapToObj(i -> of + chain + (depth == 1 ? "" : i)));
-    }
-
-    @Override
-    public List<DType> types() {
-        int operations = chains * MOST_DEPTH;
-        return Stream.of(Collections.nCopies(1 + chains, DType.F32), Collections.nCopies(operations, DType.U8),
-                Collections.nCopies(operations, DType.F64)).flatMap(List::stream).toList();
+    public Form form() {
+        Form shares = Form.of(Policy.Kind.AUG_MIX.operation, Trait.COLOR).with(DType.F32, "original");
+        Form operations = Form.of("");
+        Form magnitudes = operations;
+        for (int chain = 1; chain <= chains; chain++) {
+            shares = shares.with(DType.F32, "weight" + chain);
+            for (int i = 1; i <= MOST_DEPTH; i++) {
+                operations = operations.with(DType.U8, "operation" + chain + i);
+                magnitudes = magnitudes.with(DType.F64, "magnitude" + chain + i);
+            }
+        }
+        return shares.with(operations).with(magnitudes);
     }
 
     @Override
@@ -71,12 +59,6 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         }
         passes.chain(0);
         passes.add(new PixelOp(PixelOp.Kind.MIX, chains, 0, 0), record[0]);
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        Step.checkGrayOrRgb(operation(), channels);
-        return image;
     }
 
     @Override
@@ -106,7 +88,8 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         canvas.keep();
-        begin(canvas, (float) values[at]);
+        begin(canvas);
+        add(canvas, (float) values[at]);
         for (int chain = 0; chain < chains; chain++) {
             canvas.recall();
             for (int i = 0; i < MOST_DEPTH; i++) {
@@ -119,9 +102,9 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         end(canvas);
     }
 
-    /** Begins the sum of images with one. */
-    public static void begin(Canvas canvas, float weight) {
-        begin(canvas.pixels(), weight, sum(canvas), canvas.byteCount());
+    /** Begins a sum of images. */
+    public static void begin(Canvas canvas) {
+        Arrays.fill(sum(canvas), 0, canvas.byteCount(), 0);
     }
 
     /** Adds an image to the sum. */
@@ -136,12 +119,6 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
 
     private static float[] sum(Canvas canvas) {
         return canvas.floats(4, canvas.byteCount());
-    }
-
-    private static void begin(byte[] pixels, float weight, float[] sum, int count) {
-        for (int i = 0; i < count; i++) {
-            sum[i] = weight * (pixels[i] & 0xFF);
-        }
     }
 
     private static void add(byte[] pixels, float weight, float[] sum, int count) {

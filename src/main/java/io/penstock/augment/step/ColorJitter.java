@@ -4,10 +4,9 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.ColorChanges;
 import io.penstock.augment.pixels.Planes;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -20,8 +19,10 @@ import java.util.random.RandomGenerator;
  */
 public record ColorJitter(Range brightness, Range contrast, Range saturation, Range hue) implements Step {
 
-    private static final List<String> PARAMETERS =
-            List.of("first", "second", "third", "fourth", "brightness", "contrast", "saturation", "hue");
+    private static final Form FORM = Form.of("colorJitter", Trait.COLOR)
+            .with(DType.U8, "first", "second", "third", "fourth")
+            .with(DType.F64, "brightness", "contrast", "saturation", "hue");
+
     public static final int CHANGES = 4;
     public static final int CONTRAST = 1;
     public static final int HUE = 3;
@@ -42,19 +43,8 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
     }
 
     @Override
-    public String operation() {
-        return "colorJitter";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return PARAMETERS;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        Step.checkGrayOrRgb("colorJitter", channels);
-        return image;
+    public Form form() {
+        return FORM;
     }
 
     @Override
@@ -72,11 +62,6 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
         values[at + CHANGES + 1] = contrast.draw(random);
         values[at + CHANGES + 2] = saturation.draw(random);
         values[at + CHANGES + 3] = hue.draw(random);
-    }
-
-    @Override
-    public List<DType> types() {
-        return List.of(DType.U8, DType.U8, DType.U8, DType.U8, DType.F64, DType.F64, DType.F64, DType.F64);
     }
 
     @Override

@@ -2,10 +2,10 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -17,31 +17,21 @@ import java.util.random.RandomGenerator;
  */
 public record Crop(Place place, Size size, Padding padding) implements Step {
 
-    private static final List<String> PARAMETERS = List.of("top", "left");
-
     /** Where a crop is. */
     public enum Place {
-        CENTER, RANDOM
+        CENTER(Form.of("centerCrop", Trait.GEOMETRIC, Trait.SIZE, Trait.FIXED)),
+        RANDOM(Form.of("randomCrop", Trait.GEOMETRIC, Trait.SIZE));
+
+        private final Form form;
+
+        Place(Form form) {
+            this.form = form.with(DType.I32, "top", "left");
+        }
     }
 
     @Override
-    public String operation() {
-        return place == Place.CENTER ? "centerCrop" : "randomCrop";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return PARAMETERS;
-    }
-
-    @Override
-    public boolean isRandom() {
-        return place == Place.RANDOM;
-    }
-
-    @Override
-    public boolean fixesSize() {
-        return true;
+    public Form form() {
+        return place.form;
     }
 
     @Override
@@ -67,19 +57,9 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
     }
 
     @Override
-    public List<DType> types() {
-        return List.of(DType.I32, DType.I32);
-    }
-
-    @Override
     public void addTo(Passes passes, int[] record) {
         passes.add(new PixelOp(PixelOp.Kind.CROP, padding.mode().ordinal(), padding.fill(), padding.pixels()),
                 record[0], size);
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
     }
 
     @Override
@@ -94,6 +74,6 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
 
     @Override
     public String toString() {
-        return operation() + "(" + size + (padding.pixels() == 0 ? "" : ", " + padding) + ")";
+        return place.form.operation() + "(" + size + (padding.pixels() == 0 ? "" : ", " + padding) + ")";
     }
 }

@@ -3,8 +3,6 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Range;
-import io.penstock.memory.DType;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -16,6 +14,8 @@ import java.util.random.RandomGenerator;
  * @param value what all its channels become, 0 to 255
  */
 public record Erasing(double probability, Range scale, Range ratio, int value) implements Step {
+
+    private static final Form FORM = Form.of("randomErasing").withRectangle();
 
     public static final Range SCALE = Range.of(0.02, 0.33);
     public static final Range RATIO = Range.of(0.3, 3.3);
@@ -32,13 +32,8 @@ public record Erasing(double probability, Range scale, Range ratio, int value) i
     }
 
     @Override
-    public String operation() {
-        return "randomErasing";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return RECTANGLE;
+    public Form form() {
+        return FORM;
     }
 
     @Override
@@ -59,11 +54,6 @@ public record Erasing(double probability, Range scale, Range ratio, int value) i
                 return;
             }
         }
-    }
-
-    @Override
-    public List<DType> types() {
-        return RECTANGLE_TYPES;
     }
 
     @Override

@@ -5,7 +5,8 @@ import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.Size;
-import java.util.List;
+import io.penstock.memory.DType;
+import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
@@ -17,9 +18,9 @@ import java.util.random.RandomGenerator;
  */
 public record GaussianBlur(int size, Range sigma) implements Step {
 
-    public static final Range SIGMA = Range.of(0.1, 2);
+    private static final Form FORM = Form.of("gaussianBlur").with(DType.F64, "sigma");
 
-    private static final List<String> PARAMETERS = List.of("sigma");
+    public static final Range SIGMA = Range.of(0.1, 2);
 
     public GaussianBlur {
         sigma.checkPositive("sigma");
@@ -29,13 +30,8 @@ public record GaussianBlur(int size, Range sigma) implements Step {
     }
 
     @Override
-    public String operation() {
-        return "gaussianBlur";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return PARAMETERS;
+    public Form form() {
+        return FORM;
     }
 
     @Override
@@ -81,8 +77,8 @@ public record GaussianBlur(int size, Range sigma) implements Step {
             for (; loaded <= Math.min(y + reach, height - 1); loaded++) {
                 Canvas.toFloats(pixels, loaded * rowBytes, canvas.row(loaded % size, rowBytes), rowBytes);
             }
-            begin(canvas.row(mirrored(y - reach, height) % size, rowBytes), weights[0], column, rowBytes);
-            for (int k = 1; k < size; k++) {
+            Arrays.fill(column, 0, rowBytes, 0);
+            for (int k = 0; k < size; k++) {
                 add(canvas.row(mirrored(y + k - reach, height) % size, rowBytes), weights[k], column, rowBytes);
             }
             System.arraycopy(column, 0, sums, side, rowBytes);
@@ -92,8 +88,8 @@ public record GaussianBlur(int size, Range sigma) implements Step {
                     sums[side + rowBytes + (x - 1) * channels + c] = sums[side + rowBytes - (x + 1) * channels + c];
                 }
             }
-            begin(sums, weights[0], smooth, rowBytes);
-            for (int k = 1; k < size; k++) {
+            Arrays.fill(smooth, 0, rowBytes, 0);
+            for (int k = 0; k < size; k++) {
                 System.arraycopy(sums, k * channels, column, 0, rowBytes);
                 add(column, weights[k], smooth, rowBytes);
             }
@@ -120,12 +116,6 @@ public record GaussianBlur(int size, Range sigma) implements Step {
 
     private static int mirrored(int i, int n) {
         return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
-    }
-
-    private static void begin(float[] row, float weight, float[] sums, int length) {
-        for (int i = 0; i < length; i++) {
-            sums[i] = weight * row[i];
-        }
     }
 
     /** Has one index for both arrays, or the compiler would not vectorize it. */

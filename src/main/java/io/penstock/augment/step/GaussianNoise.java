@@ -4,8 +4,8 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Range;
+import io.penstock.memory.DType;
 import io.penstock.sampling.KeyedRandom;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -18,7 +18,8 @@ import java.util.random.RandomGenerator;
  */
 public record GaussianNoise(Range sigma) implements Step {
 
-    private static final List<String> PARAMETERS = List.of("sigma", "key");
+    private static final Form FORM = Form.of("gaussianNoise").with(DType.F64, "sigma", "key");
+
     /** Keys are whole numbers below 2^53, so that a double holds them. */
     private static final int KEY_SHIFT = 11;
     private static final int TABLE_BITS = 12;
@@ -34,13 +35,8 @@ public record GaussianNoise(Range sigma) implements Step {
     }
 
     @Override
-    public String operation() {
-        return "gaussianNoise";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return PARAMETERS;
+    public Form form() {
+        return FORM;
     }
 
     @Override

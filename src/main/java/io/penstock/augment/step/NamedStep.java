@@ -15,17 +15,18 @@ import java.util.random.RandomGenerator;
  * @param name which keys its random numbers
  * @param number {@link KeyedRandom#step} of the name
  * @param step what it does
+ * @param form the step's
  */
-public record NamedStep(String name, long number, Step step) {
+public record NamedStep(String name, long number, Step step, Form form) {
 
     /** Names a step. */
     static NamedStep of(String name, Step step) {
-        return new NamedStep(name, KeyedRandom.step(name), step);
+        return new NamedStep(name, KeyedRandom.step(name), step, step.form());
     }
 
     /** Draws the step's parameters by its own key. A step that is not random needs no generator. */
     public void draw(RandomGenerator random, int height, int width, double[] values) {
-        if (step.isRandom()) {
+        if (!form.is(Form.Trait.FIXED)) {
             keyed(random).select(number);
         }
         step.draw(random, height, width, values, 0);
@@ -42,7 +43,7 @@ public record NamedStep(String name, long number, Step step) {
     /** Names values. */
     public StepParameters parameters(double[] values) {
         Map<String, Double> byName = new LinkedHashMap<>();
-        for (String parameter : step.parameters()) {
+        for (String parameter : form.parameters()) {
             byName.put(parameter, values[byName.size()]);
         }
         return new StepParameters(name, byName);
@@ -54,7 +55,7 @@ public record NamedStep(String name, long number, Step step) {
      * @throws IllegalArgumentException if they are not this step's
      */
     public void values(StepParameters given, double[] into) {
-        List<String> names = step.parameters();
+        List<String> names = form.parameters();
         if (!given.step().equals(name) || !given.values().keySet().equals(Set.copyOf(names))) {
             throw new IllegalArgumentException("found " + given + ", expected " + names + " of " + name);
         }

@@ -2,9 +2,9 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Size;
-import java.util.List;
 
 /**
  * Adds a border: torchvision's Pad.
@@ -13,24 +13,11 @@ import java.util.List;
  */
 public record Pad(Padding padding) implements Step {
 
-    @Override
-    public String operation() {
-        return "pad";
-    }
+    private static final Form FORM = Form.of("pad", Trait.GEOMETRIC, Trait.FIXED);
 
     @Override
-    public List<String> parameters() {
-        return List.of();
-    }
-
-    @Override
-    public boolean isRandom() {
-        return false;
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
+    public Form form() {
+        return FORM;
     }
 
     @Override

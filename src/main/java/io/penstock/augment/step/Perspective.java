@@ -3,10 +3,9 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.memory.DType;
-import java.util.Collections;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -20,11 +19,13 @@ import java.util.random.RandomGenerator;
 public record Perspective(double distortion, double probability, Interpolation interpolation, int fill)
         implements Step {
 
+    /** How far each corner moves inwards, in pixels. */
+    private static final Form FORM = Form.of("perspective", Trait.GEOMETRIC).with(DType.I32, "topLeftX",
+            "topLeftY", "topRightX", "topRightY", "bottomRightX", "bottomRightY", "bottomLeftX", "bottomLeftY");
+
     public static final double DISTORTION = 0.5;
 
-    /** How far each corner moves inwards, in pixels. */
-    private static final List<String> PARAMETERS = List.of("topLeftX", "topLeftY", "topRightX", "topRightY",
-            "bottomRightX", "bottomRightY", "bottomLeftX", "bottomLeftY");
+    private static final int CORNER_MOVES = 8;
 
     public Perspective {
         Step.checkProbability(probability);
@@ -35,18 +36,8 @@ public record Perspective(double distortion, double probability, Interpolation i
     }
 
     @Override
-    public String operation() {
-        return "perspective";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return PARAMETERS;
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
+    public Form form() {
+        return FORM;
     }
 
     /** An image of one row or column has no four corners, and stays. */
@@ -57,7 +48,7 @@ public record Perspective(double distortion, double probability, Interpolation i
         int halfHeight = height / 2;
         int right = (int) (distortion * halfWidth);
         int down = (int) (distortion * halfHeight);
-        for (int i = 0; i < PARAMETERS.size(); i++) {
+        for (int i = 0; i < CORNER_MOVES; i++) {
             int move = random.nextInt((i % 2 == 0 ? right : down) + 1);
             values[at + i] = isApplied ? move : 0;
         }
@@ -68,12 +59,6 @@ public record Perspective(double distortion, double probability, Interpolation i
         if (inverse(placement.inverse(), values, at, placement.height(), placement.width())) {
             placement.perspective(placement.inverse());
         }
-    }
-
-    /** Corners move by whole pixels. */
-    @Override
-    public List<DType> types() {
-        return Collections.nCopies(PARAMETERS.size(), DType.I32);
     }
 
     @Override
@@ -116,7 +101,7 @@ public record Perspective(double distortion, double probability, Interpolation i
         double x3 = values[at + 6];
         double y3 = bottom - values[at + 7];
         boolean isMoved = false;
-        for (int i = 0; i < PARAMETERS.size(); i++) {
+        for (int i = 0; i < CORNER_MOVES; i++) {
             isMoved |= values[at + i] != 0;
         }
         double dx1 = x1 - x2;

@@ -32,9 +32,10 @@ public record Pipeline(String name, List<NamedStep> steps, Ending ending, @Nulla
         if (ending.dtype() != null) {
             throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
         }
-        long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
+        String operation = step.form().operation();
+        long before = steps.stream().filter(named -> named.form().operation().equals(operation)).count();
         List<NamedStep> more = new ArrayList<>(steps);
-        more.add(NamedStep.of(name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1)), step));
+        more.add(NamedStep.of(name + "." + operation + (before == 0 ? "" : "." + (before + 1)), step));
         return new Pipeline(name, List.copyOf(more), ending, decoding);
     }
 

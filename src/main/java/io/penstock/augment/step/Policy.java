@@ -3,14 +3,12 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -124,20 +122,12 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
     }
 
     @Override
-    public String operation() {
-        return kind.operation;
-    }
-
-    @Override
-    public List<String> parameters() {
-        return IntStream.rangeClosed(1, operations).boxed()
-                .flatMap(i -> Stream.of("operation" + i, "magnitude" + i)).toList();
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        Step.checkGrayOrRgb(kind.operation, channels);
-        return image;
+    public Form form() {
+        Form form = Form.of(kind.operation, Trait.GEOMETRIC, Trait.COLOR);
+        for (int i = 1; i <= operations; i++) {
+            form = form.with(DType.U8, "operation" + i).with(DType.F64, "magnitude" + i);
+        }
+        return form;
     }
 
     @Override
@@ -171,11 +161,6 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
     }
 
     @Override
-    public boolean isGeometric() {
-        return true;
-    }
-
-    @Override
     public void place(double[] values, int at, Placement placement) {
         for (int i = at; i < at + 2 * operations; i += 2) {
             Operation operation = Operation.of(values[i]);
@@ -184,11 +169,6 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
                 placement.affine(placement.inverse());
             }
         }
-    }
-
-    @Override
-    public List<DType> types() {
-        return IntStream.range(0, 2 * operations).mapToObj(p -> p % 2 == 0 ? DType.U8 : DType.F64).toList();
     }
 
     @Override
@@ -244,12 +224,12 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
             case BRIGHTNESS -> ColorChanges.brightness(canvas, 1 + size);
             case COLOR -> ColorChanges.saturation(canvas, 1 + size);
             case CONTRAST -> ColorChanges.contrast(canvas, 1 + size);
-            case SHARPNESS -> ColorChanges.sharpness(canvas, 1 + size);
+            case SHARPNESS -> ColorChanges.sharpen(canvas, (float) (1 - (1 + size)));
             case POSTERIZE -> ColorChanges.posterize(canvas, (int) size);
             case SOLARIZE -> ColorChanges.solarize(canvas, size);
             case AUTOCONTRAST -> ColorChanges.autocontrast(canvas);
             case EQUALIZE -> ColorChanges.equalize(canvas);
-            case INVERT -> ColorChanges.invert(canvas);
+            case INVERT -> ColorChanges.solarize(canvas, 0);
             default -> { }
         }
     }

@@ -2,12 +2,12 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
-import io.penstock.memory.DType;
-import java.util.List;
+import io.penstock.image.Resizer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -18,6 +18,8 @@ import java.util.random.RandomGenerator;
  * @param ratio the part's width over its height
  */
 public record RandomResizedCrop(Size size, Range scale, Range ratio) implements Step {
+
+    private static final Form FORM = Form.of("randomResizedCrop", Trait.GEOMETRIC, Trait.SIZE).withRectangle();
 
     public static final Range SCALE = Range.of(0.08, 1);
     public static final Range RATIO = Range.of(3.0 / 4, 4.0 / 3);
@@ -30,18 +32,8 @@ public record RandomResizedCrop(Size size, Range scale, Range ratio) implements 
     }
 
     @Override
-    public String operation() {
-        return "randomResizedCrop";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return RECTANGLE;
-    }
-
-    @Override
-    public boolean fixesSize() {
-        return true;
+    public Form form() {
+        return FORM;
     }
 
     @Override
@@ -74,18 +66,8 @@ public record RandomResizedCrop(Size size, Range scale, Range ratio) implements 
     }
 
     @Override
-    public List<DType> types() {
-        return RECTANGLE_TYPES;
-    }
-
-    @Override
     public void addTo(Passes passes, int[] record) {
         passes.add(PixelOp.resize(ResizeFilter.BILINEAR, 1), record[0], size);
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
     }
 
     @Override
@@ -97,7 +79,7 @@ public record RandomResizedCrop(Size size, Range scale, Range ratio) implements 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         canvas.crop((int) values[at], (int) values[at + 1], (int) values[at + 2], (int) values[at + 3], Padding.NONE);
-        canvas.resize(size.height(), size.width());
+        canvas.resize(size.height(), size.width(), Resizer.Filter.BILINEAR);
     }
 
     @Override

@@ -2,9 +2,11 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
-import java.util.List;
+import io.penstock.image.Resizer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Resizes images.
@@ -15,6 +17,9 @@ import java.util.List;
  */
 public record Resize(int height, int width, ResizeFilter filter) implements Step {
 
+    private static final Form SHORTER = Form.of("resize", Trait.GEOMETRIC, Trait.FIXED);
+    private static final Form BOTH = Form.of("resize", Trait.GEOMETRIC, Trait.FIXED, Trait.SIZE);
+
     public static Resize to(Size size, ResizeFilter filter) {
         return new Resize(size.height(), size.width(), filter);
     }
@@ -24,23 +29,8 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
     }
 
     @Override
-    public String operation() {
-        return "resize";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return List.of();
-    }
-
-    @Override
-    public boolean isRandom() {
-        return false;
-    }
-
-    @Override
-    public boolean fixesSize() {
-        return height > 0;
+    public Form form() {
+        return height > 0 ? BOTH : SHORTER;
     }
 
     @Override
@@ -60,20 +50,15 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (height > 0) {
-            canvas.resize(height, width, filter);
+            canvas.resize(height, width, weights(filter));
             return;
         }
         int longer = longer(canvas.height(), canvas.width());
         if (canvas.width() <= canvas.height()) {
-            canvas.resize(longer, width, filter);
+            canvas.resize(longer, width, weights(filter));
         } else {
-            canvas.resize(width, longer, filter);
+            canvas.resize(width, longer, weights(filter));
         }
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return true;
     }
 
     @Override
@@ -86,6 +71,16 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
         } else {
             placement.resize(width, longer);
         }
+    }
+
+    /** How a canvas resizes. */
+    public static Resizer.@Nullable Filter weights(ResizeFilter filter) {
+        return switch (filter) {
+            case NEAREST -> null;
+            case BOX -> Resizer.Filter.BOX;
+            case BILINEAR -> Resizer.Filter.BILINEAR;
+            case BICUBIC -> Resizer.Filter.BICUBIC;
+        };
     }
 
     /** Returns the longer side of the result if the shorter one is {@code width}. */

@@ -2,9 +2,8 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
-import io.penstock.augment.value.Size;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.memory.DType;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -16,9 +15,6 @@ import java.util.random.RandomGenerator;
  * @param op the change, which keeps the size
  */
 public record Sometimes(String operation, String settings, double probability, PixelOp op) implements Step {
-
-    private static final List<String> PARAMETERS = List.of("applied");
-    private static final List<DType> TYPES = List.of(DType.U8);
 
     public Sometimes {
         Step.checkProbability(probability);
@@ -64,26 +60,13 @@ public record Sometimes(String operation, String settings, double probability, P
     }
 
     @Override
-    public List<String> parameters() {
-        return PARAMETERS;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        if (!isGeometric()) {
-            Step.checkGrayOrRgb(operation, channels);
-        }
-        return image;
+    public Form form() {
+        return Form.of(operation, op.kind().moves() ? Trait.GEOMETRIC : Trait.COLOR).with(DType.U8, "applied");
     }
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         values[at] = random.nextDouble() < probability ? 1 : 0;
-    }
-
-    @Override
-    public boolean isGeometric() {
-        return op.kind().moves();
     }
 
     @Override
@@ -93,11 +76,6 @@ public record Sometimes(String operation, String settings, double probability, P
         } else if (values[at] != 0 && op.kind() == PixelOp.Kind.FLIP_VERTICALLY) {
             placement.flipVertically();
         }
-    }
-
-    @Override
-    public List<DType> types() {
-        return TYPES;
     }
 
     @Override

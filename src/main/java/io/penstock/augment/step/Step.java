@@ -3,9 +3,6 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Size;
-import io.penstock.memory.DType;
-import java.util.Collections;
-import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
@@ -20,27 +17,8 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     /** No step has more parameters. */
     int MAX_PARAMETERS = 22;
 
-    /** The parameters of a step that draws a rectangle, in pixels. */
-    List<String> RECTANGLE = List.of("top", "left", "height", "width");
-
-    /** Their dtypes. */
-    List<DType> RECTANGLE_TYPES = Collections.nCopies(4, DType.I32);
-
-    /** The operation's name, which is also the step's if the pipeline has one of it. */
-    String operation();
-
-    /** The names of the parameters, in their order in the array: at most {@value #MAX_PARAMETERS}. */
-    List<String> parameters();
-
-    /** Tells whether the parameters are random; otherwise they depend on the image's size only. */
-    default boolean isRandom() {
-        return true;
-    }
-
-    /** Tells whether the result's size is the same for images of all sizes. */
-    default boolean fixesSize() {
-        return false;
-    }
+    /** What is known of the step before it sees an image. */
+    Form form();
 
     /**
      * Returns the size of the result: by default the image's.
@@ -48,6 +26,10 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
      * @throws IllegalArgumentException if images of this size or number of channels cannot be transformed
      */
     default Size check(Size image, int channels) {
+        if (form().is(Form.Trait.COLOR) && channels != 1 && channels != 3) {
+            throw new IllegalArgumentException(
+                    form().operation() + " of images of " + channels + " channels, expected 1 or 3");
+        }
         return image;
     }
 
@@ -55,20 +37,10 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     default void draw(RandomGenerator random, int height, int width, double[] values, int at) {
     }
 
-    /** Tells whether the step moves pixels, so that masks, boxes and keypoints move with them. */
-    default boolean isGeometric() {
-        return false;
-    }
-
     /**
      * Adds to a placement what the step does to the points of its input, by the parameters from index {@code at} on.
      */
     default void place(double[] values, int at, Placement placement) {
-    }
-
-    /** The dtypes of the parameters in a row of the parameter table. */
-    default List<DType> types() {
-        return Collections.nCopies(parameters().size(), DType.F64);
     }
 
     /**
@@ -82,7 +54,7 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     /** Transforms an image by the parameters from index {@code at} on. */
     void apply(double[] values, int at, Canvas canvas);
 
-    /** Sets the parameters that {@link #RECTANGLE} names. */
+    /** Sets the parameters that a rectangle has. */
     static void setRectangle(double[] values, int at, double top, double left, double height, double width) {
         values[at] = top;
         values[at + 1] = left;
@@ -101,13 +73,6 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     static void checkProbability(double probability) {
         if (!(probability >= 0 && probability <= 1)) {
             throw new IllegalArgumentException("probability " + probability + ", expected 0 to 1");
-        }
-    }
-
-    /** Checks that an operation on colors can take images of these channels. */
-    static void checkGrayOrRgb(String operation, int channels) {
-        if (channels != 1 && channels != 3) {
-            throw new IllegalArgumentException(operation + " of images of " + channels + " channels, expected 1 or 3");
         }
     }
 }

@@ -3,9 +3,9 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.ColorChanges;
+import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
-import java.util.List;
+import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 
 /**
@@ -21,21 +21,22 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     /** The curves. */
     public enum Kind {
         /** torchvision's adjust_gamma: the value, as a share of 255, to the power of gamma. */
-        GAMMA(List.of("gamma")),
+        GAMMA(Form.of("gamma", Trait.COLOR).with(DType.F64, "gamma")),
         /** Albumentations' RandomBrightnessContrast: contrast times the value, plus brightness times 255. */
-        BRIGHTNESS_CONTRAST(List.of("contrast", "brightness"));
+        BRIGHTNESS_CONTRAST(Form.of("brightnessContrast", Trait.COLOR).with(DType.F64, "contrast", "brightness"));
 
-        final List<String> parameters;
+        private final Form form;
 
-        Kind(List<String> parameters) {
-            this.parameters = parameters;
+        Kind(Form form) {
+            this.form = form;
         }
     }
 
     public ToneCurve {
         Step.checkProbability(probability);
         if (first.low() < 0) {
-            throw new IllegalArgumentException(kind.parameters.getFirst() + " " + first + ", expected at least 0");
+            throw new IllegalArgumentException(
+                    kind.form.parameters().getFirst() + " " + first + ", expected at least 0");
         }
     }
 
@@ -51,19 +52,8 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     }
 
     @Override
-    public String operation() {
-        return kind == Kind.GAMMA ? "gamma" : "brightnessContrast";
-    }
-
-    @Override
-    public List<String> parameters() {
-        return kind.parameters;
-    }
-
-    @Override
-    public Size check(Size image, int channels) {
-        Step.checkGrayOrRgb(operation(), channels);
-        return image;
+    public Form form() {
+        return kind.form;
     }
 
     @Override
@@ -85,14 +75,14 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (kind == Kind.GAMMA) {
-            gamma(canvas, values[at]);
+            applyPower(canvas, values[at]);
         } else {
-            line(canvas, values[at], values[at + 1]);
+            applyLine(canvas, values[at], values[at + 1]);
         }
     }
 
     /** Replaces values by their power. */
-    public static void gamma(Canvas canvas, double power) {
+    public static void applyPower(Canvas canvas, double power) {
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
             double base = i * ColorChanges.ONE_255TH;
@@ -103,7 +93,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     }
 
     /** Replaces values by those of a line. */
-    public static void line(Canvas canvas, double contrast, double brightness) {
+    public static void applyLine(Canvas canvas, double contrast, double brightness) {
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
             table[i] = (byte) (int) Math.rint(
@@ -114,7 +104,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
 
     @Override
     public String toString() {
-        return operation() + "(" + kind.parameters.getFirst() + " " + first
+        return kind.form.operation() + "(" + kind.form.parameters().getFirst() + " " + first
                 + (kind == Kind.GAMMA ? "" : ", brightness " + second) + ", p " + probability + ")";
     }
 }

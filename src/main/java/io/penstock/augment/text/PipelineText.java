@@ -3,7 +3,6 @@ package io.penstock.augment.text;
 
 import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.step.Pipeline;
-import io.penstock.augment.step.Step;
 import io.penstock.augment.text.StepTable.Entry;
 import io.penstock.augment.text.StepTable.Parameter;
 import io.penstock.augment.text.StepTable.Values;
@@ -46,8 +45,10 @@ public final class PipelineText {
         if (decoding != null) {
             parts.add(StepTable.text(decoding));
         }
-        pipeline.steps().stream().map(NamedStep::step).forEach(step -> parts.add(text(
-                Objects.requireNonNull(entry(step.operation())), step)));
+        for (NamedStep named : pipeline.steps()) {
+            Entry entry = Objects.requireNonNull(entry(named.form().operation()));
+            parts.add(text(entry, entry.reader().apply(named.step())));
+        }
         StepTable.end(pipeline.ending(), parts);
         return String.join(",", parts);
     }
@@ -263,10 +264,6 @@ public final class PipelineText {
     }
 
     // ---- writing
-
-    private static String text(Entry entry, Step step) {
-        return text(entry, entry.reader().apply(step));
-    }
 
     /** Writes a step: values without names up to the first that is as usual, those after it with names. */
     static String text(Entry entry, List<?> values) {

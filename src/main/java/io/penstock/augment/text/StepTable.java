@@ -99,29 +99,14 @@ final class StepTable {
     /** The values of a step's parameters, in their order; each has the type of its parameter's form. */
     record Values(List<Object> all) {
 
-        double number(int i) {
-            return (Double) all.get(i);
-        }
-
-        int whole(int i) {
-            return (Integer) all.get(i);
-        }
-
-        Range range(int i) {
-            return (Range) all.get(i);
-        }
-
-        Size size(int i) {
-            return (Size) all.get(i);
-        }
-
-        @SuppressWarnings("unchecked")
-        <T> List<T> list(int i) {
-            return (List<T>) all.get(i);
+        /** Returns a value as the type that is asked for, which is that of its parameter's form. */
+        @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+        <T> T get(int i) {
+            return (T) all.get(i);
         }
 
         float[] floats(int i) {
-            List<Float> floats = list(i);
+            List<Float> floats = get(i);
             float[] array = new float[floats.size()];
             for (int k = 0; k < array.length; k++) {
                 array[k] = floats.get(k);
@@ -129,17 +114,9 @@ final class StepTable {
             return array;
         }
 
-        Interpolation interpolation(int i) {
-            return constant(i, Interpolation.class);
-        }
-
         /** A border of three parameters. */
         Padding padding(int i) {
-            return new Padding(whole(i), constant(i + 1, Padding.Mode.class), whole(i + 2));
-        }
-
-        <E extends Enum<E>> E constant(int i, Class<E> type) {
-            return type.cast(all.get(i));
+            return new Padding(get(i), get(i + 1), get(i + 2));
         }
     }
 
@@ -155,9 +132,9 @@ final class StepTable {
 
     /** The entry that says how files are decoded; it has no step. */
     static final Entry DECODING = new Entry("decoding", "decode", List.of(), (pipeline, v) -> {
-        ImageDecoding decoding = ImageDecoding.to(v.constant(0, PixelFormat.class));
-        ImageDecoding turned = v.constant(1, Orientation.class) == Orientation.UPRIGHT ? decoding.upright() : decoding;
-        return pipeline.with(v.constant(2, Detail.class) == Detail.SCALED ? turned.scaled() : turned);
+        ImageDecoding decoding = ImageDecoding.to(v.get(0));
+        ImageDecoding turned = v.<Orientation>get(1) == Orientation.UPRIGHT ? decoding.upright() : decoding;
+        return pipeline.with(v.<Detail>get(2) == Detail.SCALED ? turned.scaled() : turned);
     }, _ -> List.of())
             .with("format", ValueForm.word(List.of(PixelFormat.values())), PixelFormat.RGB)
             .with("orientation", ValueForm.word(List.of(Orientation.values())), Orientation.STORED)
@@ -165,8 +142,8 @@ final class StepTable {
 
     /** The entry that ends a pipeline with a normalization; it has no step. */
     static final Entry NORMALIZE = new Entry("normalize", "normalize", List.of(), (pipeline, v) -> {
-        boolean isShort = v.list(1).isEmpty();
-        if (isShort && !v.list(0).equals(IMAGENET_MEAN)) {
+        boolean isShort = v.<List<Float>>get(1).isEmpty();
+        if (isShort && !v.all().getFirst().equals(IMAGENET_MEAN)) {
             throw new IllegalArgumentException("deviation: found nothing, expected a number per channel");
         }
         return pipeline.with(pipeline.ending().normalize(v.floats(0),
@@ -177,21 +154,21 @@ final class StepTable {
 
     /** The entry that ends a pipeline with a dtype; it has no step. */
     static final Entry TO = new Entry("to", "to", List.of(),
-            (pipeline, v) -> pipeline.with(pipeline.ending().to(v.constant(0, DType.class),
-                    v.constant(1, Layout.class))), _ -> List.of())
+            (pipeline, v) -> pipeline.with(pipeline.ending().to(v.get(0),
+                    v.get(1))), _ -> List.of())
                     .with("dtype", ValueForm.word(List.of(DType.F32, DType.F16, DType.BF16)), null)
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
     static final List<Entry> ENTRIES = List.of(DECODING,
             entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
                     step -> List.of(step.size(), step.scale(), step.ratio()),
-                    v -> new RandomResizedCrop(v.size(0), v.range(1), v.range(2)))
+                    v -> new RandomResizedCrop(v.get(0), v.get(1), v.get(2)))
                     .with("size", ValueForm.SIZE, null).with("scale", ValueForm.RANGE, RandomResizedCrop.SCALE)
                     .with("ratio", ValueForm.RANGE, RandomResizedCrop.RATIO),
             entry("resize", "resize", Resize.class,
                     step -> List.of(step.height() == 0 ? List.of(step.width()) : List.of(step.height(), step.width()),
                             step.filter()),
-                    v -> resize(v.list(0), v.constant(1, ResizeFilter.class)))
+                    v -> resize(v.get(0), v.get(1)))
                     .with("size", ValueForm.SIDES, null)
                     .with("filter", ValueForm.word(List.of(ResizeFilter.values())), ResizeFilter.BILINEAR),
             entry("pad", "pad", Pad.class,
@@ -200,36 +177,36 @@ final class StepTable {
                     .with("padding", ValueForm.WHOLE, null).with("mode", PADDING, Padding.Mode.CONSTANT)
                     .with("fill", ValueForm.WHOLE, 0),
             entry("centerCrop", "center", Crop.class, step -> List.of(step.size()),
-                    v -> new Crop(Crop.Place.CENTER, v.size(0), Padding.NONE)).with("size", ValueForm.SIZE, null),
+                    v -> new Crop(Crop.Place.CENTER, v.get(0), Padding.NONE)).with("size", ValueForm.SIZE, null),
             entry("randomCrop", "crop", Crop.class,
                     step -> List.of(step.size(), step.padding().pixels(), step.padding().mode(), step.padding().fill()),
-                    v -> new Crop(Crop.Place.RANDOM, v.size(0), v.padding(1)))
+                    v -> new Crop(Crop.Place.RANDOM, v.get(0), v.padding(1)))
                     .with("size", ValueForm.SIZE, null).with("padding", ValueForm.WHOLE, 0)
                     .with("mode", PADDING, Padding.Mode.CONSTANT).with("fill", ValueForm.WHOLE, 0),
             sometimes("horizontalFlip", "flip", Kind.FLIP_HORIZONTALLY, SOMETIMES),
             sometimes("verticalFlip", "vflip", Kind.FLIP_VERTICALLY, SOMETIMES),
             entry("rotate", "rotate", Affine.class,
                     step -> List.of(step.ranges().angle().high(), step.interpolation(), step.fill()),
-                    v -> new Affine(Affine.Kind.ROTATE, AffineRanges.degrees(v.number(0)), v.interpolation(1),
-                            v.whole(2)))
+                    v -> new Affine(Affine.Kind.ROTATE, AffineRanges.degrees(v.get(0)), v.get(1),
+                            v.get(2)))
                     .with("degrees", ValueForm.NUMBER, null)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("affine", "affine", Affine.class, StepTable::affine,
-                    v -> new Affine(Affine.Kind.AFFINE, new AffineRanges(v.range(0), v.number(1), v.number(2),
-                            v.range(3), v.range(4), v.range(5)), v.interpolation(6), v.whole(7)))
+                    v -> new Affine(Affine.Kind.AFFINE, new AffineRanges(v.get(0), v.get(1), v.get(2),
+                            v.get(3), v.get(4), v.get(5)), v.get(6), v.get(7)))
                     .with("degrees", ValueForm.SPREAD, null).with("translateX", ValueForm.NUMBER, 0.0)
                     .with("translateY", ValueForm.NUMBER, 0.0).with("scale", ValueForm.RANGE, UNCHANGED)
                     .with("shearX", ValueForm.SPREAD, NONE).with("shearY", ValueForm.SPREAD, NONE)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST).with("fill", ValueForm.WHOLE, 0),
             entry("perspective", "perspective", Perspective.class,
                     step -> List.of(step.distortion(), step.probability(), step.interpolation(), step.fill()),
-                    v -> new Perspective(v.number(0), v.number(1), v.interpolation(2), v.whole(3)))
+                    v -> new Perspective(v.get(0), v.get(1), v.get(2), v.get(3)))
                     .with("distortion", ValueForm.NUMBER, Perspective.DISTORTION)
                     .with("p", ValueForm.PROBABILITY, SOMETIMES)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR).with("fill", ValueForm.WHOLE, 0),
             entry("colorJitter", "jitter", ColorJitter.class,
                     step -> List.of(step.brightness(), step.contrast(), step.saturation(), step.hue()),
-                    v -> new ColorJitter(v.range(0), v.range(1), v.range(2), v.range(3)))
+                    v -> new ColorJitter(v.get(0), v.get(1), v.get(2), v.get(3)))
                     .with("brightness", ValueForm.FACTOR, UNCHANGED).with("contrast", ValueForm.FACTOR, UNCHANGED)
                     .with("saturation", ValueForm.FACTOR, UNCHANGED)
                     .with("hue", ValueForm.SPREAD, Range.of(-0.0, 0)),
@@ -237,50 +214,50 @@ final class StepTable {
             sometimes("invert", "invert", Kind.SOLARIZE, SOMETIMES),
             entry("posterize", "posterize", Sometimes.class,
                     step -> List.of((int) step.setting(), step.probability()),
-                    v -> Sometimes.posterize(v.whole(0), v.number(1)))
+                    v -> Sometimes.posterize(v.get(0), v.get(1)))
                     .with("bits", ValueForm.WHOLE, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("solarize", "solarize", Sometimes.class, step -> List.of(step.setting(), step.probability()),
-                    v -> Sometimes.solarize(v.number(0), v.number(1)))
+                    v -> Sometimes.solarize(v.get(0), v.get(1)))
                     .with("threshold", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
             sometimes("autocontrast", "autocontrast", Kind.AUTOCONTRAST, SOMETIMES),
             sometimes("equalize", "equalize", Kind.EQUALIZE, SOMETIMES),
             entry("sharpness", "sharpness", Sometimes.class, step -> List.of(step.setting(), step.probability()),
-                    v -> Sometimes.sharpness(v.number(0), v.number(1)))
+                    v -> Sometimes.sharpness(v.get(0), v.get(1)))
                     .with("factor", ValueForm.NUMBER, null).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("gamma", "gamma", ToneCurve.class, step -> List.of(step.first(), step.probability()),
-                    v -> ToneCurve.gamma(v.range(0), v.number(1)))
+                    v -> ToneCurve.gamma(v.get(0), v.get(1)))
                     .with("gamma", ValueForm.RANGE, Range.of(0.8, 1.2)).with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("brightnessContrast", "bc", ToneCurve.class,
                     step -> List.of(step.second().high(), ValueForm.distance(step.first()), step.probability()),
-                    v -> ToneCurve.line(v.number(0), v.number(1), v.number(2)))
+                    v -> ToneCurve.line(v.get(0), v.get(1), v.get(2)))
                     .with("brightness", ValueForm.NUMBER, 0.2).with("contrast", ValueForm.NUMBER, 0.2)
                     .with("p", ValueForm.PROBABILITY, SOMETIMES),
             entry("gaussianBlur", "blur", GaussianBlur.class, step -> List.of(step.size(), step.sigma()),
-                    v -> new GaussianBlur(v.whole(0), v.range(1)))
+                    v -> new GaussianBlur(v.get(0), v.get(1)))
                     .with("size", ValueForm.WHOLE, null).with("sigma", ValueForm.AMOUNT, GaussianBlur.SIGMA),
             entry("gaussianNoise", "noise", GaussianNoise.class, step -> List.of(step.sigma()),
-                    v -> new GaussianNoise(v.range(0))).with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
+                    v -> new GaussianNoise(v.get(0))).with("sigma", ValueForm.AMOUNT, Range.of(0.1, 0.1)),
             entry("randomErasing", "erase", Erasing.class,
                     step -> List.of(step.probability(), step.scale(), step.ratio(), step.value()),
-                    v -> new Erasing(v.number(0), v.range(1), v.range(2), v.whole(3)))
+                    v -> new Erasing(v.get(0), v.get(1), v.get(2), v.get(3)))
                     .with("p", ValueForm.PROBABILITY, SOMETIMES).with("scale", ValueForm.RANGE, Erasing.SCALE)
                     .with("ratio", ValueForm.RANGE, Erasing.RATIO).with("value", ValueForm.WHOLE, 0),
             entry("randAugment", "ra", Policy.class,
                     step -> List.of(step.operations(), step.magnitude(), step.interpolation()),
-                    v -> Policy.randAugment(v.whole(0), v.whole(1), v.interpolation(2)))
+                    v -> Policy.randAugment(v.get(0), v.get(1), v.get(2)))
                     .with("operations", ValueForm.WHOLE, 2).with("magnitude", ValueForm.WHOLE, 9)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("trivialAugmentWide", "ta", Policy.class, step -> List.of(step.interpolation()),
-                    v -> Policy.trivialAugmentWide(v.interpolation(0)))
+                    v -> Policy.trivialAugmentWide(v.get(0)))
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("autoAugment", "aa", Policy.class,
                     step -> List.of(Objects.requireNonNull(step.learned()), step.interpolation()),
-                    v -> Policy.autoAugment(v.constant(0, AutoAugmentPolicy.class), v.interpolation(1)))
+                    v -> Policy.autoAugment(v.get(0), v.get(1)))
                     .with("policy", ValueForm.word(List.of(AutoAugmentPolicy.values())), AutoAugmentPolicy.IMAGENET)
                     .with("interpolation", INTERPOLATION, Interpolation.NEAREST),
             entry("augMix", "augmix", AugMix.class,
                     step -> List.of(step.severity(), step.chains(), step.depth(), step.alpha(), step.interpolation()),
-                    v -> new AugMix(v.whole(0), v.whole(1), v.whole(2), v.number(3), v.interpolation(4)))
+                    v -> new AugMix(v.get(0), v.get(1), v.get(2), v.get(3), v.get(4)))
                     .with("severity", ValueForm.WHOLE, 3).with("chains", ValueForm.WHOLE, 3)
                     .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),
@@ -332,7 +309,7 @@ final class StepTable {
     /** A step that has a probability only. */
     private static Entry sometimes(String name, String shortName, Kind kind, double standard) {
         return entry(name, shortName, Sometimes.class, step -> List.of(step.probability()),
-                v -> Sometimes.of(name, kind, v.number(0))).with("p", ValueForm.PROBABILITY, standard);
+                v -> Sometimes.of(name, kind, v.get(0))).with("p", ValueForm.PROBABILITY, standard);
     }
 
     private static Resize resize(List<Integer> sides, ResizeFilter filter) {
