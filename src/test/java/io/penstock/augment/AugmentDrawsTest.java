@@ -233,13 +233,13 @@ class AugmentDrawsTest {
         int chains = DRAWS / 8;
         for (int i = 0; i < chains; i++) {
             List<Double> values = List.copyOf(augment.parameters(random, i, 90, 90).get(0).values().values());
-            assertEquals(1, values.get(0) + values.get(1) + values.get(8) + values.get(15), 1e-12);
+            assertEquals(1, values.get(0) + values.get(1) + values.get(2) + values.get(3), 1e-12);
             int length = 0;
             for (int k = 0; k < 3; k++) {
-                int operation = values.get(9 + 2 * k).intValue();       // of the second chain
+                int operation = values.get(7 + k).intValue();           // of the second chain
                 length += operation > 0 ? 1 : 0;
                 operations[operation]++;
-                double magnitude = Math.abs(values.get(10 + 2 * k));
+                double magnitude = Math.abs(values.get(16 + k));
                 assertTrue(operation != 5 || magnitude == 0 || magnitude == 30 / 9.0 || magnitude == 60 / 9.0);
             }
             lengths[length]++;

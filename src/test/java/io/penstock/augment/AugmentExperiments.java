@@ -120,7 +120,8 @@ public final class AugmentExperiments {
                 Augment.images().randomResizedCrop(9, 8).horizontalFlip(0.5).randAugment().randomErasing(0.9),
                 padded.gaussianNoise(Range.of(0.1, 0.2)).horizontalFlip(0.5).grayscale(0.5),
                 cropped.gaussianBlur(5).horizontalFlip(0.5).gaussianBlur(3).gamma(Range.of(0.5, 2), 1).randomErasing(1),
-                padded.augMix().horizontalFlip(0.5).augMix(3, 1, 1, 1, Interpolation.BILINEAR).randomErasing(0.9),
+                padded.augMix(3, 2, 0, 1, Interpolation.NEAREST).horizontalFlip(0.5)
+                        .augMix(3, 1, 1, 1, Interpolation.BILINEAR),
                 Augment.images().resize(16).centerCrop(14, 15).horizontalFlip(0.5).verticalFlip(0.5));
     }
 
