@@ -55,6 +55,7 @@ class AugmentDrawsTest {
                 .autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST).augMix()
                 .augMix(10, 2, 2, 0.4, Interpolation.NEAREST);
         BatchMix mix = BatchMix.pairs("image", "label").mixUp(0.2).cutMix(1, Layout.NHWC).probability(0.9);
+        BatchMix each = mix.mixUpEach(0.2);
         List<Object> cases = Json.array(Json.object(Json.parse(Files.readAllBytes(
                 Path.of("docs/spec/vectors/augment.json")))).get("draws"));
         assertEquals(72, cases.size());
@@ -73,9 +74,12 @@ class AugmentDrawsTest {
             double[] ofBatch = new double[BatchMix.PARAMETERS];
             random.select(position, KeyedRandom.step(BatchMix.NAME));
             mix.draw(random, (int) image[0], (int) image[1], ofBatch);
+            double[] weights = new double[3];
+            each.drawWeights(random, ofBatch, weights, 3);
             Map<String, Object> values = Json.object(member.get("values"));
-            assertEquals(values.size(), drawn.size() + 1);
+            assertEquals(values.size(), drawn.size() + 2);
             assertClose(numbers(values.get(BatchMix.NAME)), ofBatch, member);
+            assertClose(numbers(values.get("weights")), weights, member);
             for (StepParameters step : drawn) {
                 List<Double> expected = numbers(values.get(step.step().substring(Augment.NAME.length() + 1)));
                 double[] found = step.values().values().stream().mapToDouble(value -> value).toArray();

@@ -63,7 +63,7 @@ class AugmentMutantsTest {
         MUTANTS.put("noise of four values has one draw", List.of(">> (first + c) % 4 * 16", ">> 0"));
         MUTANTS.put("noise is drawn by the place in the source",
                 List.of("(uint64_t) y * op.width", "(uint64_t) y * a.ops[0].width"));
-        MUTANTS.put("the exponential function ends a term early", List.of("int n = 13", "int n = 5"));
+        MUTANTS.put("the exponential function ends early", List.of("int n = 13", "int n = 3"));
         MUTANTS.put("a curve's values are rounded", List.of("truncated((float) y * TO_U8)",
                 "(int) rintf((float) y * 255.0f)"));
         MUTANTS.put("all chains of AugMix are the first", List.of("chains + i * stride", "chains + 0 * stride"));

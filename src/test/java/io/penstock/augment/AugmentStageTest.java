@@ -369,7 +369,7 @@ class AugmentStageTest {
                 return;
             }
             try (device) {
-                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe().stage("image")));
+                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe(), recipe().stage("image")));
             }
         }
     }

@@ -104,8 +104,8 @@ class StepMutantsTest {
                     "for (int i = count; i >= 0; i--) {", "for (int i = 0; i <= count; i++) {", BATCHES),
             new Mutant("labels of one class do not add up", "MixRows", "shares[own] += (float) weight;",
                     "shares[own] = (float) weight;", BATCHES),
-            new Mutant("a batch draws by its number", "BatchMix", "draw(in.random(plan, STEP)",
-                    "draw(in.random(plan, STEP + plan.number())", LOADED));
+            new Mutant("a batch draws by its number", "BatchMix", "in.random(plan, STEP)",
+                    "in.random(plan, STEP + plan.number())", LOADED));
 
     @TempDir
     private Path folder;

@@ -29,12 +29,16 @@ import org.jspecify.annotations.Nullable;
 public final class TargetWorker implements SampleMap.Mapper {
 
     private static final int CORNERS = 4;
+    /** The numbers of a box here: its two corners, and the share of it that was not cut off. */
+    private static final int BOX = 5;
+    /** The numbers of a point here: x, y, and 1 as long as it is visible. */
+    private static final int POINT = 3;
 
     private final TargetMap map;
     private final Canvas canvas = new Canvas();
     private final Placement placement = new Placement();
     private final double[] values = new double[Step.MAX_PARAMETERS];
-    /** Boxes or points: their coordinates, then the share of a box that was not cut off, or 1 for a visible point. */
+    /** Boxes or points, one after the other. */
     private double[] items = {};
     /** Reads the sizes of images; null if they are known. */
     private final @Nullable FrameDecoder images;
@@ -75,22 +79,22 @@ public final class TargetWorker implements SampleMap.Mapper {
                 canvas.store(out, outOffset);
             }
             case Target.Boxes target -> {
-                int count = load(in, inOffset, inBytes, 4, target.coordinates());
-                move(random, count, 5);
+                int count = load(in, inOffset, inBytes, BOX, target.coordinates());
+                move(random, count, BOX);
                 for (int i = 0; i < count; i++) {
-                    double area = area(items, 5 * i);
+                    double area = area(items, BOX * i);
                     boolean isValid = area > 0 && area >= target.minimumArea()
-                            && items[5 * i + 4] >= target.minimumVisible();
-                    store(i, 4, isValid, isValid, target.coordinates(), out, outOffset);
+                            && items[BOX * i + BOX - 1] >= target.minimumVisible();
+                    store(i, BOX, isValid, isValid, target.coordinates(), out, outOffset);
                 }
             }
             case Target.Keypoints target -> {
-                int count = load(in, inOffset, inBytes, 2, target.coordinates());
-                move(random, count, 3);
+                int count = load(in, inOffset, inBytes, POINT, target.coordinates());
+                move(random, count, POINT);
                 for (int i = 0; i < count; i++) {
-                    boolean isVisible = items[3 * i + 2] > 0
-                            && isInside(3 * i, map.result().height(), map.result().width());
-                    store(i, 2, true, isVisible, target.coordinates(), out, outOffset);
+                    boolean isVisible = items[POINT * i + POINT - 1] > 0
+                            && isInside(POINT * i, map.result().height(), map.result().width());
+                    store(i, POINT, true, isVisible, target.coordinates(), out, outOffset);
                 }
             }
         }
@@ -143,10 +147,10 @@ public final class TargetWorker implements SampleMap.Mapper {
             placement.begin(fromHeight, fromWidth);
             steps.get(s).step().place(values, 0, placement);
             for (int i = 0; i < count; i++) {
-                if (numbers == 5) {
-                    moveBox(items, 5 * i, placement);
+                if (numbers == BOX) {
+                    moveBox(items, BOX * i, placement);
                 } else {
-                    movePoint(3 * i);
+                    movePoint(POINT * i);
                 }
             }
         }
@@ -198,9 +202,9 @@ public final class TargetWorker implements SampleMap.Mapper {
         return items[at] >= 0 && items[at] < imageWidth && items[at + 1] >= 0 && items[at + 1] < imageHeight;
     }
 
-    /** Loads items of so many coordinates, and returns how many there are. */
-    private int load(MemorySegment in, long offset, long bytes, int coordinates, Target.Coordinates meaning) {
-        int numbers = coordinates + 1;
+    /** Loads items of so many numbers, and returns how many there are. */
+    private int load(MemorySegment in, long offset, long bytes, int numbers, Target.Coordinates meaning) {
+        int coordinates = numbers - 1;
         int count = Math.toIntExact(bytes / ((long) coordinates * Float.BYTES));
         if (items.length < count * numbers) {
             items = new double[count * numbers];
@@ -216,16 +220,16 @@ public final class TargetWorker implements SampleMap.Mapper {
     }
 
     /** Writes an item's coordinates, or zeros; or its flag. */
-    private void store(int i, int coordinates, boolean isKept, boolean flag, Target.Coordinates meaning,
+    private void store(int i, int numbers, boolean isKept, boolean flag, Target.Coordinates meaning,
             MemorySegment out, long offset) {
         if (map.output() == TargetMap.Output.FLAGS) {
             out.set(JAVA_BYTE, offset + i, (byte) (flag ? 1 : 0));
             return;
         }
         double shift = shift(meaning);
-        for (int k = 0; k < coordinates; k++) {
-            out.set(F32, offset + ((long) i * coordinates + k) * Float.BYTES,
-                    isKept ? (float) (items[i * (coordinates + 1) + k] - shift) : 0);
+        for (int k = 0; k < numbers - 1; k++) {
+            out.set(F32, offset + ((long) i * (numbers - 1) + k) * Float.BYTES,
+                    isKept ? (float) (items[i * numbers + k] - shift) : 0);
         }
     }
 

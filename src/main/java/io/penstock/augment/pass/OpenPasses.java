@@ -108,7 +108,12 @@ public final class OpenPasses implements OpenStage {
                     + (gathers(this.passes.get(p), Kind.NOISE) ? normalsAt : places[CHAINS]));
         }
         if (isNoisy) {
-            upload(device, normals, normalsAt);
+            try {
+                upload(device, normals, normalsAt);
+            } catch (RuntimeException e) {
+                scratch.close();
+                throw e;
+            }
         }
     }
 
