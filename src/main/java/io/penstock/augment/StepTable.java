@@ -7,6 +7,7 @@ import io.penstock.augment.step.AutoAugment;
 import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.step.Crop;
 import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.Fused;
 import io.penstock.augment.step.GaussianBlur;
 import io.penstock.augment.step.GaussianNoise;
 import io.penstock.augment.step.Pad;
@@ -168,6 +169,7 @@ final class StepTable {
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
     static final List<Entry> ENTRIES = List.of(DECODING,
+            entry("fused", "fused", Fused.class, _ -> List.of(), (pipeline, _) -> pipeline.fused()),
             entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
                     step -> List.of(step.size(), step.scale(), step.ratio()),
                     (pipeline, v) -> pipeline.randomResizedCrop(v.size(0).height(), v.size(0).width(), v.range(1),

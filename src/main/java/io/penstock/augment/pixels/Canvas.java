@@ -57,6 +57,8 @@ public final class Canvas {
     private float[][] rows = {};
     private final float[][] floats = new float[FLOAT_ARRAYS][0];
     private final Planes planes = new Planes();
+    private final Warp warp = new Warp();
+    private final Resampling resampling = new Resampling();
     private final double[] inverse = new double[9];
     private byte[] kept = {};
     /** What is outside a mask; below 0 for an image. */
@@ -101,6 +103,16 @@ public final class Canvas {
     /** The color planes of an RGB image, for changes of many of its values in one pass. */
     public Planes planes() {
         return planes;
+    }
+
+    /** Reads the image at other places. */
+    public Warp warp() {
+        return warp;
+    }
+
+    /** Resamples the image by a map. */
+    public Resampling resampling() {
+        return resampling;
     }
 
     /**
@@ -291,10 +303,11 @@ public final class Canvas {
         RawMemory.set(pixels, 0, byteCount(), target);
     }
 
-    /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
+    /** Returns an array for a result of that many bytes, or some more; {@link #replace} makes it the image. */
     public byte[] spare(int bytes) {
-        if (spare.length < bytes) {
-            spare = new byte[bytes];
+        int length = Math.addExact(bytes, Warp.SLACK_BYTES);
+        if (spare.length < length) {
+            spare = new byte[length];
             spareMemory = MemorySegment.ofArray(spare);
         }
         return spare;

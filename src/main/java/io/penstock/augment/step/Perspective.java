@@ -2,7 +2,6 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
-import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Size;
 import java.util.List;
@@ -78,11 +77,7 @@ public record Perspective(double distortion, double probability, Interpolation i
     public void apply(double[] values, int at, Canvas canvas) {
         double[] m = canvas.inverse();
         if (inverse(m, values, at, canvas.height(), canvas.width())) {
-            float[] floats = canvas.floats(0, m.length);
-            for (int i = 0; i < m.length; i++) {
-                floats[i] = (float) (m[i] / m[m.length - 1]);
-            }
-            Warp.perspective(canvas, floats, interpolation, fill);
+            canvas.warp().perspective(canvas, m, interpolation, fill);
         }
     }
 

@@ -14,11 +14,11 @@ import java.util.random.RandomGenerator;
  * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
  * {@link #apply} depends on, besides the step's settings.
  */
-public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Erasing, GaussianBlur,
+public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, Crop, Erasing, Fused, GaussianBlur,
         GaussianNoise, Pad, Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
 
     /** No step has more parameters. */
-    int MAX_PARAMETERS = 22;
+    int MAX_PARAMETERS = 64;
 
     /** The parameters of a step that draws a rectangle, in pixels. */
     List<String> RECTANGLE = List.of("top", "left", "height", "width");
