@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.map.BoxMap;
@@ -23,7 +22,6 @@ import io.penstock.augment.value.StepParameters;
 import io.penstock.augment.value.Target;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
 import io.penstock.image.Oracle;
 import io.penstock.image.PixelFormat;
 import io.penstock.json.Json;
@@ -227,7 +225,6 @@ class FusedTest {
 
     @Test
     void thePixelsOfAFileAreThoseOfDecodingItWhole() throws IOException {
-        assumeTrue(JpegLibrary.TURBOJPEG.isPresent(), "libturbojpeg is not there");
         Augment large = Augment.images().fused().randomResizedCrop(60, 50, Range.of(0.1, 0.4), Range.of(0.5, 2))
                 .horizontalFlip(0.5).rotate(30, Interpolation.BILINEAR, 3).perspective(0.3, 0.5);
         for (String name : List.of("noise_420.jpg", "noise_422_progressive.jpg", "restarts_420.jpg")) {

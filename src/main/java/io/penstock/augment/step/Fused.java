@@ -112,7 +112,11 @@ public record Fused(List<NamedStep> steps, int fill) implements Step {
 
     @Override
     public boolean isRandom() {
-        return steps.stream().anyMatch(named -> named.step().isRandom());
+        boolean isRandom = false;
+        for (int i = 0; i < steps.size(); i++) {
+            isRandom |= steps.get(i).step().isRandom();
+        }
+        return isRandom;
     }
 
     @Override
