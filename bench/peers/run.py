@@ -56,7 +56,7 @@ def say(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=[*ALL, *GROUPS], default=ALL, metavar="WORKLOAD",
-                        help=", ".join(ALL) + "".join(f"; {name}: {', '.join(group)}" for name, group in GROUPS.items()))
+                        help=", ".join(ALL) + "".join(f"; {name}: {' '.join(each)}" for name, each in GROUPS.items()))
     parser.add_argument("--quick", action="store_true", help="one short round of the main configurations: directional")
     parser.add_argument("--rounds", type=int, help="5, or 1 of a quick run")
     parser.add_argument("--seconds", type=float, help="of a round: 0.4, or 0.3")

@@ -157,9 +157,9 @@ class AugmentTextTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, rrc,",
+        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, fused, rrc,",
         "RandomHorizontalFlip | at character 1: found 'RandomHorizontalFlip', did you mean 'horizontalFlip'?",
-        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, rrc,",
+        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, fused, rrc,",
         "flip, | at character 6: found nothing, expected one of",
         "xyzzy | at character 1: found 'xyzzy', expected one of decode,",
         "rrc | at character 1: rrc: size: found nothing, expected a size such as 224, or 192x256 for height and width",

@@ -399,37 +399,7 @@ public final class Canvas {
             framed();
             return;
         }
-        settle();
-        int rowBytes = cropWidth * channels;
-        byte[] target = spare(cropHeight * rowBytes);
-        int first = Math.clamp(border - left, 0, cropWidth);            // the columns that show the image
-        int last = Math.clamp(border - left + width, first, cropWidth);
-        for (int y = 0; y < cropHeight; y++) {
-            int to = y * rowBytes;
-            int row = mode.inside(top + y - border, height);
-            if (row < 0) {
-                Arrays.fill(target, to, to + rowBytes, (byte) fill);
-                continue;
-            }
-            int from = row * width * channels;
-            if (first < last) {
-                System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
-                        (last - first) * channels);
-            }
-            pad(target, to, from, left - border, 0, first, mode, fill);
-            pad(target, to, from, left - border, last, cropWidth, mode, fill);
-        }
-        replace(cropHeight, cropWidth);
-    }
-
-    /** Writes columns of a row that are outside the image. */
-    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding.Mode mode, int fill) {
-        for (int x = begin; x < end; x++) {
-            int column = mode.inside(left + x, width);
-            for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
-            }
-        }
+        PaddedCrop.run(this, top, left, cropHeight, cropWidth, border, mode, fill);
     }
 
     public void flipHorizontally() {

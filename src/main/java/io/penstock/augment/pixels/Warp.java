@@ -327,7 +327,7 @@ public final class Warp {
         return rows[i] >= 0 && rows[i] < height - 1 && columns[i] >= 0 && columns[i] < width - 1;
     }
 
-    /** Makes the pixels of an output row that are not inside. Along a line of an affine map, those inside are one run. */
+    /** Makes the pixels of an output row that are not inside. Those inside are one run if the map is affine. */
     private void borders(int first, int length, byte[] target, int to) {
         int low = 0;
         for (; low < length && !isInside(first + low); low++) {
