@@ -33,7 +33,7 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
             throw new IllegalArgumentException("found " + fields.fields() + ", expected also " + expected
                     + ", which Augment.withParameters adds");
         }
-        List<Pass> passes = Passes.of(map.steps(), table.offsets(), map.size(), map.channels());
+        List<Pass> passes = Passes.of(map.steps(), table.offsets(), map.size());
         return new OpenPasses(device, fields, images, fields.indexOf(row.name()), passes, table.rowBytes(), augmented,
                 augment.ending().transform(augmented), augment.ending().result(augmented));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.F64;
 import static io.penstock.memory.LittleEndian.I32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -137,7 +138,7 @@ public final class ParameterTable {
             steps.get(i).values(parameters.get(i), values);
             for (int p = 0; p < offsets[i].length; p++) {
                 DType type = types.get(i).get(p);
-                if (type != DType.F64 && !(values[p] >= least(type) && values[p] <= greatest(type))) {
+                if (!type.isFloat() && !(values[p] >= least(type) && values[p] <= greatest(type))) {
                     throw new IllegalArgumentException(parameters.get(i) + ": " + values[p] + ", expected "
                             + least(type) + " to " + greatest(type));
                 }
@@ -152,6 +153,7 @@ public final class ParameterTable {
             switch (types.get(step).get(p)) {
                 case U8 -> row.set(JAVA_BYTE, offsets[step][p], (byte) (int) values[p]);
                 case I32 -> row.set(I32, offsets[step][p], (int) values[p]);
+                case F32 -> row.set(F32, offsets[step][p], (float) values[p]);
                 default -> row.set(F64, offsets[step][p], values[p]);
             }
         }
@@ -161,6 +163,7 @@ public final class ParameterTable {
         return switch (type) {
             case U8 -> row.get(JAVA_BYTE, offset) & 0xFF;
             case I32 -> row.get(I32, offset);
+            case F32 -> row.get(F32, offset);
             default -> row.get(F64, offset);
         };
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.augment.pixels.ColorChanges;
 import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.AutoAugment;
 import io.penstock.augment.step.ColorJitter;
@@ -12,7 +11,6 @@ import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Sometimes;
-import io.penstock.augment.step.Step;
 import io.penstock.augment.step.ToneCurve;
 import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
@@ -22,10 +20,7 @@ import io.penstock.augment.value.Range;
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and
  * the policies that choose among such changes.
  */
-abstract sealed class PixelSteps permits Augment {
-
-    /** Returns a pipeline with one step more. */
-    abstract Augment with(Step step);
+abstract sealed class PixelSteps extends GeometricSteps permits Augment {
 
     /**
      * Changes brightness, contrast and saturation by factors drawn from {@code max(1 - x, 0)} to {@code 1 + x}, and the
@@ -66,7 +61,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale, Kind.GRAYSCALE, 0);
+        return sometimes("grayscale", "", probability, Kind.GRAYSCALE, 0);
     }
 
     /**
@@ -77,7 +72,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert, Kind.SOLARIZE, 0);
+        return sometimes("invert", "", probability, Kind.SOLARIZE, 0);
     }
 
     /**
@@ -92,8 +87,7 @@ abstract sealed class PixelSteps permits Augment {
         if (bits < 0 || bits > 8) {
             throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
         }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits),
-                Kind.POSTERIZE, bits);
+        return sometimes("posterize", "bits " + bits, probability, Kind.POSTERIZE, bits);
     }
 
     /**
@@ -108,8 +102,7 @@ abstract sealed class PixelSteps permits Augment {
         if (!(threshold >= 0 && threshold <= 255)) {
             throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
         }
-        return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold), Kind.SOLARIZE, threshold);
+        return sometimes("solarize", "threshold " + threshold, probability, Kind.SOLARIZE, threshold);
     }
 
     /**
@@ -120,7 +113,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast, Kind.AUTOCONTRAST, 0);
+        return sometimes("autocontrast", "", probability, Kind.AUTOCONTRAST, 0);
     }
 
     /**
@@ -131,7 +124,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize, Kind.EQUALIZE, 0);
+        return sometimes("equalize", "", probability, Kind.EQUALIZE, 0);
     }
 
     /**
@@ -146,8 +139,7 @@ abstract sealed class PixelSteps permits Augment {
         if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
         }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor),
-                Kind.SHARPNESS, 1 - factor);
+        return sometimes("sharpness", "factor " + factor, probability, Kind.SHARPNESS, 1 - factor);
     }
 
     /**
@@ -300,9 +292,7 @@ abstract sealed class PixelSteps permits Augment {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
     }
 
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change, Kind kind,
-            double amount) {
-        return with(new Sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, Sometimes.Motion.NONE,
-                probability, change, new PixelOp(kind, 0, 0, (float) amount)));
+    Augment sometimes(String operation, String settings, double probability, Kind kind, double amount) {
+        return with(new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }

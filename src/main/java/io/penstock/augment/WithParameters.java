@@ -3,6 +3,7 @@ package io.penstock.augment;
 
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Step;
 import io.penstock.augment.value.Size;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
@@ -20,6 +21,10 @@ import java.util.random.RandomGenerator;
 /** A dataset with the parameters of a pipeline as its last field, which workers draw for each sample. */
 record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, FieldSource.Generated parameters)
         implements Dataset {
+
+    /** What a worker reuses: a generator has no session. */
+    private static final ThreadLocal<double[]> VALUES =
+            ThreadLocal.withInitial(() -> new double[Step.MAX_PARAMETERS]);
 
     /** Adds the parameters of a pipeline over a field of images. */
     static WithParameters of(Dataset base, String images, String name, String pipeline, AugmentMap map,
@@ -48,7 +53,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     /** Draws the parameters of all steps into a row. */
     static void draw(List<NamedStep> steps, ParameterTable table, List<Size> sizes, RandomGenerator random,
             MemorySegment row) {
-        double[] values = AugmentMap.workspace().values;
+        double[] values = VALUES.get();
         for (int i = 0; i < steps.size(); i++) {
             Size size = sizes.get(i);
             steps.get(i).draw(random, size.height(), size.width(), values);

@@ -8,6 +8,7 @@ import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.StepParameters;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
@@ -30,7 +31,7 @@ public final class AugmentExperiments {
 
     /** The kernels of a pipeline. */
     public static final List<Kernel> KERNELS =
-            List.of(PassArguments.PREPARE, PassArguments.MEASURE, PassArguments.PASS);
+            List.of(PassArguments.PREPARE, PassArguments.MEASURE, PassArguments.COLUMNS, PassArguments.PASS);
 
     private static final Range FACTORS = Range.of(0, 2);
     private static final Range ONE = Range.of(1, 1);
@@ -54,6 +55,12 @@ public final class AugmentExperiments {
             augment -> augment.affine(AFFINE, Interpolation.NEAREST, 0),
             augment -> augment.affine(AFFINE, Interpolation.BILINEAR, 128),
             augment -> augment.randomErasing(0.9, Erasing.SCALE, Erasing.RATIO, 33),
+            augment -> augment.resize(11, ResizeFilter.NEAREST), augment -> augment.resize(6, 31, ResizeFilter.BOX),
+            augment -> augment.resize(35, 7, ResizeFilter.BICUBIC), augment -> augment.resize(4, ResizeFilter.BICUBIC),
+            augment -> augment.perspective(0.6, 0.9, Interpolation.NEAREST, 7),
+            augment -> augment.perspective(0.9, 0.9, Interpolation.BILINEAR, 99),
+            augment -> augment.gaussianBlur(3), augment -> augment.gaussianBlur(9, Range.of(0.1, 5)),
+            augment -> augment.gaussianBlur(1), augment -> augment.gaussianNoise(Range.of(0, 0.5)),
             augment -> augment.grayscale(0.8), augment -> augment.invert(0.8), augment -> augment.posterize(3, 0.8),
             augment -> augment.solarize(100.5, 0.8), augment -> augment.autocontrast(0.8),
             augment -> augment.equalize(0.8), augment -> augment.sharpness(1.7, 0.8),
@@ -62,12 +69,14 @@ public final class AugmentExperiments {
             augment -> augment.colorJitter(ONE, FACTORS, ONE, NO_TURN),
             augment -> augment.colorJitter(ONE, ONE, FACTORS, NO_TURN),
             augment -> augment.colorJitter(1, 1, 1, 0.5), augment -> augment.colorJitter(0.4, 0, 0.4, 0.5),
+            augment -> augment.gamma(Range.of(0, 3), 0.9), augment -> augment.brightnessContrast(0.5, 0.9, 0.9),
+            augment -> augment.augMix(), augment -> augment.augMix(10, 2, 2, 0.4, Interpolation.NEAREST),
             augment -> augment.randAugment(), augment -> augment.randAugment(2, 30, Interpolation.BILINEAR),
             augment -> augment.trivialAugmentWide(Interpolation.NEAREST),
             augment -> augment.trivialAugmentWide(Interpolation.BILINEAR),
             augment -> augment.autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST),
             augment -> augment.autoAugment(AutoAugmentPolicy.IMAGENET, Interpolation.BILINEAR));
-    private static final int COLORS = 20;
+    private static final int COLORS = 30;
 
     private final SplittableRandom random;
 
@@ -108,6 +117,9 @@ public final class AugmentExperiments {
                 cropped.affine(AFFINE, Interpolation.BILINEAR, 9).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1),
                 padded.randomErasing(0.9).rotate(40, Interpolation.NEAREST, 3).sharpness(2, 0.9),
                 Augment.images().randomResizedCrop(9, 8).horizontalFlip(0.5).randAugment().randomErasing(0.9),
+                padded.gaussianNoise(Range.of(0.1, 0.2)).horizontalFlip(0.5).grayscale(0.5),
+                cropped.gaussianBlur(5).horizontalFlip(0.5).gaussianBlur(3).gamma(Range.of(0.5, 2), 1).randomErasing(1),
+                padded.augMix().horizontalFlip(0.5).augMix(3, 1, 1, 1, Interpolation.BILINEAR).randomErasing(0.9),
                 Augment.images().resize(16).centerCrop(14, 15).horizontalFlip(0.5).verticalFlip(0.5));
     }
 

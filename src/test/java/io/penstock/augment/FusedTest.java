@@ -8,10 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.map.AugmentMap;
-import io.penstock.augment.map.BoxMap;
-import io.penstock.augment.map.Geometry;
-import io.penstock.augment.map.KeypointMap;
-import io.penstock.augment.map.MaskMap;
+import io.penstock.augment.map.TargetMap.Output;
+import io.penstock.augment.map.Targets;
 import io.penstock.augment.step.Passes;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
@@ -261,7 +259,7 @@ class FusedTest {
         Augment augment = Augment.images().fused().resize(60, 50).rotate(25, Interpolation.BILINEAR, 0)
                 .horizontalFlip(0.5).perspective(0.2, 0.5).centerCrop(44, 40);
         TensorSpec field = new TensorSpec("image", DType.U8, 90, 80, 1);
-        Geometry geometry = Geometry.of(augment.over(field));
+        Targets targets = new Targets("image", augment.over(field), Augment.NAME, "text");
         Tensor image = noise(90, 80, 1);
         image.segment().fill((byte) 0);
         for (int i = 0; i < 36; i++) {                                  // 6 x 6 pixels about (43, 50)
@@ -273,12 +271,12 @@ class FusedTest {
             KeyedRandom random = new KeyedRandom(SEED, 0);
             random.select(position, 0);
             byte[] mask = new byte[44 * 40];
-            new MaskMap(geometry, 1, 0).map(image, random, Tensor.of(MemorySegment.ofArray(mask), DType.U8, 44, 40));
+            targets.to(Target.mask("mask"), Output.VALUES, 1).map(image, random, Tensor.of(MemorySegment.ofArray(mask), DType.U8, 44, 40));
             float[] moved = new float[2];
-            new KeypointMap(geometry, Target.keypoints("points"), KeypointMap.Output.COORDINATES).map(point, random,
+            targets.to(Target.keypoints("points"), Output.VALUES, 0).map(point, random,
                     Tensor.of(MemorySegment.ofArray(moved), DType.F32, 1, 2));
             float[] corners = new float[4];
-            new BoxMap(geometry, Target.boxes("boxes"), BoxMap.Output.COORDINATES).map(box, random,
+            targets.to(Target.boxes("boxes"), Output.VALUES, 0).map(box, random,
                     Tensor.of(MemorySegment.ofArray(corners), DType.F32, 1, 4));
             for (byte[] pixels : List.of(mask, applied(augment, image, position))) {
                 double sum = 0;
@@ -343,7 +341,7 @@ class FusedTest {
                 fused::fused);
         Augment flipped = fused.horizontalFlip(0.5);
         AugmentMap map = flipped.over(new TensorSpec("image", DType.U8, 8, 8, 3));
-        refused("fused has no kernel: run it in the workers, by Augment.mapped",
+        refused("fused steps have no kernel: run them in the workers, by Augment.mapped",
                 () -> Passes.of(map.steps(), flipped.table().offsets(), map.size(), 3));
     }
 

@@ -78,8 +78,8 @@ class StepMutantsTest {
                     "placement.width(), values[at]", TARGETS),
             new Mutant("a box is flipped about the middle before the crop", "Placement",
                     "height = (int) rows;\n        width = (int) columns;", "height = (int) rows;", TARGETS),
-            new Mutant("a box is not cut at the right edge", "BoxMap", "Math.clamp(right, 0.0, placement.width())",
-                    "right", TARGETS),
+            new Mutant("a box is not cut at the right edge", "TargetWorker",
+                    "Math.clamp(right, 0.0, placement.width())", "right", TARGETS),
             new Mutant("points are half a pixel off", "Placement", "m[2] + 0.5", "m[2]", TARGETS),
             new Mutant("a mask is smoothed", "Warp", "interpolation == Interpolation.NEAREST || canvas.isMask();",
                     "interpolation == Interpolation.NEAREST;", TARGETS),
@@ -93,8 +93,8 @@ class StepMutantsTest {
                     "sums[side + rowBytes - (x + 1) * channels + c]", "sums[side + rowBytes - x * channels + c]",
                     PIXELS),
             new Mutant("a chain of AugMix begins where the last one ended", "AugMix", "canvas.recall();", "", PIXELS),
-            new Mutant("the sum of AugMix is rounded", "AugMix", "(byte) (int) Math.min(sum[i], 255f)",
-                    "io.penstock.augment.pixels.Warp.rounded(Math.min(sum[i], 255f))", PIXELS),
+            new Mutant("the sum of AugMix is rounded", "AugMix", "(byte) (int) Math.min(Math.max(sum[i], 0f), 255f)",
+                    "io.penstock.augment.pixels.Warp.rounded(sum[i])", PIXELS),
             new Mutant("a sign is drawn only for an operation that is applied", "AutoAugment",
                     "random.nextBoolean(), values, at", "isApplied && random.nextBoolean(), values, at", DRAWS),
             new Mutant("four values of noise have the same draw", "GaussianNoise", "word >>>= DRAW_BITS;", "", NOISE),
@@ -120,7 +120,7 @@ class StepMutantsTest {
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
             for (int i = 0; i < MUTANTS.size(); i++) {
                 Mutant mutant = MUTANTS.get(i);
-                String source = Files.readString(file(mutant.type));
+                String source = Files.readString(source(mutant.type));
                 assertEquals(2, source.split(Pattern.quote(mutant.right), -1).length, mutant.what);
                 Path sources = Files.createDirectories(folder.resolve("s" + i));
                 Path classes = Files.createDirectories(folder.resolve("c" + i));
@@ -137,9 +137,9 @@ class StepMutantsTest {
         assertEquals(List.of(), unseen);
     }
 
-    private static Path file(String type) throws IOException {
-        try (Stream<Path> all = Files.walk(SOURCES)) {
-            return all.filter(file -> file.endsWith(type + ".java")).findAny().orElseThrow();
+    private static Path source(String type) throws IOException {
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            return files.filter(file -> file.endsWith(type + ".java")).findAny().orElseThrow();
         }
     }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.map;
 
-import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.step.NamedStep;
-import io.penstock.augment.step.Placement;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.Size;
 import io.penstock.augment.value.StepParameters;
@@ -33,31 +31,8 @@ import org.jspecify.annotations.Nullable;
 public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int channels, ImageDecoding decoding,
         @Nullable ImageTransform output) implements SampleMap {
 
-    private static final ThreadLocal<Workspace> OF_THREAD = ThreadLocal.withInitial(Workspace::new);
-
     /** Stands for the unknown size of a file's image: large, so that every crop fits. */
     private static final Size ANY = new Size(1 << 15, 1 << 15);
-
-    /** What a thread reuses for all images. */
-    public static final class Workspace {
-        final Canvas canvas = new Canvas();
-        final Placement placement = new Placement();
-        public final double[] values = new double[Step.MAX_PARAMETERS];
-        private double[] numbers = {};
-
-        /** Returns an array of at least that many numbers, with stale values. */
-        double[] numbers(int count) {
-            if (numbers.length < count) {
-                numbers = new double[count];
-            }
-            return numbers;
-        }
-    }
-
-    /** Returns what this thread reuses. */
-    public static Workspace workspace() {
-        return OF_THREAD.get();
-    }
 
     /**
      * Steps over a field of images.
@@ -95,7 +70,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
     public Size size() {
         if (images == null) {
             throw new IllegalArgumentException("found image files of all sizes, expected decoded images of one size "
-                    + "beside masks, boxes and keypoints, and for the device");
+                    + "for the device");
         }
         return images;
     }

@@ -61,7 +61,9 @@ public final class AugmentWorker implements SampleMap.Mapper {
                     named.draw(random, height, width, values);
                     named.step().apply(values, 0, canvas);
                 } catch (IllegalArgumentException | ArithmeticException e) {
-                    checkSize(named.step(), height, width);
+                    if (decoder != null) {
+                        checkSize(named.step(), height, width, map.channels());
+                    }
                     throw e;
                 }
                 clock.done(firstPart + i);
@@ -75,12 +77,9 @@ public final class AugmentWorker implements SampleMap.Mapper {
     }
 
     /** A file's image may be too small for a step, or too large to be held: a fault of the sample. */
-    private void checkSize(Step step, int height, int width) throws ImageException {
-        if (decoder == null) {
-            return;
-        }
+    static void checkSize(Step step, int height, int width, int channels) throws ImageException {
         try {
-            step.check(new Size(height, width), map.channels());
+            step.check(new Size(height, width), channels);
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new ImageException(String.valueOf(e.getMessage()), "an image that " + step + " can take");
         }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.map;
 
+import io.penstock.augment.map.TargetMap.Output;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.value.Size;
 import io.penstock.augment.value.Target;
 import io.penstock.augment.value.Target.Boxes;
@@ -10,65 +13,88 @@ import io.penstock.dataset.Dataset;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.util.Arrays;
+import java.util.List;
 
-/** Lets fields of a sample follow the image that a pipeline augments. */
-public final class Targets {
-
-    private Targets() {
-    }
+/**
+ * Lets fields of a sample follow the image that a pipeline augments.
+ *
+ * @param image the image's field
+ * @param map the pipeline over it
+ * @param name the pipeline's name, which keys its draws
+ * @param text the pipeline as text, for the fingerprint
+ */
+public record Targets(String image, AugmentMap map, String name, String text) {
 
     /**
      * Returns samples whose target has moved.
      *
-     * @param map the pipeline over the image field
-     * @param name the pipeline's name, which keys its draws
-     * @param text the pipeline as text, for the fingerprint
+     * @param samples of which the image's field is not yet augmented, if it has files
      * @throws IllegalArgumentException if the field is missing or does not fit
      */
-    public static Dataset mapped(Dataset samples, Target target, AugmentMap map, String name, String text) {
+    public Dataset mapped(Dataset samples, Target target) {
         TensorSpec in = samples.fields().get(samples.indexOf(target.field()));
-        String what = target + " by " + text;
-        Geometry geometry = Geometry.of(map);
         return switch (target) {
             case Mask mask -> {
-                Size image = map.size();
-                check(in, in.dtype() == DType.U8 && (in.rank() == 2 || in.rank() == 3) && in.dim(0) == image.height()
-                        && in.dim(1) == image.width(), "u8[" + image.height() + "," + image.width()
+                TensorSpec result = map.result(image);
+                if (map.decodes()) {
+                    check(in, in.dtype() == DType.U8 && in.rank() == 1, "PNG files as u8[*], as the images");
+                    yield moved(samples, in, new TensorSpec(in.name(), DType.U8, result.dim(0), result.dim(1)),
+                            to(mask, Output.VALUES, 0));
+                }
+                Size size = map.size();
+                check(in, in.dtype() == DType.U8 && (in.rank() == 2 || in.rank() == 3) && in.dim(0) == size.height()
+                        && in.dim(1) == size.width(), "u8[" + size.height() + "," + size.width()
                                 + "] or with channels behind, as the image");
                 long[] shape = in.shape();
-                shape[0] = geometry.result().height();
-                shape[1] = geometry.result().width();
-                yield samples.map(in.name(), new TensorSpec(in.name(), DType.U8, shape), what, name,
-                        new MaskMap(geometry, in.rank() == 3 ? Math.toIntExact(in.dim(2)) : 1, mask.outside()));
+                shape[0] = result.dim(0);
+                shape[1] = result.dim(1);
+                yield moved(samples, in, new TensorSpec(in.name(), DType.U8, shape),
+                        to(mask, Output.VALUES, in.rank() == 3 ? Math.toIntExact(in.dim(2)) : 1));
             }
             case Boxes boxes -> {
                 check(in, in.dtype() == DType.F32 && in.rank() == 2 && in.dim(1) == 4, "f32[N,4]");
-                String valid = in.name() + Boxes.VALID_SUFFIX;
-                yield samples.duplicate(in.name(), in.name(), valid)
-                        .map(in.name(), in, what, name, new BoxMap(geometry, boxes, BoxMap.Output.COORDINATES))
-                        .map(valid, flags(valid, in), what, name,
-                                new BoxMap(geometry, boxes, BoxMap.Output.VALIDITY));
+                yield flagged(samples, in, in.name() + Boxes.VALID_SUFFIX, boxes);
             }
             case Keypoints points -> {
                 check(in, in.dtype() == DType.F32 && in.rank() >= 2 && in.dim(in.rank() - 1) == 2, "f32[...,2]");
-                String visible = in.name() + Keypoints.VISIBLE_SUFFIX;
-                yield samples.duplicate(in.name(), in.name(), visible)
-                        .map(in.name(), in, what, name,
-                                new KeypointMap(geometry, points, KeypointMap.Output.COORDINATES))
-                        .map(visible, flags(visible, in), what, name,
-                                new KeypointMap(geometry, points, KeypointMap.Output.VISIBILITY));
+                yield flagged(samples, in, in.name() + Keypoints.VISIBLE_SUFFIX, points);
             }
         };
     }
 
-    /** Returns a field of one truth value for each row of numbers. */
-    private static TensorSpec flags(String name, TensorSpec in) {
-        return new TensorSpec(name, DType.BOOL, Arrays.copyOf(in.shape(), in.rank() - 1));
+    /** Moves coordinates, and adds a flag for each box or point. */
+    private Dataset flagged(Dataset samples, TensorSpec in, String flags, Target target) {
+        Dataset both = samples.duplicate(in.name(), in.name(), flags);
+        return moved(moved(both, in, in, to(target, Output.VALUES, 0)), new TensorSpec(flags, in.dtype(), in.shape()),
+                new TensorSpec(flags, DType.BOOL, Arrays.copyOf(in.shape(), in.rank() - 1)),
+                to(target, Output.FLAGS, 0));
     }
 
-    private static void check(TensorSpec in, boolean fits, String expected) {
+    private Dataset moved(Dataset samples, TensorSpec in, TensorSpec out, TargetMap by) {
+        String what = by.target() + " by " + text;
+        return map.decodes() ? samples.map(in.name(), image, out, what + ", of files to " + map.decoding(), name, by)
+                : samples.map(in.name(), out, what, name, by);
+    }
+
+    /**
+     * Returns the map of a target.
+     *
+     * @throws IllegalArgumentException if a step moves pixels in more than one way
+     */
+    public TargetMap to(Target target, Output output, int maskChannels) {
+        List<NamedStep> steps = map.steps();
+        steps.stream().filter(named -> named.step() instanceof AugMix).findAny().ifPresent(named -> {
+            throw new IllegalArgumentException(named.name()
+                    + " mixes images that are moved differently, expected no mask, boxes or keypoints beside it");
+        });
+        TensorSpec result = map.result(image);
+        return new TargetMap(steps.stream().filter(named -> named.step().isGeometric()).toList(), map.images(),
+                new Size((int) result.dim(0), (int) result.dim(1)), map.decoding(), target, output, maskChannels);
+    }
+
+    private static void check(TensorSpec found, boolean fits, String expected) {
         if (!fits) {
-            throw new IllegalArgumentException("found " + in + ", expected " + expected);
+            throw new IllegalArgumentException("found " + found + ", expected " + expected);
         }
     }
 }

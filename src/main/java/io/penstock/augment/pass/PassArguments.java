@@ -5,6 +5,7 @@ import io.penstock.augment.step.Passes;
 import io.penstock.augment.step.Passes.Operation;
 import io.penstock.augment.step.Passes.Pass;
 import io.penstock.augment.step.PixelOp;
+import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
 import io.penstock.device.Kernel;
 import io.penstock.device.internal.Word;
@@ -32,7 +33,7 @@ public final class PassArguments {
 
     static final StructLayout LAYOUT = MemoryLayout.structLayout(Stream.concat(
             Stream.of(Word.layouts("source", "target", "batch", "channels", "height", "width", "table", "row_bytes",
-                    "numbers", "weights", "taps_down", "taps_across", "tables", "count", "gather")),
+                    "numbers", "weights", "taps_down", "taps_across", "tables", "count", "gather", "more")),
             Stream.of(MemoryLayout.sequenceLayout(Passes.MAX_OPERATIONS, OP).withName("ops")))
             .toArray(MemoryLayout[]::new)).withName("Pass");
 
@@ -51,6 +52,7 @@ public final class PassArguments {
     static final Word TABLES = Word.of(LAYOUT, "tables");
     static final Word COUNT = Word.of(LAYOUT, "count");
     static final Word GATHER = Word.of(LAYOUT, "gather");
+    static final Word MORE = Word.of(LAYOUT, "more");
     private static final long OPS = LAYOUT.byteOffset(PathElement.groupElement("ops"));
     private static final long RECORD = OP.byteOffset(PathElement.groupElement("record"));
     private static final long SETTING = OP.byteOffset(PathElement.groupElement("setting"));
@@ -64,6 +66,7 @@ public final class PassArguments {
     /** What threads of a GPU share is computed beforehand; the twin of the pass computes it where it needs it. */
     public static final Kernel PREPARE = new Kernel("penstock_augment_prepare", LAYOUT, _ -> { });
     public static final Kernel MEASURE = new Kernel("penstock_augment_measure", LAYOUT, _ -> { });
+    public static final Kernel COLUMNS = new Kernel("penstock_augment_columns", LAYOUT, _ -> { });
     public static final Kernel PASS = new Kernel("penstock_augment", LAYOUT, PassTwin::run);
 
     private PassArguments() {
@@ -78,9 +81,9 @@ public final class PassArguments {
         ROW_BYTES.set(arguments, rowBytes);
         COUNT.set(arguments, pass.operations().size());
         GATHER.set(arguments, pass.gather());
-        if (pass.resizes()) {
-            TAPS_DOWN.set(arguments, taps(pass.in().height(), pass.after(0).height()));
-            TAPS_ACROSS.set(arguments, taps(pass.in().width(), pass.after(0).width()));
+        if (pass.begins(PixelOp.Kind.RESIZE)) {
+            TAPS_DOWN.set(arguments, taps(pass, pass.in().height(), pass.after(0).height()));
+            TAPS_ACROSS.set(arguments, taps(pass, pass.in().width(), pass.after(0).width()));
         }
         setSize(arguments, 0, pass.in());
         for (int k = 0; k < pass.operations().size(); k++) {
@@ -102,14 +105,18 @@ public final class PassArguments {
     }
 
     /** The most input pixels that an output pixel weighs. */
-    private static int taps(int from, int to) {
-        return (int) Math.ceil(Math.max((double) from / to, 1)) * 2 + 1;
+    private static int taps(Pass pass, int from, int to) {
+        boolean isCubic = pass.operations().getFirst().op().setting() >> 1 == ResizeFilter.BICUBIC.ordinal();
+        return (int) Math.ceil((isCubic ? 2 : 1) * Math.max((double) from / to, 1)) * 2 + 1;
     }
 
     /** The bytes of an image's weights. */
-    static long weightBytes(MemorySegment arguments, Size resized) {
-        return Integer.BYTES * (resized.height() * (2 + TAPS_DOWN.get(arguments))
-                + resized.width() * (2 + TAPS_ACROSS.get(arguments)));
+    static long weightBytes(MemorySegment arguments, Pass pass) {
+        if (pass.begins(PixelOp.Kind.BLUR)) {
+            return Float.BYTES * (long) pass.operations().getFirst().op().amount();
+        }
+        return pass.begins(PixelOp.Kind.RESIZE) ? Integer.BYTES * (pass.after(0).height()
+                * (2 + TAPS_DOWN.get(arguments)) + pass.after(0).width() * (2 + TAPS_ACROSS.get(arguments))) : 0;
     }
 
     private static long op(int k) {

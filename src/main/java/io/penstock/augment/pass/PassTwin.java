@@ -4,89 +4,111 @@ package io.penstock.augment.pass;
 import static io.penstock.augment.pass.PassArguments.amount;
 import static io.penstock.augment.pass.PassArguments.fill;
 import static io.penstock.augment.pass.PassArguments.height;
-import static io.penstock.augment.pass.PassArguments.record;
 import static io.penstock.augment.pass.PassArguments.setting;
 import static io.penstock.augment.pass.PassArguments.width;
 
 import io.penstock.augment.pixels.Canvas;
-import io.penstock.augment.pixels.ColorChanges;
 import io.penstock.augment.step.Affine;
+import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.step.GaussianBlur;
+import io.penstock.augment.step.GaussianNoise;
+import io.penstock.augment.step.Perspective;
 import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Policy.Operation;
+import io.penstock.augment.step.ToneCurve;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.ResizeFilter;
 import io.penstock.device.internal.RawMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
  * The kernel of a pass on the CPU: the operations that workers apply, one after the other. A parameter that is out of
- * range is moved into it, as a kernel does, which cannot refuse it.
+ * range is moved into it, as a kernel does, which cannot refuse it. For one thread.
  */
 final class PassTwin {
 
-    private static final ThreadLocal<Canvas> OF_THREAD = ThreadLocal.withInitial(Canvas::new);
-
+    private static final ThreadLocal<PassTwin> OF_THREAD = ThreadLocal.withInitial(PassTwin::new);
     private static final List<Padding.Mode> MODES = List.of(Padding.Mode.values());
+    private static final List<ResizeFilter> FILTERS = List.of(ResizeFilter.values());
+
+    private static final int CORNER_MOVES = 8;
+    private static final double MOST_NOISE = 1;
+    private static final double MOST_KEY = 0x1p53;
+    private static final double LARGE = 0x1p1022;
+
+    private final Canvas canvas = new Canvas();
+    private final double[] moves = new double[CORNER_MOVES];
+    private MemorySegment arguments = MemorySegment.NULL;
+    private long image;
+    /** Where the parameters of the image are, and those of the operation. */
+    private long row;
+    private long at;
 
     private PassTwin() {
     }
 
     static void run(MemorySegment arguments) {
-        Canvas canvas = OF_THREAD.get();
+        PassTwin twin = OF_THREAD.get();
+        twin.arguments = arguments;
+        twin.run();
+    }
+
+    private void run() {
         int count = (int) PassArguments.COUNT.get(arguments);
         int channels = (int) PassArguments.CHANNELS.get(arguments);
         long sourceBytes = (long) height(arguments, 0) * width(arguments, 0) * channels;
         long targetBytes = PassArguments.HEIGHT.get(arguments) * PassArguments.WIDTH.get(arguments) * channels;
-        for (long image = 0; image < PassArguments.BATCH.get(arguments); image++) {
+        for (image = 0; image < PassArguments.BATCH.get(arguments); image++) {
             canvas.load(PassArguments.SOURCE.get(arguments) + image * sourceBytes, height(arguments, 0),
                     width(arguments, 0), channels);
-            long row = PassArguments.TABLE.get(arguments) + image * PassArguments.ROW_BYTES.get(arguments);
+            row = PassArguments.TABLE.get(arguments) + image * PassArguments.ROW_BYTES.get(arguments);
             for (int k = 0; k < count; k++) {
-                apply(arguments, k, row, canvas);
+                at = row + PassArguments.record(arguments, k);
+                apply(k, setting(arguments, k), amount(arguments, k));
             }
             canvas.store(PassArguments.TARGET.get(arguments) + image * targetBytes);
         }
     }
 
-    private static void apply(MemorySegment arguments, int k, long row, Canvas canvas) {
-        int record = record(arguments, k);
-        int setting = setting(arguments, k);
-        switch (PassArguments.kind(arguments, k)) {
-            case CROP -> crop(arguments, k, whole(row + record, 0), whole(row + record, 1), canvas);
-            case PAD -> crop(arguments, k, 0, 0, canvas);
+    private void apply(int k, int setting, float amount) {
+        PixelOp.Kind kind = PassArguments.kind(arguments, k);
+        switch (kind) {
+            case CROP -> crop(k, whole(0), whole(1));
+            case PAD -> crop(k, 0, 0);
             case ERASE -> {
-                int rows = Math.clamp(whole(row + record, 2), 0, canvas.height());
-                int columns = Math.clamp(whole(row + record, 3), 0, canvas.width());
-                canvas.fill(Math.clamp(whole(row + record, 0), 0, canvas.height() - rows),
-                        Math.clamp(whole(row + record, 1), 0, canvas.width() - columns), rows, columns,
-                        fill(arguments, k));
+                int rows = Math.clamp(whole(2), 0, canvas.height());
+                int columns = Math.clamp(whole(3), 0, canvas.width());
+                canvas.fill(Math.clamp(whole(0), 0, canvas.height() - rows),
+                        Math.clamp(whole(1), 0, canvas.width() - columns), rows, columns, fill(arguments, k));
             }
-            case RESIZE -> {
-                if (setting != 0) {
-                    int rows = Math.clamp(whole(row + record, 2), 1, canvas.height());
-                    int columns = Math.clamp(whole(row + record, 3), 1, canvas.width());
-                    canvas.crop(Math.clamp(whole(row + record, 0), 0, canvas.height() - rows),
-                            Math.clamp(whole(row + record, 1), 0, canvas.width() - columns), rows, columns,
-                            Padding.NONE);
+            case RESIZE -> resize(k, setting);
+            case BLUR -> GaussianBlur.smooth(canvas, (int) amount, within(real(0), 1 / LARGE, LARGE));
+            case MIX -> mix(setting);
+            case NOISE -> GaussianNoise.add(canvas, within(real(0), 0, MOST_NOISE), within(real(1), 0, MOST_KEY));
+            case WARP -> warp(setting, fill(arguments, k));
+            case POLICY -> policy(octet(0), real(row + (int) amount, 0), interpolation(setting));
+            case JITTER -> jitter(setting, false);
+            case JITTER_REST -> jitter(setting, true);
+            case TONE -> {
+                if (setting == ToneCurve.Kind.GAMMA.ordinal()) {
+                    ToneCurve.gamma(canvas, within(real(0), 0, LARGE));
+                } else {
+                    ToneCurve.line(canvas, real(0), real(1));
                 }
-                canvas.resize(height(arguments, k + 1), width(arguments, k + 1));
             }
-            case WARP -> warp(row, record, setting, fill(arguments, k), canvas);
-            case POLICY -> policy(octet(row + record), real(row, record + 1, 0), interpolation(setting), canvas);
-            case JITTER -> jitter(row, record, setting, false, canvas);
-            case JITTER_REST -> jitter(row, record, setting, true, canvas);
             default -> {
-                if (octet(row + record) != 0) {
-                    change(PassArguments.kind(arguments, k), amount(arguments, k), canvas);
+                if (octet(0) != 0) {
+                    PixelOp.change(kind, amount, canvas);
                 }
             }
         }
     }
 
-    private static void crop(MemorySegment arguments, int k, int top, int left, Canvas canvas) {
+    private void crop(int k, int top, int left) {
         int border = (int) amount(arguments, k);
         int rows = height(arguments, k + 1);
         int columns = width(arguments, k + 1);
@@ -95,16 +117,45 @@ final class PassTwin {
                 MODES.get(setting(arguments, k)), fill(arguments, k));
     }
 
-    private static void warp(long row, int record, int setting, int fill, Canvas canvas) {
-        if ((setting & 2) == 0) {
-            Affine.warp(canvas, -real(row, record, 0), 0, 0, 1, 0, 0, interpolation(setting), fill);
+    private void resize(int k, int setting) {
+        if ((setting & 1) != 0) {
+            int rows = Math.clamp(whole(2), 1, canvas.height());
+            int columns = Math.clamp(whole(3), 1, canvas.width());
+            canvas.crop(Math.clamp(whole(0), 0, canvas.height() - rows),
+                    Math.clamp(whole(1), 0, canvas.width() - columns), rows, columns, Padding.NONE);
+        }
+        canvas.resize(height(arguments, k + 1), width(arguments, k + 1), FILTERS.get(setting >> 1));
+    }
+
+    private void mix(int chains) {
+        int rows = canvas.height();
+        int columns = canvas.width();
+        int channels = canvas.channels();
+        long batch = PassArguments.BATCH.get(arguments);
+        AugMix.begin(canvas, single(0));
+        for (int chain = 0; chain < chains; chain++) {
+            canvas.load(PassArguments.MORE.get(arguments) + (chain * batch + image) * rows * columns * channels, rows,
+                    columns, channels);
+            AugMix.add(canvas, single(1 + chain));
+        }
+        AugMix.end(canvas);
+    }
+
+    private void warp(int setting, int fill) {
+        Interpolation interpolation = interpolation(setting);
+        if ((setting & 4) != 0) {
+            for (int i = 0; i < CORNER_MOVES; i++) {
+                moves[i] = whole(i);
+            }
+            Perspective.warp(canvas, moves, 0, interpolation, fill);
+        } else if ((setting & 2) != 0) {
+            Affine.warp(canvas, real(0), real(1), real(2), real(3), real(4), real(5), interpolation, fill);
         } else {
-            Affine.warp(canvas, real(row, record, 0), real(row, record, 1), real(row, record, 2), real(row, record, 3),
-                    real(row, record, 4), real(row, record, 5), interpolation(setting), fill);
+            Affine.warp(canvas, -real(0), 0, 0, 1, 0, 0, interpolation, fill);
         }
     }
 
-    private static void policy(int operation, double size, Interpolation interpolation, Canvas canvas) {
+    private void policy(int operation, double size, Interpolation interpolation) {
         if (operation < Operation.ALL.size()) {
             Operation known = Operation.ALL.get(operation);
             Policy.apply(known, known == Operation.POSTERIZE ? Math.clamp(size, 0, 8) : size, canvas, interpolation);
@@ -112,58 +163,52 @@ final class PassTwin {
     }
 
     /** Applies the changes before the contrast, or the contrast and those behind it. */
-    private static void jitter(long row, int record, int setting, boolean isRest, Canvas canvas) {
+    private void jitter(int setting, boolean isRest) {
         boolean begun = !isRest;
         boolean ends = false;
         for (int i = 0; i < ColorJitter.CHANGES && !ends; i++) {
-            int change = octet(row + record + i);
+            int change = octet(i);
             if (change >= ColorJitter.CHANGES || (setting >> change & 1) == 0) {
                 continue;
             }
             boolean isContrast = change == ColorJitter.CONTRAST;
             ends = isContrast && !isRest;
             if (isContrast ? !begun : begun) {
-                double by = real(row, record + ColorJitter.CHANGES, change);
-                ColorJitter.add(change, change == ColorJitter.HUE ? turn(by) : by, canvas);
+                double by = real(at + ColorJitter.CHANGES, change);
+                ColorJitter.add(change, change == ColorJitter.HUE ? within(by, -1, 1) : by, canvas);
                 begun = true;
             }
         }
         ColorJitter.finish(canvas);
     }
 
-    /** Between -1 and 1. */
-    private static double turn(double by) {
-        return by >= -1 ? Math.min(by, 1) : -1;
-    }
-
-    private static void change(PixelOp.Kind kind, float amount, Canvas canvas) {
-        switch (kind) {
-            case FLIP_HORIZONTALLY -> canvas.flipHorizontally();
-            case FLIP_VERTICALLY -> canvas.flipVertically();
-            case SHARPNESS -> ColorChanges.sharpen(canvas, amount);
-            case GRAYSCALE -> ColorChanges.grayscale(canvas);
-            case POSTERIZE -> ColorChanges.posterize(canvas, (int) amount);
-            case SOLARIZE -> ColorChanges.solarize(canvas, amount);
-            case AUTOCONTRAST -> ColorChanges.autocontrast(canvas);
-            case EQUALIZE -> ColorChanges.equalize(canvas);
-            default -> throw new IllegalStateException(kind + " has parameters of its own");
-        }
+    /** Moves a number into a range, a NaN to its lower end. */
+    private static double within(double x, double low, double high) {
+        return x >= low ? Math.min(x, high) : low;
     }
 
     private static Interpolation interpolation(int setting) {
         return (setting & 1) != 0 ? Interpolation.BILINEAR : Interpolation.NEAREST;
     }
 
-    private static int octet(long address) {
-        return (int) RawMemory.bits(Byte.BYTES, address, 0);
+    private int octet(int i) {
+        return (int) RawMemory.bits(Byte.BYTES, at, i);
     }
 
-    private static int whole(long parameters, int i) {
-        return RawMemory.getInt(parameters + (long) i * Integer.BYTES);
+    private int whole(int i) {
+        return RawMemory.getInt(at + (long) i * Integer.BYTES);
     }
 
-    /** The i-th f64; the first one starts at the next multiple of 8. */
-    private static double real(long row, int offset, int i) {
-        return Double.longBitsToDouble(RawMemory.bits(Double.BYTES, row + (offset + 7 & ~7), i));
+    private float single(int i) {
+        return Float.intBitsToFloat(whole(i));
+    }
+
+    private double real(int i) {
+        return real(at, i);
+    }
+
+    /** The i-th f64; the first one starts at the next multiple of 8 of the row. */
+    private double real(long from, int i) {
+        return Double.longBitsToDouble(RawMemory.bits(Double.BYTES, row + (from - row + 7 & ~7), i));
     }
 }

@@ -165,8 +165,8 @@ public final class Canvas {
     }
 
     /** Takes a mask of classes, outside of which is one class. */
-    public void loadMask(MemorySegment mask, int maskHeight, int maskWidth, int maskChannels, int fill) {
-        load(mask, 0, maskHeight, maskWidth, maskChannels);
+    public void loadMask(MemorySegment mask, long offset, int maskHeight, int maskWidth, int maskChannels, int fill) {
+        load(mask, offset, maskHeight, maskWidth, maskChannels);
         maskFill = fill;
     }
 

@@ -19,8 +19,6 @@ import java.util.random.RandomGenerator;
  */
 public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int fill) implements Step {
 
-    private static final double RADIANS = Math.PI / 180;
-
     /** Which of torchvision's two transforms. */
     public enum Kind {
         ROTATE(List.of("angle")), AFFINE(List.of("angle", "translateX", "translateY", "scale", "shearX", "shearY"));
@@ -84,7 +82,7 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
 
     @Override
     public void addTo(Passes passes, int[] record) {
-        int setting = (interpolation == Interpolation.BILINEAR ? 1 : 0) + (kind == Kind.AFFINE ? 2 : 0);
+        int setting = PixelOp.setting(interpolation) + (kind == Kind.AFFINE ? 2 : 0);
         passes.add(new PixelOp(PixelOp.Kind.WARP, setting, fill, 0), record[0]);
     }
 
@@ -118,42 +116,17 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
      */
     static void inverse(double[] m, int height, int width, double angle, double right, double down, double scale,
             double shearX, double shearY) {
-        double tanX = sine(shearX) / cosine(shearX);
-        double a = cosine(angle - shearY) / cosine(shearY);
-        double b = -(a * tanX + sine(angle));
-        double c = sine(angle - shearY) / cosine(shearY);
-        double d = cosine(angle) - c * tanX;
+        double tanX = Series.sine(shearX) / Series.cosine(shearX);
+        double a = Series.cosine(angle - shearY) / Series.cosine(shearY);
+        double b = -(a * tanX + Series.sine(angle));
+        double c = Series.sine(angle - shearY) / Series.cosine(shearY);
+        double d = Series.cosine(angle) - c * tanX;
         m[0] = d / scale;
         m[1] = -b / scale;
         m[2] = -(m[0] * right + m[1] * down) + (width - 1) / 2.0;
         m[3] = -c / scale;
         m[4] = a / scale;
         m[5] = -(m[3] * right + m[4] * down) + (height - 1) / 2.0;
-    }
-
-    private static double cosine(double degrees) {
-        return sine(degrees + 90);
-    }
-
-    /** Exact for multiples of 90. By the series of sine and cosine, so that a kernel computes the same bits. */
-    public static double sine(double degrees) {
-        double quarters = Math.rint(degrees / 90);
-        double x = (degrees - 90 * quarters) * RADIANS;
-        return switch ((int) ((long) quarters & 3)) {
-            case 0 -> x * series(x * x, 19);
-            case 1 -> series(x * x, 20);
-            case 2 -> -(x * series(x * x, 19));
-            default -> -series(x * x, 20);
-        };
-    }
-
-    /** Returns {@code 1 - z / (2 · 3) (1 - z / (4 · 5) (1 - …))} for an odd last k, from {@code 1 · 2} for an even. */
-    private static double series(double z, int last) {
-        double sum = 1;
-        for (int k = last; k > 1; k -= 2) {
-            sum = 1 - z * (1.0 / (k * (k - 1))) * sum;
-        }
-        return sum;
     }
 
     @Override

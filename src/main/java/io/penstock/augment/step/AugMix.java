@@ -4,9 +4,13 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Size;
-import java.util.ArrayList;
+import io.penstock.memory.DType;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Mixes the image with several copies of it, each changed by a chain of operations: torchvision's AugMix.
@@ -38,17 +42,35 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         return Policy.Kind.AUG_MIX.operation;
     }
 
+    /** The shares of the image and the chains, then the operations of all chains, then their magnitudes. */
     @Override
     public List<String> parameters() {
-        List<String> names = new ArrayList<>(List.of("original"));
-        for (int chain = 1; chain <= chains; chain++) {
-            names.add("weight" + chain);
-            for (int i = 1; i <= MOST_DEPTH; i++) {
-                names.add("operation" + chain + i);
-                names.add("magnitude" + chain + i);
-            }
+        return Stream.of(Stream.of("original"), names("weight", 1), names("operation", MOST_DEPTH),
+                names("magnitude", MOST_DEPTH)).flatMap(Function.identity()).toList();
+    }
+
+    private Stream<String> names(String of, int depth) {
+        return IntStream.rangeClosed(1, chains).boxed().flatMap(chain -> IntStream.rangeClosed(1, depth)
+                .mapToObj(i -> of + chain + (depth == 1 ? "" : i)));
+    }
+
+    @Override
+    public List<DType> types() {
+        int operations = chains * MOST_DEPTH;
+        return Stream.of(Collections.nCopies(1 + chains, DType.F32), Collections.nCopies(operations, DType.U8),
+                Collections.nCopies(operations, DType.F64)).flatMap(List::stream).toList();
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        int operations = 1 + chains;
+        for (int i = 0; i < chains * MOST_DEPTH; i++) {
+            passes.chain(1 + i / MOST_DEPTH);
+            Policy.addTo(passes, interpolation, record[operations + i],
+                    record[operations + chains * MOST_DEPTH + i]);
         }
-        return List.copyOf(names);
+        passes.chain(0);
+        passes.add(new PixelOp(PixelOp.Kind.MIX, chains, 0, 0), record[0]);
     }
 
     @Override
@@ -61,45 +83,59 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         double original = Distributions.beta(random, alpha);
         Distributions.dirichlet(random, alpha, values, at + 1, chains);
-        for (int chain = chains - 1; chain >= 0; chain--) {             // the weights were drawn side by side
-            values[at + 1 + chain * chainValues()] = values[at + 1 + chain] * (1 - original);
-        }
         values[at] = original;
         for (int chain = 0; chain < chains; chain++) {
+            values[at + 1 + chain] *= 1 - original;
             int length = depth > 0 ? depth : 1 + random.nextInt(MOST_DEPTH);
-            int to = at + 2 + chain * chainValues();
-            for (int i = 0; i < MOST_DEPTH; i++, to += 2) {
+            for (int i = 0; i < MOST_DEPTH; i++) {
+                Policy.Operation operation = Policy.Operation.IDENTITY;
+                double magnitude = 0;
                 if (i < length) {
-                    Policy.Operation operation = Policy.Operation.of(1 + random.nextInt(OPERATIONS));
-                    int bin = random.nextInt(severity);
-                    Policy.set(operation, Policy.Kind.AUG_MIX.magnitude(operation, bin, height, width),
-                            random.nextBoolean(), values, to);
-                } else {
-                    Policy.set(Policy.Operation.IDENTITY, 0, false, values, to);
+                    operation = Policy.Operation.of(1 + random.nextInt(OPERATIONS));
+                    magnitude = Policy.Kind.AUG_MIX.magnitude(operation, random.nextInt(severity), height, width);
+                    magnitude = random.nextBoolean() && operation.isSigned() ? -magnitude : magnitude;
                 }
+                int to = at + 1 + chains + chain * MOST_DEPTH + i;
+                values[to] = operation.ordinal();
+                values[to + chains * MOST_DEPTH] = magnitude;
             }
         }
-    }
-
-    /** Returns the parameters of a chain: its weight and its operations. */
-    private static int chainValues() {
-        return 1 + 2 * MOST_DEPTH;
     }
 
     /** The sum is in f32, the image first; at the end it is truncated. */
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
-        int bytes = canvas.byteCount();
-        float[] sum = canvas.floats(4, bytes);
         canvas.keep();
-        begin(canvas.pixels(), (float) values[at], sum, bytes);
+        begin(canvas, (float) values[at]);
         for (int chain = 0; chain < chains; chain++) {
-            int from = at + 1 + chain * chainValues();
             canvas.recall();
-            Policy.apply(MOST_DEPTH, values, from + 1, canvas, interpolation);
-            add(canvas.pixels(), (float) values[from], sum, bytes);
+            for (int i = 0; i < MOST_DEPTH; i++) {
+                int from = at + 1 + chains + chain * MOST_DEPTH + i;
+                Policy.apply(Policy.Operation.of(values[from]), values[from + chains * MOST_DEPTH], canvas,
+                        interpolation);
+            }
+            add(canvas, (float) values[at + 1 + chain]);
         }
-        truncate(sum, canvas.pixels(), bytes);
+        end(canvas);
+    }
+
+    /** Begins the sum of images with one. */
+    public static void begin(Canvas canvas, float weight) {
+        begin(canvas.pixels(), weight, sum(canvas), canvas.byteCount());
+    }
+
+    /** Adds an image to the sum. */
+    public static void add(Canvas canvas, float weight) {
+        add(canvas.pixels(), weight, sum(canvas), canvas.byteCount());
+    }
+
+    /** Makes the sum the image. */
+    public static void end(Canvas canvas) {
+        truncate(sum(canvas), canvas.pixels(), canvas.byteCount());
+    }
+
+    private static float[] sum(Canvas canvas) {
+        return canvas.floats(4, canvas.byteCount());
     }
 
     private static void begin(byte[] pixels, float weight, float[] sum, int count) {
@@ -116,7 +152,7 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
 
     private static void truncate(float[] sum, byte[] pixels, int count) {
         for (int i = 0; i < count; i++) {
-            pixels[i] = (byte) (int) Math.min(sum[i], 255f);
+            pixels[i] = (byte) (int) Math.min(Math.max(sum[i], 0f), 255f);
         }
     }
 

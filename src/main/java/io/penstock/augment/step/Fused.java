@@ -162,6 +162,11 @@ public record Fused(List<NamedStep> steps, int fill) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        throw new IllegalArgumentException("fused steps have no kernel: run them in the workers, by Augment.mapped");
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
         Placement placement = OF_THREAD.get();
         placement.begin(canvas.height(), canvas.width());

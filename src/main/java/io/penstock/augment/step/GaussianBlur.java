@@ -53,14 +53,24 @@ public record GaussianBlur(int size, Range sigma) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.BLUR, 0, 0, size), record[0]);
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        smooth(canvas, size, values[at]);
+    }
+
+    /** Smooths an image. */
+    public static void smooth(Canvas canvas, int size, double sigma) {
         int height = canvas.height();
         int channels = canvas.channels();
         int rowBytes = canvas.width() * channels;
         int reach = size / 2;
         int side = reach * channels;
         float[] weights = canvas.floats(0, size);
-        weigh(values[at], weights);
+        weigh(size, sigma, weights);
         float[] column = canvas.floats(1, rowBytes);
         float[] sums = canvas.floats(2, rowBytes + 2 * side);
         float[] smooth = canvas.floats(3, rowBytes);
@@ -93,19 +103,19 @@ public record GaussianBlur(int size, Range sigma) implements Step {
     }
 
     /** Computes the weights in binary64, and rounds them to f32. */
-    private void weigh(double deviation, float[] weights) {
+    private static void weigh(int size, double deviation, float[] weights) {
         double sum = 0;
         for (int k = 0; k < size; k++) {
-            sum += weight(k, deviation);
+            sum += weight(k, size, deviation);
         }
         for (int k = 0; k < size; k++) {
-            weights[k] = (float) (weight(k, deviation) / sum);
+            weights[k] = (float) (weight(k, size, deviation) / sum);
         }
     }
 
-    private double weight(int k, double deviation) {
+    private static double weight(int k, int size, double deviation) {
         double distance = (k - size / 2) / deviation;
-        return StrictMath.exp(-0.5 * distance * distance);
+        return Series.exp(-0.5 * distance * distance);
     }
 
     private static int mirrored(int i, int n) {

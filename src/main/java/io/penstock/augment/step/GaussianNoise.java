@@ -56,9 +56,24 @@ public record GaussianNoise(Range sigma) implements Step {
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(PixelOp.of(PixelOp.Kind.NOISE), record[0]);
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
-        float deviation = (float) (values[at] * 255);
-        long key = (long) values[at + 1];
+        add(canvas, values[at], values[at + 1]);
+    }
+
+    /** Returns a copy of the table of normal numbers. */
+    public static float[] normals() {
+        return NORMAL.clone();
+    }
+
+    /** Adds noise to an image. */
+    public static void add(Canvas canvas, double sigma, double sequence) {
+        float deviation = (float) (sigma * 255);
+        long key = (long) sequence;
         byte[] pixels = canvas.pixels();
         int bytes = canvas.byteCount();
         for (int i = 0; i < bytes; i += DRAWS_PER_WORD) {

@@ -54,7 +54,7 @@ public record Pad(Padding padding) implements Step {
     @Override
     public void addTo(Passes passes, int[] record) {
         passes.add(new PixelOp(PixelOp.Kind.PAD, padding.mode().ordinal(), padding.fill(), padding.pixels()), 0,
-                check(passes.size(), passes.channels()));
+                check(passes.size(), 1));
     }
 
     @Override

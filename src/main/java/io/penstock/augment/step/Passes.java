@@ -37,8 +37,14 @@ public final class Passes {
      * @param operations in order; none for a copy
      * @param in the size of the images before
      * @param out the size behind
+     * @param chain which copy of the image it changes, from 1; 0 for the image itself
      */
-    public record Pass(List<Operation> operations, Size in, Size out) {
+    public record Pass(List<Operation> operations, Size in, Size out, int chain) {
+
+        /** Tells whether an operation is the first. */
+        public boolean begins(Kind kind) {
+            return !operations.isEmpty() && operations.getFirst().op.kind() == kind;
+        }
 
         /** The index of the operation that gathers pixels, or -1. */
         public int gather() {
@@ -62,14 +68,9 @@ public final class Passes {
             return prepares;
         }
 
-        /** Tells whether the first operation is a resize. */
-        public boolean resizes() {
-            return !operations.isEmpty() && operations.getFirst().op.kind() == Kind.RESIZE;
-        }
-
         /** The threads of an image that the kernel that prepares can use: operations, rows and columns. */
         public int preparedItems() {
-            return operations.size() + (resizes() ? after(0).height() + after(0).width() : 0);
+            return operations.size() + (begins(Kind.RESIZE) ? after(0).height() + after(0).width() : 0);
         }
 
         /** The pieces of an image that the kernel of a pass gives a block each: rows of about 2048 pixels. */
@@ -83,26 +84,24 @@ public final class Passes {
         }
     }
 
-    private final int channels;
     private final List<Pass> passes = new ArrayList<>();
     private final List<Operation> open = new ArrayList<>();
+    private int chain;
     private Size begin;
     private Size size;
 
-    private Passes(Size image, int channels) {
+    private Passes(Size image) {
         this.begin = image;
         this.size = image;
-        this.channels = channels;
     }
 
     /**
      * Returns the passes of a pipeline.
      *
      * @param offsets where each parameter of each step is in a row of the table
-     * @throws IllegalArgumentException if a step has no kernel
      */
-    public static List<Pass> of(List<NamedStep> steps, int[][] offsets, Size image, int channels) {
-        var passes = new Passes(image, channels);
+    public static List<Pass> of(List<NamedStep> steps, int[][] offsets, Size image) {
+        var passes = new Passes(image);
         for (int i = 0; i < steps.size(); i++) {
             steps.get(i).step().addTo(passes, offsets[i]);
         }
@@ -111,12 +110,20 @@ public final class Passes {
     }
 
     /** The size of the images behind the last operation. */
-    public Size size() {
+    Size size() {
         return size;
     }
 
-    public int channels() {
-        return channels;
+    /**
+     * Operations from here on change a copy of the image, which starts as the image is now; 0 for the image again.
+     *
+     * @param number of the copy, from 1
+     */
+    void chain(int number) {
+        if (number != chain) {
+            close();
+            chain = number;
+        }
     }
 
     /** Adds an operation that keeps the size. */
@@ -134,13 +141,13 @@ public final class Passes {
     }
 
     private boolean fits(Kind kind) {
-        return open.isEmpty() || open.size() < MAX_OPERATIONS && !kind.measures() && kind != Kind.RESIZE
+        return open.isEmpty() || open.size() < MAX_OPERATIONS && !kind.beginsPass()
                 && (!kind.gathers() || open.stream().allMatch(before -> before.op.kind().moves()));
     }
 
     private void close() {
         if (!open.isEmpty()) {
-            passes.add(new Pass(List.copyOf(open), begin, size));
+            passes.add(new Pass(List.copyOf(open), begin, size, chain));
             open.clear();
             begin = size;
         }

@@ -4,6 +4,8 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Size;
+import io.penstock.memory.DType;
+import java.util.Collections;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -73,8 +75,24 @@ public record Perspective(double distortion, double probability, Interpolation i
         }
     }
 
+    /** Corners move by whole pixels. */
+    @Override
+    public List<DType> types() {
+        return Collections.nCopies(PARAMETERS.size(), DType.I32);
+    }
+
+    @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.WARP, PixelOp.setting(interpolation) + 4, fill, 0), record[0]);
+    }
+
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        warp(canvas, values, at, interpolation, fill);
+    }
+
+    /** Moves the corners of an image. */
+    public static void warp(Canvas canvas, double[] values, int at, Interpolation interpolation, int fill) {
         double[] m = canvas.inverse();
         if (inverse(m, values, at, canvas.height(), canvas.width())) {
             canvas.warp().perspective(canvas, m, interpolation, fill);

@@ -182,9 +182,13 @@ public record Policy(Kind kind, int operations, int magnitude, Interpolation int
     /** Adds what kernels do for some operations. */
     static void addTo(Passes passes, int operations, Interpolation interpolation, int[] record) {
         for (int i = 0; i < operations; i++) {
-            passes.add(new PixelOp(PixelOp.Kind.POLICY, interpolation == Interpolation.BILINEAR ? 1 : 0, 0, 0),
-                    record[2 * i]);
+            addTo(passes, interpolation, record[2 * i], record[2 * i + 1]);
         }
+    }
+
+    /** Adds what kernels do for an operation, whose number and magnitude are at these places in a row. */
+    static void addTo(Passes passes, Interpolation interpolation, int operation, int magnitude) {
+        passes.add(new PixelOp(PixelOp.Kind.POLICY, PixelOp.setting(interpolation), 0, magnitude), operation);
     }
 
     @Override

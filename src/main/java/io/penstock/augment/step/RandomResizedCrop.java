@@ -4,6 +4,7 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.List;
@@ -79,7 +80,7 @@ public record RandomResizedCrop(Size size, Range scale, Range ratio) implements 
 
     @Override
     public void addTo(Passes passes, int[] record) {
-        passes.add(new PixelOp(PixelOp.Kind.RESIZE, 1, 0, 0), record[0], size);
+        passes.add(PixelOp.resize(ResizeFilter.BILINEAR, 1), record[0], size);
     }
 
     @Override

@@ -51,11 +51,7 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
 
     @Override
     public void addTo(Passes passes, int[] record) {
-        if (filter != ResizeFilter.BILINEAR) {
-            throw new IllegalArgumentException(
-                    this + " has no kernel: run it in the workers, by Augment.mapped, or resize bilinearly");
-        }
-        passes.add(PixelOp.of(PixelOp.Kind.RESIZE), 0, check(passes.size(), passes.channels()));
+        passes.add(PixelOp.resize(filter, 0), 0, check(passes.size(), 1));
     }
 
     @Override

@@ -6,48 +6,19 @@ import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A change without parameters of its own, made with a probability.
+ * A change without parameters of its own, made with a probability. A flip takes all images, the others gray or RGB.
  *
  * @param operation the name
  * @param settings what the change depends on, for the text; may be empty
- * @param channels which images it takes
- * @param motion how it moves pixels
  * @param probability of the change
- * @param change the change, which keeps the size
- * @param op what kernels do for it; null if there is no kernel
+ * @param op the change, which keeps the size
  */
-public record Sometimes(String operation, String settings, Channels channels, Motion motion, double probability,
-        Change change, @Nullable PixelOp op) implements Step {
+public record Sometimes(String operation, String settings, double probability, PixelOp op) implements Step {
 
     private static final List<String> PARAMETERS = List.of("applied");
     private static final List<DType> TYPES = List.of(DType.U8);
-
-    /** Which images an operation takes. */
-    public enum Channels {
-        /** All. */
-        ANY,
-        /** Those of one or three channels. */
-        GRAY_OR_RGB
-    }
-
-    /** How pixels move. */
-    public enum Motion {
-        /** They stay. */
-        NONE,
-        /** Left and right are mirrored. */
-        HORIZONTAL,
-        /** Top and bottom are mirrored. */
-        VERTICAL
-    }
-
-    /** A change of an image in place. */
-    @FunctionalInterface
-    public interface Change {
-        void apply(Canvas canvas);
-    }
 
     public Sometimes {
         Step.checkProbability(probability);
@@ -64,9 +35,9 @@ public record Sometimes(String operation, String settings, Channels channels, Mo
     }
 
     @Override
-    public Size check(Size image, int count) {
-        if (channels == Channels.GRAY_OR_RGB) {
-            Step.checkGrayOrRgb(operation, count);
+    public Size check(Size image, int channels) {
+        if (!isGeometric()) {
+            Step.checkGrayOrRgb(operation, channels);
         }
         return image;
     }
@@ -78,14 +49,14 @@ public record Sometimes(String operation, String settings, Channels channels, Mo
 
     @Override
     public boolean isGeometric() {
-        return motion != Motion.NONE;
+        return op.kind().moves();
     }
 
     @Override
     public void place(double[] values, int at, Placement placement) {
-        if (values[at] != 0 && motion == Motion.HORIZONTAL) {
+        if (values[at] != 0 && op.kind() == PixelOp.Kind.FLIP_HORIZONTALLY) {
             placement.flipHorizontally();
-        } else if (values[at] != 0 && motion == Motion.VERTICAL) {
+        } else if (values[at] != 0 && op.kind() == PixelOp.Kind.FLIP_VERTICALLY) {
             placement.flipVertically();
         }
     }
@@ -97,17 +68,13 @@ public record Sometimes(String operation, String settings, Channels channels, Mo
 
     @Override
     public void addTo(Passes passes, int[] record) {
-        if (op == null) {
-            Step.super.addTo(passes, record);
-        } else {
-            passes.add(op, record[0]);
-        }
+        passes.add(op, record[0]);
     }
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (values[at] != 0) {
-            change.apply(canvas);
+            PixelOp.change(op.kind(), op.amount(), canvas);
         }
     }
 

@@ -75,10 +75,7 @@ public sealed interface Step permits Affine, AugMix, AutoAugment, ColorJitter, C
      * @param record where each parameter is in a row of the table
      * @throws IllegalArgumentException if there is no kernel for this step
      */
-    default void addTo(Passes passes, int[] record) {
-        throw new IllegalArgumentException(
-                operation() + " has no kernel: run it in the workers, by Augment.mapped");
-    }
+    void addTo(Passes passes, int[] record);
 
     /** Transforms an image by the parameters from index {@code at} on. */
     void apply(double[] values, int at, Canvas canvas);

@@ -67,22 +67,38 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     }
 
     @Override
+    public void addTo(Passes passes, int[] record) {
+        passes.add(new PixelOp(PixelOp.Kind.TONE, kind.ordinal(), 0, 0), record[0]);
+    }
+
+    @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        if (kind == Kind.GAMMA) {
+            gamma(canvas, values[at]);
+        } else {
+            line(canvas, values[at], values[at + 1]);
+        }
+    }
+
+    /** Replaces values by their power. */
+    public static void gamma(Canvas canvas, double power) {
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
-            if (kind == Kind.GAMMA) {
-                table[i] = (byte) (int) ((float) power(i * ColorChanges.ONE_255TH, values[at]) * ColorChanges.TO_U8);
-            } else {
-                table[i] = (byte) (int) Math.rint(
-                        Math.clamp((float) values[at] * i + (float) (values[at + 1] * 255), 0f, 255f));
-            }
+            double base = i * ColorChanges.ONE_255TH;
+            double result = power == 0 ? 1 : base == 0 ? 0 : Series.exp(power * Series.log(base));
+            table[i] = (byte) (int) ((float) result * ColorChanges.TO_U8);
         }
         canvas.map(table);
     }
 
-    /** By logarithm, since {@link StrictMath#pow} allocates memory. */
-    private static double power(double base, double exponent) {
-        return exponent == 0 ? 1 : base == 0 ? 0 : StrictMath.exp(exponent * StrictMath.log(base));
+    /** Replaces values by those of a line. */
+    public static void line(Canvas canvas, double contrast, double brightness) {
+        byte[] table = canvas.table();
+        for (int i = 0; i < table.length; i++) {
+            table[i] = (byte) (int) Math.rint(
+                    Math.clamp((float) contrast * i + (float) (brightness * 255), 0f, 255f));
+        }
+        canvas.map(table);
     }
 
     @Override
