@@ -7,8 +7,10 @@ import io.penstock.augment.step.Fused;
 import io.penstock.augment.step.Pad;
 import io.penstock.augment.step.Perspective;
 import io.penstock.augment.step.PixelOp;
+import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.RandomResizedCrop;
 import io.penstock.augment.step.Resize;
+import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.Interpolation;
@@ -22,6 +24,11 @@ abstract sealed class GeometricSteps permits PixelSteps {
 
     /** Returns a pipeline with one step more. */
     abstract Augment with(Step step);
+
+    /** Adds a change that is made with a probability. */
+    final Augment sometimes(String operation, String settings, double probability, Kind kind, double amount) {
+        return with(new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount)));
+    }
 
     /**
      * Fuses the steps that follow, as long as they move pixels: crops, resizes, flips, pads, rotations, affine and
@@ -168,7 +175,7 @@ abstract sealed class GeometricSteps permits PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment horizontalFlip(double probability) {
-        return sometimes("horizontalFlip", "", probability, PixelOp.Kind.FLIP_HORIZONTALLY, 0);
+        return sometimes("horizontalFlip", "", probability, Kind.FLIP_HORIZONTALLY, 0);
     }
 
     /**
@@ -179,7 +186,7 @@ abstract sealed class GeometricSteps permits PixelSteps {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment verticalFlip(double probability) {
-        return sometimes("verticalFlip", "", probability, PixelOp.Kind.FLIP_VERTICALLY, 0);
+        return sometimes("verticalFlip", "", probability, Kind.FLIP_VERTICALLY, 0);
     }
 
     /**

@@ -7,10 +7,8 @@ import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.step.Erasing;
 import io.penstock.augment.step.GaussianBlur;
 import io.penstock.augment.step.GaussianNoise;
-import io.penstock.augment.step.PixelOp;
 import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
-import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.ToneCurve;
 import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
@@ -290,9 +288,5 @@ abstract sealed class PixelSteps extends GeometricSteps permits Augment {
      */
     public Augment augMix(int severity, int chains, int depth, double alpha, Interpolation interpolation) {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
-    }
-
-    Augment sometimes(String operation, String settings, double probability, Kind kind, double amount) {
-        return with(new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }

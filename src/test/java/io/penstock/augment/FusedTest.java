@@ -224,7 +224,7 @@ class FusedTest {
     @Test
     void thePixelsOfAFileAreThoseOfDecodingItWhole() throws IOException {
         Augment large = Augment.images().fused().randomResizedCrop(60, 50, Range.of(0.1, 0.4), Range.of(0.5, 2))
-                .horizontalFlip(0.5).rotate(30, Interpolation.BILINEAR, 3).perspective(0.3, 0.5);
+                .horizontalFlip(0.5).rotate(30, Interpolation.BILINEAR, 0).perspective(0.3, 0.5);
         for (String name : List.of("noise_420.jpg", "noise_422_progressive.jpg", "restarts_420.jpg")) {
             byte[] file = Files.readAllBytes(Oracle.folder().resolve(name));
             try (Arena arena = Arena.ofConfined(); var reader = new ImageReader()) {
@@ -342,7 +342,7 @@ class FusedTest {
         Augment flipped = fused.horizontalFlip(0.5);
         AugmentMap map = flipped.over(new TensorSpec("image", DType.U8, 8, 8, 3));
         refused("fused steps have no kernel: run them in the workers, by Augment.mapped",
-                () -> Passes.of(map.steps(), flipped.table().offsets(), map.size(), 3));
+                () -> Passes.of(map.steps(), flipped.table().offsets(), map.size()));
     }
 
     private static void refused(String message, Runnable action) {
