@@ -9,7 +9,6 @@ import io.penstock.augment.step.GaussianNoise;
 import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Sometimes;
-import io.penstock.augment.step.Step;
 import io.penstock.augment.step.ToneCurve;
 import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
@@ -19,10 +18,7 @@ import io.penstock.augment.value.Range;
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and
  * the policies that choose among such changes.
  */
-abstract sealed class PixelSteps permits Augment {
-
-    /** Returns a pipeline with one step more. */
-    abstract Augment with(Step step);
+abstract sealed class PixelSteps extends GeometricSteps permits Augment {
 
     /**
      * Changes brightness, contrast and saturation by factors drawn from {@code max(1 - x, 0)} to {@code 1 + x}, and the

@@ -33,6 +33,7 @@ class StepMutantsTest {
     private static final String TARGETS = "TargetsTest.masksBoxesAndKeypointsEqualThoseOfTorchvision";
     private static final String DRAWS = "AugmentDrawsTest.drawsAreThoseOfTheSpecification";
     private static final String NOISE = "AugmentDrawsTest.noiseIsThatOfTheSpecification";
+    private static final String FUSED = "FusedTest.pixelsEqualThoseOfTheSpecification";
     private static final String BATCHES = "BatchMixTest.imagesAndSoftLabelsEqualThoseOfTorchvision";
     private static final String LOADED = "BatchMixTest.aBatchIsMixedByTheParametersOfItsFirstPositionInEveryDtype";
 
@@ -61,8 +62,16 @@ class StepMutantsTest {
             new Mutant("warped and smoothed values are truncated", "Warp",
                     "return (byte) Float.floatToRawIntBits(value + TO_INTEGER);", "return (byte) (int) value;", PIXELS),
             new Mutant("the border counts as black", "Warp", "value + (1 - covered) * fill", "value", FILLED),
-            new Mutant("a perspective is half a pixel off", "Warp", "/ divisor - 0.5f;\n                float row",
-                    "/ divisor;\n                float row", PIXELS),
+            new Mutant("a perspective is half a pixel off", "Warp", "/ divisors[i] - 0.5f", "/ divisors[i]", PIXELS),
+            new Mutant("values of a block are truncated", "Warp", "(int) (sum + TO_INTEGER - TO_INTEGER)", "(int) sum",
+                    PIXELS),
+            new Mutant("a run inside begins one pixel too early", "Warp", "rows[i] >= 0 && rows", "rows[i] >= -1 && rows",
+                    PIXELS),
+            new Mutant("what is reduced is read bilinearly only", "Triangle", "Math.max(Math.abs(scale), 1)", "1", FUSED),
+            new Mutant("fused steps reduce to the result's resolution", "Resampling", "size * MOST_STEP / step",
+                    "size / step", FUSED),
+            new Mutant("a part of a file is counted from its own corner", "Resampling",
+                    "warp.read(canvas, top, left, inHeight", "warp.read(canvas, 0, 0, inHeight", FUSED),
             new Mutant("a rotation has the other sign", "Affine", "warp(canvas, -values[at]", "warp(canvas, values[at]",
                     PIXELS),
             new Mutant("a rotated box has the other sign", "Affine", "placement.width(), -values[at]",
@@ -72,14 +81,8 @@ class StepMutantsTest {
             new Mutant("a box is not cut at the right edge", "TargetWorker",
                     "Math.clamp(right, 0.0, placement.width())", "right", TARGETS),
             new Mutant("points are half a pixel off", "Placement", "m[2] + 0.5", "m[2]", TARGETS),
-            new Mutant("a mask is smoothed", "Warp", "interpolation == Interpolation.NEAREST || canvas.isMask();\n"
-                    + "        int outside = canvas.isMask() ? canvas.maskFill() : fill;\n"
-                    + "        byte[] source = canvas.pixels();\n"
-                    + "        byte[] target = canvas.spare(canvas.byteCount());\n        int to",
-                    "interpolation == Interpolation.NEAREST;\n"
-                            + "        int outside = canvas.isMask() ? canvas.maskFill() : fill;\n"
-                            + "        byte[] source = canvas.pixels();\n"
-                            + "        byte[] target = canvas.spare(canvas.byteCount());\n        int to", TARGETS),
+            new Mutant("a mask is smoothed", "Warp", "interpolation == Interpolation.NEAREST || canvas.isMask();",
+                    "interpolation == Interpolation.NEAREST;", TARGETS),
             new Mutant("a crop must be smaller than the image", "RandomResizedCrop", "w > 0 && w <= width",
                     "w > 0 && w < width", DRAWS),
             new Mutant("a blur repeats the outermost pixel", "GaussianBlur", "return i < 0 ? -i :",

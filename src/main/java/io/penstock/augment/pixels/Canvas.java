@@ -56,6 +56,8 @@ public final class Canvas {
     private float[][] rows = {};
     private final float[][] floats = new float[FLOAT_ARRAYS][0];
     private final Planes planes = new Planes();
+    private final Warp warp = new Warp();
+    private final Resampling resampling = new Resampling();
     private final double[] inverse = new double[9];
     private byte[] kept = {};
     /** What is outside a mask; below 0 for an image. */
@@ -100,6 +102,16 @@ public final class Canvas {
     /** The color planes of an RGB image, for changes of many of its values in one pass. */
     public Planes planes() {
         return planes;
+    }
+
+    /** Reads the image at other places. */
+    public Warp warp() {
+        return warp;
+    }
+
+    /** Resamples the image by a map. */
+    public Resampling resampling() {
+        return resampling;
     }
 
     /**
@@ -290,10 +302,11 @@ public final class Canvas {
         RawMemory.set(pixels, 0, byteCount(), target);
     }
 
-    /** Returns an array for a result of that many bytes; {@link #replace} makes it the image. */
+    /** Returns an array for a result of that many bytes, or some more; {@link #replace} makes it the image. */
     public byte[] spare(int bytes) {
-        if (spare.length < bytes) {
-            spare = new byte[bytes];
+        int length = Math.addExact(bytes, Warp.SLACK_BYTES);
+        if (spare.length < length) {
+            spare = new byte[length];
             spareMemory = MemorySegment.ofArray(spare);
         }
         return spare;
@@ -371,37 +384,7 @@ public final class Canvas {
             framed();
             return;
         }
-        settle();
-        int rowBytes = cropWidth * channels;
-        byte[] target = spare(cropHeight * rowBytes);
-        int first = Math.clamp(border - left, 0, cropWidth);            // the columns that show the image
-        int last = Math.clamp(border - left + width, first, cropWidth);
-        for (int y = 0; y < cropHeight; y++) {
-            int to = y * rowBytes;
-            int row = mode.inside(top + y - border, height);
-            if (row < 0) {
-                Arrays.fill(target, to, to + rowBytes, (byte) fill);
-                continue;
-            }
-            int from = row * width * channels;
-            if (first < last) {
-                System.arraycopy(pixels, from + (left + first - border) * channels, target, to + first * channels,
-                        (last - first) * channels);
-            }
-            pad(target, to, from, left - border, 0, first, mode, fill);
-            pad(target, to, from, left - border, last, cropWidth, mode, fill);
-        }
-        replace(cropHeight, cropWidth);
-    }
-
-    /** Writes columns of a row that are outside the image. */
-    private void pad(byte[] target, int to, int from, int left, int begin, int end, Padding.Mode mode, int fill) {
-        for (int x = begin; x < end; x++) {
-            int column = mode.inside(left + x, width);
-            for (int c = 0; c < channels; c++) {
-                target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
-            }
-        }
+        PaddedCrop.run(this, top, left, cropHeight, cropWidth, border, mode, fill);
     }
 
     public void flipHorizontally() {

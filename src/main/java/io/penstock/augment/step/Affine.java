@@ -93,8 +93,7 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
 
     /** Maps the pixel at (x, y) from the middle to the input's column and row of pixel centers. */
     public static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
-        Warp.affine(canvas, (float) m[0], (float) m[1], (float) m[2], (float) m[3], (float) m[4], (float) m[5],
-                interpolation, fill);
+        canvas.warp().affine(canvas, m, interpolation, fill);
     }
 
     /**

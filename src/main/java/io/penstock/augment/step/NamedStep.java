@@ -26,10 +26,15 @@ public record NamedStep(String name, long number, Step step, Form form) {
 
     /** Draws the step's parameters by its own key. A step that is not random needs no generator. */
     public void draw(RandomGenerator random, int height, int width, double[] values) {
+        draw(random, height, width, values, 0);
+    }
+
+    /** The same, into the array from an index on. */
+    void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         if (!form.is(Form.Trait.FIXED)) {
             keyed(random).select(number);
         }
-        step.draw(random, height, width, values, 0);
+        step.draw(random, height, width, values, at);
     }
 
     private static KeyedRandom keyed(RandomGenerator random) {

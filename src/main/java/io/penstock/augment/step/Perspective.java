@@ -2,7 +2,6 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
-import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.memory.DType;
@@ -75,11 +74,7 @@ public record Perspective(double distortion, double probability, Interpolation i
     public static void warp(Canvas canvas, double[] values, int at, Interpolation interpolation, int fill) {
         double[] m = canvas.inverse();
         if (inverse(m, values, at, canvas.height(), canvas.width())) {
-            float[] floats = canvas.floats(0, m.length);
-            for (int i = 0; i < m.length; i++) {
-                floats[i] = (float) (m[i] / m[m.length - 1]);
-            }
-            Warp.perspective(canvas, floats, interpolation, fill);
+            canvas.warp().perspective(canvas, m, interpolation, fill);
         }
     }
 

@@ -3,9 +3,9 @@ package io.penstock.augment.step;
 
 import io.penstock.image.ImageDecoding;
 import io.penstock.sampling.KeyedRandom;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +33,9 @@ public record Pipeline(String name, List<NamedStep> steps, Ending ending, @Nulla
             throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
         }
         String operation = step.form().operation();
-        long before = steps.stream().filter(named -> named.form().operation().equals(operation)).count();
-        List<NamedStep> more = new ArrayList<>(steps);
-        more.add(NamedStep.of(name + "." + operation + (before == 0 ? "" : "." + (before + 1)), step));
-        return new Pipeline(name, List.copyOf(more), ending, decoding);
+        long before = each().stream().filter(other -> other.form().operation().equals(operation)).count();
+        return new Pipeline(name, Fused.add(steps, NamedStep.of(
+                name + "." + operation + (before == 0 ? "" : "." + (before + 1)), step)), ending, decoding);
     }
 
     public Pipeline with(Ending end) {
@@ -47,11 +46,18 @@ public record Pipeline(String name, List<NamedStep> steps, Ending ending, @Nulla
         return new Pipeline(name, steps, ending, how);
     }
 
+    /** Returns the steps one by one; before those that are fused, fused ones of none. */
+    public List<Step> each() {
+        return steps.stream().map(NamedStep::step).flatMap(step -> step instanceof Fused fused
+                ? Stream.concat(Stream.of(Fused.NONE), fused.steps().stream().map(NamedStep::step))
+                : Stream.of(step)).toList();
+    }
+
     /** Returns the same steps with the draws of another name. */
     public Pipeline renamed(String other) {
         Pipeline renamed = named(other);
-        for (NamedStep named : steps) {
-            renamed = renamed.with(named.step());
+        for (Step step : each()) {
+            renamed = renamed.with(step);
         }
         return new Pipeline(other, renamed.steps, ending, decoding);
     }

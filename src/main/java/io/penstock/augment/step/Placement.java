@@ -82,10 +82,20 @@ public final class Placement {
 
     /** Appends the inverse of a map of nine numbers, row by row. */
     public void perspective(double[] m) {
-        set(next, m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+        invert(m, next);
+        append();
+    }
+
+    /** Sets nine numbers to the map of points of the image now to those of the first image. */
+    void invert(double[] m) {
+        invert(map, m);
+    }
+
+    /** Sets the adjugate: the inverse up to a factor, which does not count. */
+    private static void invert(double[] m, double[] to) {
+        set(to, m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
                 m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
                 m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]);
-        append();
     }
 
     private static void set(double[] m, double m0, double m1, double m2, double m3, double m4, double m5, double m6,

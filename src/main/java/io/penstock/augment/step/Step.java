@@ -11,11 +11,11 @@ import java.util.random.RandomGenerator;
  * <p>Parameters are doubles in an array that a worker reuses, so that drawing allocates nothing. They are all that
  * {@link #apply} depends on, besides the step's settings.
  */
-public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing, GaussianBlur, GaussianNoise,
+public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing, Fused, GaussianBlur, GaussianNoise,
         Pad, Perspective, Policy, RandomResizedCrop, Resize, Sometimes, ToneCurve {
 
     /** No step has more parameters. */
-    int MAX_PARAMETERS = 22;
+    int MAX_PARAMETERS = 64;
 
     /** What is known of the step before it sees an image. */
     Form form();
@@ -48,6 +48,7 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
      *
      * @param passes receives it
      * @param record where each parameter is in a row of the table
+     * @throws IllegalArgumentException if there is no kernel for this step
      */
     void addTo(Passes passes, int[] record);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.text;
 
-import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.step.Pipeline;
+import io.penstock.augment.step.Step;
 import io.penstock.augment.text.StepTable.Entry;
 import io.penstock.augment.text.StepTable.Parameter;
 import io.penstock.augment.text.StepTable.Values;
@@ -45,9 +45,9 @@ public final class PipelineText {
         if (decoding != null) {
             parts.add(StepTable.text(decoding));
         }
-        for (NamedStep named : pipeline.steps()) {
-            Entry entry = Objects.requireNonNull(entry(named.form().operation()));
-            parts.add(text(entry, entry.reader().apply(named.step())));
+        for (Step step : pipeline.each()) {
+            Entry entry = Objects.requireNonNull(entry(step.form().operation()));
+            parts.add(text(entry, entry.reader().apply(step)));
         }
         StepTable.end(pipeline.ending(), parts);
         return String.join(",", parts);

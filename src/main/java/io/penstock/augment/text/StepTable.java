@@ -7,6 +7,7 @@ import io.penstock.augment.step.ColorJitter;
 import io.penstock.augment.step.Crop;
 import io.penstock.augment.step.Ending;
 import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.Fused;
 import io.penstock.augment.step.GaussianBlur;
 import io.penstock.augment.step.GaussianNoise;
 import io.penstock.augment.step.Pad;
@@ -160,6 +161,7 @@ final class StepTable {
                     .with("layout", ValueForm.word(List.of(Layout.NCHW, Layout.NHWC)), Layout.NCHW);
 
     static final List<Entry> ENTRIES = List.of(DECODING,
+            entry("fused", "fused", Fused.class, _ -> List.of(), _ -> Fused.NONE),
             entry("randomResizedCrop", "rrc", RandomResizedCrop.class,
                     step -> List.of(step.size(), step.scale(), step.ratio()),
                     v -> new RandomResizedCrop(v.get(0), v.get(1), v.get(2)))
