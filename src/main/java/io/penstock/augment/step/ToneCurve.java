@@ -59,10 +59,10 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         boolean isApplied = random.nextDouble() < probability;
-        double drawn = first.draw(random);
+        double drawn = Distributions.uniform(random, first);
         values[at] = isApplied ? drawn : 1;
         if (kind == Kind.BRIGHTNESS_CONTRAST) {
-            drawn = second.draw(random);
+            drawn = Distributions.uniform(random, second);
             values[at + 1] = isApplied ? drawn : 0;
         }
     }
