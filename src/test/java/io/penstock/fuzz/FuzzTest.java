@@ -38,7 +38,7 @@ class FuzzTest {
 
     private static final String SUFFIX = "Fuzz";
     /** What a build gives each target at most; Jazzer chooses the targets of so many tries. */
-    private static final int BUILD_INPUTS = 1000;
+    private static final int BUILD_INPUTS = 500;
     private static final int BUILD_TRIES = 4 * BUILD_INPUTS;
     /** What finding the planted fault may take; a tenth does as a rule. */
     private static final int PLANTED_INPUTS = 500_000;

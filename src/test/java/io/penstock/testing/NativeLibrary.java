@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.testing;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.abort;
 
@@ -13,7 +14,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,6 +26,10 @@ import java.util.stream.Stream;
 
 /** Native code of the tests: compiled when a test needs it, and called by the names of its functions. */
 public final class NativeLibrary {
+
+    private static final Path SOURCES = Path.of("src");
+    /** What was compiled in this build, by its digest: the processes of the tests compile it once. */
+    private static final Path BUILT = Path.of("target/native/built");
 
     private final Supplier<SymbolLookup> functions;
     private final Map<String, MethodHandle> handles = new ConcurrentHashMap<>();
@@ -56,11 +64,9 @@ public final class NativeLibrary {
 
     private static Path compile(String compiler, List<String> always, Path library, Path sources, String... options)
             throws IOException, InterruptedException {
-        Files.createDirectories(library.toAbsolutePath().getParent());
         List<String> command = new ArrayList<>(List.of(compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"));
         command.addAll(always);
         command.addAll(List.of(options));
-        command.addAll(List.of("-o", library.toString()));
         if (Files.isDirectory(sources)) {
             try (Stream<Path> files = Files.list(sources)) {
                 files.map(Path::toString).filter(file -> file.endsWith(".c")).sorted().forEach(command::add);
@@ -68,15 +74,49 @@ public final class NativeLibrary {
         } else {
             command.add(sources.toString());
         }
+        Path folder = Files.createDirectories(library.toAbsolutePath().getParent());
+        Path built = sources.startsWith(SOURCES) ? BUILT.resolve(digest(command) + ".so") : null;
+        // A process may have the old file mapped, so the new one takes its name when it is whole.
+        Path whole = Files.createTempFile(folder, "built", ".so");
+        if (built != null && Files.exists(built)) {
+            Files.copy(built, whole, StandardCopyOption.REPLACE_EXISTING);
+        } else {
+            command.addAll(List.of("-o", whole.toString()));
+            run(command);
+            if (built != null) {
+                Path copy = Files.createTempFile(Files.createDirectories(BUILT), "built", ".so");
+                Files.copy(whole, copy, StandardCopyOption.REPLACE_EXISTING);
+                Files.move(copy, built, StandardCopyOption.ATOMIC_MOVE);
+            }
+        }
+        return Files.move(whole, library, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private static void run(List<String> command) throws IOException, InterruptedException {
         Process process;
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException e) {
-            return abort("no compiler: " + e.getMessage());
+            abort("no compiler: " + e.getMessage());
+            return;
         }
         String output = new String(process.getInputStream().readAllBytes());
         assertEquals(0, process.waitFor(), output);
-        return library;
+    }
+
+    /** Of the command, and of all native sources, since they include each other. */
+    private static String digest(List<String> command) throws IOException {
+        MessageDigest digest = Digests.sha256();
+        digest.update(String.join("\n", command).getBytes(UTF_8));
+        for (Path root : List.of(SOURCES.resolve("main/native"), SOURCES.resolve("test/native"))) {
+            try (Stream<Path> files = Files.walk(root)) {
+                for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                    digest.update(file.toString().getBytes(UTF_8));
+                    digest.update(Files.readAllBytes(file));
+                }
+            }
+        }
+        return HexFormat.of().formatHex(digest.digest(), 0, 16);
     }
 
     /**
