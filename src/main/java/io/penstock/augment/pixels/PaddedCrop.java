@@ -22,7 +22,7 @@ final class PaddedCrop {
         int last = Math.clamp(border - left + imageWidth, first, width);
         for (int y = 0; y < height; y++) {
             int to = y * rowBytes;
-            int row = mode.inside(top + y - border, imageHeight);
+            int row = inside(mode, top + y - border, imageHeight);
             if (row < 0) {
                 Arrays.fill(target, to, to + rowBytes, (byte) fill);
                 continue;
@@ -33,12 +33,25 @@ final class PaddedCrop {
                         (last - first) * channels);
             }
             for (int x = first > 0 ? 0 : last; x < width; x = x + 1 == first ? last : x + 1) {
-                int column = mode.inside(left + x - border, imageWidth);
+                int column = inside(mode, left + x - border, imageWidth);
                 for (int c = 0; c < channels; c++) {
                     target[to + x * channels + c] = column < 0 ? (byte) fill : pixels[from + column * channels + c];
                 }
             }
         }
         canvas.replace(height, width);
+    }
+
+    /** Maps a row or column outside an image of {@code n} to one inside; -1 for the fill. */
+    private static int inside(Padding.Mode mode, int i, int n) {
+        if (i >= 0 && i < n) {
+            return i;
+        }
+        return switch (mode) {
+            case CONSTANT -> -1;
+            case EDGE -> i < 0 ? 0 : n - 1;
+            case REFLECT -> i < 0 ? -i : 2 * n - 2 - i;
+            case SYMMETRIC -> i < 0 ? -i - 1 : 2 * n - 1 - i;
+        };
     }
 }

@@ -43,15 +43,15 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
-        values[at] = ranges.angle().draw(random);
+        values[at] = Distributions.uniform(random, ranges.angle());
         if (kind == Kind.AFFINE) {
             double right = ranges.translateX() * width;
             double down = ranges.translateY() * height;
             values[at + 1] = Math.rint(-right + 2 * right * random.nextDouble());
             values[at + 2] = Math.rint(-down + 2 * down * random.nextDouble());
-            values[at + 3] = ranges.scale().draw(random);
-            values[at + 4] = ranges.shearX().draw(random);
-            values[at + 5] = ranges.shearY().draw(random);
+            values[at + 3] = Distributions.uniform(random, ranges.scale());
+            values[at + 4] = Distributions.uniform(random, ranges.shearX());
+            values[at + 5] = Distributions.uniform(random, ranges.shearY());
         }
     }
 

@@ -58,10 +58,10 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
             values[at + i] = values[at + j];
             values[at + j] = change;
         }
-        values[at + CHANGES] = brightness.draw(random);
-        values[at + CHANGES + 1] = contrast.draw(random);
-        values[at + CHANGES + 2] = saturation.draw(random);
-        values[at + CHANGES + 3] = hue.draw(random);
+        values[at + CHANGES] = Distributions.uniform(random, brightness);
+        values[at + CHANGES + 1] = Distributions.uniform(random, contrast);
+        values[at + CHANGES + 2] = Distributions.uniform(random, saturation);
+        values[at + CHANGES + 3] = Distributions.uniform(random, hue);
     }
 
     @Override

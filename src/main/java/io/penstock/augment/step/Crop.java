@@ -36,10 +36,23 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
 
     @Override
     public Size check(Size image, int channels) {
-        padding.check(image);
-        size.checkFitsInto(Math.addExact(image.height(), 2 * padding.pixels()),
-                Math.addExact(image.width(), 2 * padding.pixels()));
+        Size padded = padded(image, padding);
+        if (size.height() > padded.height() || size.width() > padded.width()) {
+            throw new IllegalArgumentException("a crop of " + size + " of images of " + padded);
+        }
         return size;
+    }
+
+    /** Returns the size of a padded image, if it is large enough to be mirrored. */
+    static Size padded(Size image, Padding padding) {
+        int border = padding.pixels();
+        int least = padding.mode() == Padding.Mode.REFLECT ? border + 1
+                : padding.mode() == Padding.Mode.SYMMETRIC ? border : 0;
+        if (Math.min(image.height(), image.width()) < least) {
+            throw new IllegalArgumentException(
+                    padding + " of images of " + image + ", expected sides of at least " + least);
+        }
+        return new Size(Math.addExact(image.height(), 2 * border), Math.addExact(image.width(), 2 * border));
     }
 
     /** Half a pixel in the middle is rounded to even, as torchvision does. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
+import io.penstock.augment.value.Range;
 import java.util.random.RandomGenerator;
 
 /**
@@ -21,6 +22,17 @@ public final class Distributions {
     private static final double TAIL = 0.02425;
 
     private Distributions() {
+    }
+
+    /** Draws from a range by one word. */
+    static double uniform(RandomGenerator random, Range range) {
+        return range.low() + (range.high() - range.low()) * random.nextDouble();
+    }
+
+    /** Draws from a range of positive numbers by one word, uniformly on a logarithmic scale. */
+    static double logUniform(RandomGenerator random, Range range) {
+        double lowest = StrictMath.log(range.low());
+        return StrictMath.exp(lowest + (StrictMath.log(range.high()) - lowest) * random.nextDouble());
     }
 
     /** Draws a share between 0 and 1: Beta(a, a), as the ratio of two gamma numbers. */

@@ -44,8 +44,8 @@ public record Erasing(double probability, Range scale, Range ratio, int value) i
         }
         double area = (double) height * width;
         for (int i = 0; i < TRIES; i++) {
-            double target = area * scale.draw(random);
-            double aspect = ratio.drawLogarithmic(random);
+            double target = area * Distributions.uniform(random, scale);
+            double aspect = Distributions.logUniform(random, ratio);
             double h = Math.rint(Math.sqrt(target * aspect));
             double w = Math.rint(Math.sqrt(target / aspect));
             if (h < height && w < width) {

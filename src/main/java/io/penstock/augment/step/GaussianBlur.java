@@ -45,7 +45,7 @@ public record GaussianBlur(int size, Range sigma) implements Step {
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
-        values[at] = sigma.draw(random);
+        values[at] = Distributions.uniform(random, sigma);
     }
 
     @Override

@@ -41,7 +41,7 @@ public record GaussianNoise(Range sigma) implements Step {
 
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
-        values[at] = sigma.draw(random);
+        values[at] = Distributions.uniform(random, sigma);
         values[at + 1] = random.nextLong() >>> KEY_SHIFT;
     }
 

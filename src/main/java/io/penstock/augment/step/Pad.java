@@ -22,9 +22,7 @@ public record Pad(Padding padding) implements Step {
 
     @Override
     public Size check(Size image, int channels) {
-        padding.check(image);
-        return new Size(Math.addExact(image.height(), 2 * padding.pixels()),
-                Math.addExact(image.width(), 2 * padding.pixels()));
+        return Crop.padded(image, padding);
     }
 
     @Override

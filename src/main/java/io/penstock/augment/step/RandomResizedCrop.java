@@ -45,8 +45,8 @@ public record RandomResizedCrop(Size size, Range scale, Range ratio) implements 
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         double area = (double) height * width;
         for (int i = 0; i < TRIES; i++) {
-            double target = area * scale.draw(random);
-            double aspect = ratio.drawLogarithmic(random);
+            double target = area * Distributions.uniform(random, scale);
+            double aspect = Distributions.logUniform(random, ratio);
             double w = Math.rint(Math.sqrt(target * aspect));
             double h = Math.rint(Math.sqrt(target / aspect));
             if (w > 0 && w <= width && h > 0 && h <= height) {

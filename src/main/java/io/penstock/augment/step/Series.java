@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
+import java.util.stream.IntStream;
+
 /** Functions by their series, in products and sums of binary64: kernels compute the same bits. */
 public final class Series {
 
@@ -12,6 +14,8 @@ public final class Series {
     private static final double LN_2_LOW = 0x1.a39ef35793c76p-33;
     private static final double ROOT_2 = 1.4142135623730951;
     private static final double LEAST_EXPONENT = -700;
+    private static final int EXP_TERMS = 13;
+    private static final double[] INVERSES = IntStream.rangeClosed(0, EXP_TERMS).mapToDouble(n -> 1.0 / n).toArray();
 
     private Series() {
     }
@@ -49,8 +53,8 @@ public final class Series {
         double k = Math.rint(x * LOG2_E);
         double r = x - k * LN_2_HIGH - k * LN_2_LOW;
         double sum = 1;
-        for (int n = 13; n > 0; n--) {
-            sum = 1 + r * (1.0 / n) * sum;
+        for (int n = EXP_TERMS; n > 0; n--) {
+            sum = 1 + r * INVERSES[n] * sum;
         }
         return Math.scalb(sum, (int) k);
     }

@@ -7,6 +7,7 @@ import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Range;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 
 /**
  * Replaces every value by that of a curve: a power, or a line.
@@ -17,6 +18,10 @@ import java.util.random.RandomGenerator;
  * @param second what its second one is drawn from; not used by a curve of one
  */
 public record ToneCurve(Kind kind, double probability, Range first, Range second) implements Step {
+
+    /** Of the values as shares of 255; not used for 0. */
+    private static final double[] LOGARITHMS = IntStream.range(0, 256)
+            .mapToDouble(i -> i == 0 ? 0 : Series.log(i * ColorChanges.ONE_255TH)).toArray();
 
     /** The curves. */
     public enum Kind {
@@ -59,10 +64,10 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         boolean isApplied = random.nextDouble() < probability;
-        double drawn = first.draw(random);
+        double drawn = Distributions.uniform(random, first);
         values[at] = isApplied ? drawn : 1;
         if (kind == Kind.BRIGHTNESS_CONTRAST) {
-            drawn = second.draw(random);
+            drawn = Distributions.uniform(random, second);
             values[at + 1] = isApplied ? drawn : 0;
         }
     }
@@ -85,8 +90,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     public static void applyPower(Canvas canvas, double power) {
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
-            double base = i * ColorChanges.ONE_255TH;
-            double result = power == 0 ? 1 : base == 0 ? 0 : Series.exp(power * Series.log(base));
+            double result = power == 0 ? 1 : i == 0 ? 0 : Series.exp(power * LOGARITHMS[i]);
             table[i] = (byte) (int) ((float) result * ColorChanges.TO_U8);
         }
         canvas.map(table);

@@ -76,7 +76,7 @@ final class StepTable {
     /**
      * A step.
      *
-     * @param name the builder's method, and the step's {@link Step#operation}
+     * @param name the builder's method, and the operation of the step's form
      * @param shortName what a text has
      * @param maker adds the step
      * @param reader returns the values of a step, in the order of the parameters

@@ -19,26 +19,7 @@ public record Padding(int pixels, Mode mode, int fill) {
         /** The image mirrored at the centers of its outermost pixels: {@code c b a}. */
         REFLECT,
         /** The image mirrored at its edges: {@code d c b}. */
-        SYMMETRIC;
-
-        /**
-         * Maps a row or column outside an image to one inside.
-         *
-         * @param i its index, at most an image away
-         * @param n how many the image has
-         * @return the index of the one that is shown; -1 for the fill
-         */
-        public int inside(int i, int n) {
-            if (i >= 0 && i < n) {
-                return i;
-            }
-            return switch (this) {
-                case CONSTANT -> -1;
-                case EDGE -> i < 0 ? 0 : n - 1;
-                case REFLECT -> i < 0 ? -i : 2 * n - 2 - i;
-                case SYMMETRIC -> i < 0 ? -i - 1 : 2 * n - 1 - i;
-            };
-        }
+        SYMMETRIC
     }
 
     /** No border. */
@@ -79,20 +60,6 @@ public record Padding(int pixels, Mode mode, int fill) {
      */
     public static Padding of(int pixels, Mode mode) {
         return new Padding(pixels, mode, 0);
-    }
-
-    /**
-     * Checks that an image is large enough to be mirrored.
-     *
-     * @param image its size
-     * @throws IllegalArgumentException if it is not
-     */
-    public void check(Size image) {
-        int least = mode == Mode.REFLECT ? pixels + 1 : mode == Mode.SYMMETRIC ? pixels : 0;
-        if (Math.min(image.height(), image.width()) < least) {
-            throw new IllegalArgumentException(
-                    this + " of images of " + image + ", expected sides of at least " + least);
-        }
     }
 
     /** For example {@code padding 4 REFLECT}. */

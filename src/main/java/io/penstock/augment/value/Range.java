@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.value;
 
-import java.util.random.RandomGenerator;
-
 /**
  * An interval to draw a number from, uniformly.
  *
@@ -44,27 +42,6 @@ public record Range(double low, double high) {
         if (low <= 0) {
             throw new IllegalArgumentException(what + " " + this + ", expected positive numbers");
         }
-    }
-
-    /**
-     * Draws a number from one word.
-     *
-     * @param random the source of the word
-     * @return the number
-     */
-    public double draw(RandomGenerator random) {
-        return low + (high - low) * random.nextDouble();
-    }
-
-    /**
-     * Draws a number from one word, uniformly on a logarithmic scale.
-     *
-     * @param random the source of the word
-     * @return the number, if the bounds are positive
-     */
-    public double drawLogarithmic(RandomGenerator random) {
-        double lowest = StrictMath.log(low);
-        return StrictMath.exp(lowest + (StrictMath.log(high) - lowest) * random.nextDouble());
     }
 
     /** For example {@code 0.08..1.0}. */

@@ -20,20 +20,6 @@ public record Size(int height, int width) {
         }
     }
 
-    /**
-     * Checks that a part of this size fits into an image.
-     *
-     * @param imageHeight the image's rows
-     * @param imageWidth the image's columns
-     * @throws IllegalArgumentException if it does not
-     */
-    public void checkFitsInto(int imageHeight, int imageWidth) {
-        if (height > imageHeight || width > imageWidth) {
-            throw new IllegalArgumentException(
-                    "a crop of " + this + " of images of " + imageHeight + " x " + imageWidth);
-        }
-    }
-
     @Override
     public String toString() {
         return height + " x " + width;
