@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.Objects;
@@ -91,11 +91,7 @@ public final class NvtxRange implements AutoCloseable {
         }
     }
 
-    /**
-     * Starts a range of the process, which may overlap others.
-     *
-     * @return the id to end it with
-     */
+    /** Starts a range of the process, which may overlap others, and returns the id to end it with. */
     public long start(long number) {
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {

@@ -12,10 +12,10 @@ import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
-import io.penstock.store.Inspection.Depth;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -73,8 +73,7 @@ class WebDatasetFixturesTest {
                         assertEquals(compressed, !span.file().location().equals(Location.of(entry.path())));
                         assertTrue(span.byteSize() <= store.maxLength(c));
                         found.put(column.name(), Map.of("bytes", span.byteSize(), "sha256", Sha256.hex(
-                                span.segment().asSlice(span.byteOffset(), span.byteSize()), _ -> { })
-                                .substring(0, 32)));
+                                span.slice(), _ -> { }).substring(0, 32)));
                     }
                 }
                 assertEquals(sample.get("members"), found);
