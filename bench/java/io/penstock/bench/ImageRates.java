@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
-import io.penstock.image.ImageFitter;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFitter;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -47,10 +49,10 @@ public final class ImageRates {
                 images.add(arena.allocateFrom(ValueLayout.JAVA_BYTE, Files.readAllBytes(file)));
             }
         }
-        ImageFit scaled = ImageFit.shorterSide(256, 224, 224);
-        ImageFit crop = work.equals("exact-crop") ? scaled.decodedWhole() : scaled;
-        reader = new ImageReader(library, ImageReader.DEFAULT_MAX_PIXELS);
-        fitter = work.equals("decode") ? null : new ImageFitter(crop, PixelFormat.RGB, reader);
+        ImageDecoding decoding = ImageDecoding.rgb();
+        reader = new ImageReader(library, ImageDecoding.DEFAULT_MAX_PIXELS);
+        fitter = work.equals("decode") ? null : new ImageFitter(ImageFit.shorterSide(256, 224, 224),
+                new FrameDecoder(work.equals("exact-crop") ? decoding : decoding.scaled(), library));
         long most = 0;
         for (MemorySegment image : images) {
             reader.read(image, image.byteSize());
@@ -79,6 +81,9 @@ public final class ImageRates {
                 System.out.println(Json.write(line));
             }
             rates.reader.close();
+            if (rates.fitter != null) {
+                rates.fitter.close();
+            }
         }
     }
 

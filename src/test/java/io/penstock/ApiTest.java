@@ -18,14 +18,19 @@ import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,15 +41,26 @@ class ApiTest {
 
     private static final Path CLASSES = Path.of("target/classes");
 
+    /** Code in a document: a fenced or indented block, or words between backquotes. */
+    private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`]+`|(?m:^ {4}.*$)");
+
+    /** These need what only the package of mapped files may do, which users' stores need. */
+    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader");
+
     /** Every accessible type of an exported package. */
     private static List<Class<?>> api;
     private static Set<String> exported;
+    /** The names of services and of their providers. */
+    private static Set<String> services;
 
     @BeforeAll
     static void findTypes() throws IOException, ClassNotFoundException {
         try (var descriptor = Files.newInputStream(CLASSES.resolve("module-info.class"))) {
-            exported = ModuleDescriptor.read(descriptor).exports().stream().filter(export -> !export.isQualified())
+            ModuleDescriptor module = ModuleDescriptor.read(descriptor);
+            exported = module.exports().stream().filter(export -> !export.isQualified())
                     .map(ModuleDescriptor.Exports::source).collect(Collectors.toSet());
+            services = new HashSet<>(module.uses());
+            module.provides().forEach(service -> services.addAll(service.providers()));
         }
         List<Path> files;
         try (Stream<Path> all = Files.walk(CLASSES.resolve("io"))) {
@@ -70,11 +86,7 @@ class ApiTest {
         Set<String> found = new TreeSet<>();
         for (Class<?> type : api) {
             for (Executable member : members(type)) {
-                Stream<Type> types = Stream.concat(Arrays.stream(member.getGenericParameterTypes()),
-                        Stream.concat(Arrays.stream(member.getGenericExceptionTypes()),
-                                member instanceof Method method ? Stream.of(method.getGenericReturnType())
-                                        : Stream.empty()));
-                types.forEach(named -> report(found, member.toString(), named));
+                named(member).forEach(named -> report(found, member.toString(), named));
             }
             for (Field field : type.getDeclaredFields()) {
                 if (isOpen(field.getModifiers(), type)) {
@@ -113,6 +125,76 @@ class ApiTest {
         }
         names.values().removeIf(types -> types.size() == 1);
         assertEquals(Map.of(), names);
+    }
+
+    /**
+     * What only the engine uses is in a package that is not exported. Users are told of a type if their documents, the
+     * examples or the integrations name it, or if a signature of such a type does; exceptions, services and their
+     * providers need no mention.
+     */
+    @Test
+    void usersAreToldOfEveryExportedType() throws IOException {
+        Set<String> words = wordsOfCode();
+        Deque<Class<?>> todo = new ArrayDeque<>(api.stream().filter(type -> words.contains(type.getSimpleName())
+                || Throwable.class.isAssignableFrom(type) || services.contains(type.getName())).toList());
+        Set<Class<?>> told = new HashSet<>();
+        while (!todo.isEmpty()) {
+            Class<?> type = todo.pop();
+            if (told.add(type)) {
+                todo.addAll(neighbors(type));
+            }
+        }
+        Set<String> untold = new TreeSet<>();
+        api.stream().filter(type -> !told.contains(type)).forEach(type -> untold.add(type.getName()));
+        assertEquals(ENGINE_ONLY, untold);
+    }
+
+    /** The words in the code of documents for users, of examples and of integrations. */
+    private static Set<String> wordsOfCode() throws IOException {
+        Set<String> words = new HashSet<>();
+        for (String root : List.of("README.md", "docs", "examples", "integrations")) {
+            // The folders below are for those who change or port the engine.
+            try (Stream<Path> files = Files.walk(Path.of(root), root.equals("docs") ? 1 : Integer.MAX_VALUE)) {
+                for (Path file : files.filter(ApiTest::isRead).toList()) {
+                    String text = Files.readString(file);
+                    if (file.toString().endsWith(".md")) {
+                        text = CODE.matcher(text).results().map(MatchResult::group).collect(Collectors.joining(" "));
+                    }
+                    words.addAll(Arrays.asList(text.split("\\W+")));
+                }
+            }
+        }
+        return words;
+    }
+
+    private static boolean isRead(Path file) {
+        String name = file.toString();
+        return name.endsWith(".md") && !name.equals("docs/architecture.md")
+                || name.endsWith(".java") && !name.contains("/target/") && !name.contains("/src/test/");
+    }
+
+    /** The types that a user of a type meets. */
+    private static Set<Class<?>> neighbors(Class<?> type) {
+        Set<Class<?>> neighbors = new HashSet<>(Arrays.asList(type.getDeclaredClasses()));
+        if (type.isSealed()) {
+            neighbors.addAll(Arrays.asList(type.getPermittedSubclasses()));
+        }
+        Stream<Type> parents = Stream.concat(Arrays.stream(type.getGenericInterfaces()),
+                Stream.of(type.getEnclosingClass(), type.getGenericSuperclass()).filter(Objects::nonNull));
+        Stream<Type> named = members(type).stream().flatMap(ApiTest::named);
+        Stream<Type> fields = Arrays.stream(type.getDeclaredFields())
+                .filter(field -> isOpen(field.getModifiers(), type)).map(Field::getGenericType);
+        Stream.of(parents, named, fields).flatMap(types -> types)
+                .forEach(each -> collect(each, neighbors, new HashSet<>()));
+        return neighbors;
+    }
+
+    /** The types in a signature. */
+    private static Stream<Type> named(Executable member) {
+        return Stream.of(Arrays.stream(member.getGenericParameterTypes()),
+                Arrays.stream(member.getGenericExceptionTypes()),
+                member instanceof Method method ? Stream.of(method.getGenericReturnType()) : Stream.<Type>empty())
+                .flatMap(types -> types);
     }
 
     private static void report(Set<String> found, String member, Type named) {

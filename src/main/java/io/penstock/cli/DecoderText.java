@@ -10,7 +10,6 @@ import io.penstock.decode.NpyDecoder;
 import io.penstock.decode.Numbers;
 import io.penstock.decode.StoredBytes;
 import io.penstock.image.ImageFit;
-import io.penstock.image.PixelFormat;
 import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import java.util.Arrays;
@@ -79,7 +78,7 @@ final class DecoderText {
             default -> ImageFit.shorterSide(text.group(5) == null ? Math.max(height, width)
                     : Integer.parseInt(text.group(5)), height, width);
         };
-        return ImageDecoder.of(text.group(1).equals("rgb") ? PixelFormat.RGB : PixelFormat.GRAY, fit);
+        return text.group(1).equals("rgb") ? ImageDecoder.rgb(fit) : ImageDecoder.gray(fit);
     }
 
     /** The default decoder for a column's encoding; null for numbers. */

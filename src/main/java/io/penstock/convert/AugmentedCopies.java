@@ -48,7 +48,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
      * @param augment the pipeline
      * @param images the fields that it changes alike; empty for the only field of images
      * @param copies how many of each sample
-     * @param seed what the steps draw by
+     * @param seed the seed of the steps' random numbers
      * @param workers threads that decode and augment
      */
     record Setting(Augment augment, List<String> images, int copies, long seed, int workers) {

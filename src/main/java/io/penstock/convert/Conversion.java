@@ -138,17 +138,17 @@ public final class Conversion {
     }
 
     /**
-     * Writes augmented copies of images in place of the images, made once so that a loader need not: to npy,
-     * safetensors or WebDataset. Copy k of a sample has the bytes that a loader with this seed and the store's order
-     * gives in epoch k. A tensor has copy 0 of all samples, then copy 1 and so on; other fields repeat. A WebDataset's
-     * key is the sample's, a dash and the copy's number; its images are {@code .npy}.
+     * Replaces images by augmented copies, so that a loader need not augment them again: in npy, safetensors or
+     * WebDataset. Copy k of a sample has the bytes that a loader with this seed and the store's order gives in epoch k.
+     * A tensor has copy 0 of all samples, then copy 1 and so on; other fields repeat. A WebDataset's key is the
+     * sample's, a dash and the copy's number; its images are {@code .npy}.
      *
      * @param augment the steps; images need one size, by a decoder if they are files
      * @param images the fields to augment alike, such as an image and its mask; empty for the only field of images
      * @param count the copies of each sample
-     * @param seed what the steps draw by
+     * @param seed the seed of the steps' random numbers
      * @return this conversion
-     * @throws IllegalArgumentException if there is to be no copy
+     * @throws IllegalArgumentException if the count is below 1
      */
     public Conversion augmented(Augment augment, List<String> images, int count, long seed) {
         if (count < 1) {

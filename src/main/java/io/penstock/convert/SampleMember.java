@@ -100,9 +100,9 @@ final class SampleMember implements AutoCloseable {
         }
         Span value = reader.locate(record, 0);
         return switch (form) {
-            case AS_STORED -> value.segment().asSlice(value.byteOffset(), value.byteSize());
+            case AS_STORED -> value.slice();
             case DECIMAL -> {
-                MemorySegment number = value.segment().asSlice(value.byteOffset(), value.byteSize());
+                MemorySegment number = value.slice();
                 long bits = Tensor.of(number, field.spec().dtype()).getLong(0);
                 String digits = field.spec().dtype() == DType.U64
                         ? Long.toUnsignedString(bits) : Long.toString(bits);

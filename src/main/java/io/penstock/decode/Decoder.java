@@ -25,11 +25,7 @@ public interface Decoder {
      */
     TensorSpec field(Column column);
 
-    /**
-     * Opens a session for one worker.
-     *
-     * @return the session, which the worker closes
-     */
+    /** {@return a session for one worker, which closes it} */
     Session open();
 
     /** Decodes one value after another, for one thread at a time. Avoids allocation on the heap. */

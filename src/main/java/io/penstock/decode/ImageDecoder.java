@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.decode;
 
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageException;
 import io.penstock.image.ImageFit;
-import io.penstock.image.ImageFitter;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFitter;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -22,10 +22,12 @@ import java.util.Set;
  * ImageDecoder.rgb(224, 224);                                     // stretched to 224x224
  * ImageDecoder.rgb(ImageFit.shorterSide(256, 224, 224));          // as torchvision's Resize(256), CenterCrop(224)
  * ImageDecoder.gray(ImageFit.exactly(28, 28));                    // another size is an error
- * ImageDecoder.rgb(ImageFit.stretch(224, 224).upright());         // turned by the Exif orientation first
+ * ImageDecoder.of(ImageDecoding.rgb().upright(), fit);            // turned by the Exif orientation first
  * }</pre>
  *
- * <p>Pixels have a {@link PixelFormat}: {@code u8}, not normalized; a transform on the device converts them to floats.
+ * <p>{@code rgb} and {@code gray} decode large JPEGs {@linkplain ImageDecoding#scaled smaller}; {@code of} with a plain
+ * {@link ImageDecoding} resizes whole images. Pixels have a {@link PixelFormat}: {@code u8}, not normalized; a
+ * transform on the device converts them to floats.
  */
 public final class ImageDecoder implements Decoder {
 
@@ -34,16 +36,12 @@ public final class ImageDecoder implements Decoder {
     private static final Set<String> NOT_READ = Set.of("ppm", "pgm", "pbm", "pnm", "webp", "gif", "bmp", "tif", "tiff",
             "avif", "heic", "jxl", "jp2");
 
-    private final PixelFormat format;
+    private final ImageDecoding decoding;
     private final ImageFit fit;
-    private final JpegLibrary jpegLibrary;
-    private final long maxPixels;
 
-    private ImageDecoder(PixelFormat format, ImageFit fit, JpegLibrary jpegLibrary, long maxPixels) {
-        this.format = Objects.requireNonNull(format, "format");
+    private ImageDecoder(ImageDecoding decoding, ImageFit fit) {
+        this.decoding = Objects.requireNonNull(decoding, "decoding");
         this.fit = Objects.requireNonNull(fit, "fit");
-        this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
-        this.maxPixels = maxPixels;
     }
 
     /**
@@ -64,7 +62,7 @@ public final class ImageDecoder implements Decoder {
      * @return a decoder to {@code u8[height, width, 3]}
      */
     public static ImageDecoder rgb(ImageFit fit) {
-        return of(PixelFormat.RGB, fit);
+        return of(ImageDecoding.rgb().scaled(), fit);
     }
 
     /**
@@ -85,41 +83,18 @@ public final class ImageDecoder implements Decoder {
      * @return a decoder to {@code u8[height, width, 1]}
      */
     public static ImageDecoder gray(ImageFit fit) {
-        return of(PixelFormat.GRAY, fit);
+        return of(ImageDecoding.gray().scaled(), fit);
     }
 
     /**
-     * Decodes to a pixel format.
+     * Decodes in any way.
      *
-     * @param format the pixel format
+     * @param decoding how files become pixels
      * @param fit how images are brought to one size
      * @return a decoder to {@code u8[height, width, channels]}
      */
-    public static ImageDecoder of(PixelFormat format, ImageFit fit) {
-        return new ImageDecoder(format, fit, JpegLibrary.preferred(), ImageReader.DEFAULT_MAX_PIXELS);
-    }
-
-    /**
-     * This decoder with another JPEG library.
-     *
-     * @param library the library
-     * @return the decoder
-     */
-    public ImageDecoder with(JpegLibrary library) {
-        return new ImageDecoder(format, fit, library, maxPixels);
-    }
-
-    /**
-     * This decoder with another size limit.
-     *
-     * @param pixels width times height of the largest image accepted, before it is resized
-     * @return the decoder
-     */
-    public ImageDecoder maxPixels(long pixels) {
-        if (pixels < 1) {
-            throw new IllegalArgumentException("at most " + pixels + " pixels, expected 1 or more");
-        }
-        return new ImageDecoder(format, fit, jpegLibrary, pixels);
+    public static ImageDecoder of(ImageDecoding decoding, ImageFit fit) {
+        return new ImageDecoder(decoding, fit);
     }
 
     @Override
@@ -132,13 +107,14 @@ public final class ImageDecoder implements Decoder {
         if (column.kind() != Column.Kind.BYTES || !READ.contains(encoding)) {
             throw new IllegalArgumentException(column + ": not images, expected the bytes of JPEG or PNG files");
         }
-        return new TensorSpec(column.name(), DType.U8, fit.height(), fit.width(), format.channels());
+        return new TensorSpec(column.name(), DType.U8, fit.height(), fit.width(),
+                decoding.format().channels());
     }
 
     @Override
     public Session open() {
-        return new Images(new ImageFitter(fit, format, new ImageReader(jpegLibrary, maxPixels)),
-                (long) fit.height() * fit.width() * format.channels());
+        return new Images(new ImageFitter(fit, new FrameDecoder(decoding)),
+                (long) fit.height() * fit.width() * decoding.format().channels());
     }
 
     private record Images(ImageFitter fitter, long byteSize) implements Session {
@@ -165,6 +141,7 @@ public final class ImageDecoder implements Decoder {
 
     @Override
     public String toString() {
-        return format + " images, " + fit;
+        return decoding.format() + " images, " + fit + (decoding.isUpright() ? ", upright" : "")
+                + (decoding.isScaled() || fit.sizing() == ImageFit.Sizing.EXACT ? "" : ", decoded whole");
     }
 }

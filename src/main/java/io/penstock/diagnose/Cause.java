@@ -7,7 +7,7 @@ import java.util.Locale;
  * What a batch's critical path did while the trainer waited for it. Causes exclude each other and add up to the wait.
  */
 public enum Cause {
-    /** No worker had started it: the loader was just opened or moved, or its workers were asleep. */
+    /** No worker had started it: the loader was just opened or repositioned, or its workers were asleep. */
     START,
     /** Its worker waited for a host slot, or the complete batch waited for a device slot. */
     SLOT,

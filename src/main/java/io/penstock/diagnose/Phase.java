@@ -3,7 +3,7 @@ package io.penstock.diagnose;
 
 /** The phases of a step that a trainer may mark. */
 public enum Phase {
-    /** Copying the input to the device; of a loader, which measures its copies itself, it cannot be marked. */
+    /** Copying the input to the device; not for loaders, which measure their copies themselves. */
     COPY,
     /** Computing, if its phases are not distinguished. */
     COMPUTE,

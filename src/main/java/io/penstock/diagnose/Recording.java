@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The complete input of a diagnosis: a recording that is read back gives the same one.
+ * The complete input of a diagnosis: equal recordings give equal diagnoses.
  *
- * @param settings the loader's
+ * @param settings the loader's settings
  * @param accounts one per complete step, in order; the latest ones, if the run had more
  * @param pauses when the whole JVM was paused; in order, without overlap
  * @param marks the trainer's marks; null without any
@@ -23,8 +23,8 @@ public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<S
     /**
      * A period.
      *
-     * @param beginAt in {@link System#nanoTime}
-     * @param endAt likewise
+     * @param beginAt its begin, by {@link System#nanoTime}
+     * @param endAt its end, by the same clock
      */
     public record Stretch(long beginAt, long endAt) {
 

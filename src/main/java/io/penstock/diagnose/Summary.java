@@ -179,10 +179,10 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
     }
 
     /**
-     * A part of the samples' making, such as a step of an augmentation.
+     * A part of the work on samples, such as a step of an augmentation.
      *
      * @param part its name
-     * @param totalMillis total time, over all workers; of a map's part an estimate from one sample of eight
+     * @param totalMillis total time, over all workers; for a part of a map, estimated from one sample in eight
      * @param share of the time of all parts, 0 to 1
      */
     public record PartRow(String part, double totalMillis, double share) {

@@ -36,7 +36,7 @@ public enum Verdict {
 
     /** At least half of reading time is waiting for storage. */
     STORAGE,
-    /** The same for mapped memory: page faults read the bytes. */
+    /** At least half of reading time is waiting for page faults of mapped memory. */
     PAGE_FAULT,
     /** Storage delivered at least twice the bytes that went into batches. */
     READ_AMPLIFIED,

@@ -17,10 +17,10 @@ import java.util.stream.Stream;
  * <p>The first prediction is for the present settings. Its deviation from the measurement is the error of all; beyond
  * 10 %, do not trust any.
  */
-public final class WhatIf {
+final class WhatIf {
 
     /** Beyond this error, predictions are not trusted. */
-    public static final double TRUSTED_ERROR = 0.10;
+    static final double TRUSTED_ERROR = 0.10;
 
     private final Service[] services;
     private final Limits limits;
@@ -42,11 +42,11 @@ public final class WhatIf {
      * @param deviceSlots device slots; 0 if batches are lent in place
      * @param reading what happens to the work of reading and preparing samples
      */
-    public record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
+    record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
     }
 
     /** What happens to the work of reading and preparing samples. */
-    public enum Reading {
+    enum Reading {
         /** It stays. */
         AS_IS,
         /** The dearest step of the sample maps, and those after it, run on the device, which has the time. */
@@ -73,7 +73,7 @@ public final class WhatIf {
      *
      * @param recording the recording
      */
-    public WhatIf(Recording recording) {
+    WhatIf(Recording recording) {
         this(recording, Steps.of(recording));
     }
 
@@ -99,7 +99,7 @@ public final class WhatIf {
      * {@return predictions for the present settings, and then for those worth trying next; empty for an empty
      * recording}
      */
-    public List<Prediction> predictions() {
+    List<Prediction> predictions() {
         if (Double.isNaN(error)) {
             return List.of();
         }
@@ -141,7 +141,7 @@ public final class WhatIf {
      * @param change the change's name
      * @param setting the setting
      */
-    public Prediction predict(String change, Setting setting) {
+    Prediction predict(String change, Setting setting) {
         var replay = new Replay(setting);
         double nanos = replay.nanos();
         double samples = 0;

@@ -5,8 +5,7 @@
  * <p>A loader {@linkplain io.penstock.telemetry.BatchAccount accounts} for every batch. From these accounts alone,
  * {@link io.penstock.diagnose.Attribution} splits each wait of the trainer into
  * {@linkplain io.penstock.diagnose.Cause causes}, {@link io.penstock.diagnose.Verdict} interprets them,
- * {@link io.penstock.diagnose.WhatIf} predicts the effect of other settings, and
- * {@link io.penstock.diagnose.Summary} records the result.
+ * a replay predicts the effect of other settings, and {@link io.penstock.diagnose.Summary} records the result.
  */
 @NullMarked
 package io.penstock.diagnose;

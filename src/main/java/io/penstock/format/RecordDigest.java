@@ -50,6 +50,14 @@ public final class RecordDigest {
         return this;
     }
 
+    /** Adds the first bytes of an array without a length. */
+    public RecordDigest addBytes(byte[] bytes, int count) {
+        flush();
+        sha256.update(bytes, 0, count);
+        byteSize += count;
+        return this;
+    }
+
     /** Adds a byte. */
     RecordDigest addByte(int value) {
         makeRoom(Byte.BYTES);
@@ -59,7 +67,7 @@ public final class RecordDigest {
     }
 
     /** Adds a little-endian number of 32 bits. */
-    RecordDigest addInt(int value) {
+    public RecordDigest addInt(int value) {
         makeRoom(Integer.BYTES);
         segment.set(LittleEndian.I32, used, value);
         used += Integer.BYTES;

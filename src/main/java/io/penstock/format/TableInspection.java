@@ -157,8 +157,7 @@ public final class TableInspection {
     }
 
     private static String digestOf(Span span) {
-        return Sha256.hex(span.segment().asSlice(span.byteOffset(), span.byteSize()), _ -> { })
-                .substring(0, SHORT_DIGEST_DIGITS);
+        return Sha256.hex(span.slice(), _ -> { }).substring(0, SHORT_DIGEST_DIGITS);
     }
 
     private static Map<String, @Nullable Object> array(String name, String storedType, List<?> shape,

@@ -61,7 +61,7 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
         private Tensor tensor() {
             Span all = new Span();
             bytes.locate(0, spec.byteSize(), all);
-            return Tensor.of(all.segment().asSlice(all.byteOffset(), all.byteSize()), spec.dtype(), spec.shape());
+            return Tensor.of(all.slice(), spec.dtype(), spec.shape());
         }
 
         private StoredArray stored() {

@@ -38,7 +38,7 @@ public final class TokenDescription {
             int parts = store.parts(start, tokens);
             for (int part = 0; part < parts; part++) {
                 store.locatePart(start, tokens, part, span);
-                MemorySegment piece = span.segment().asSlice(span.byteOffset(), span.byteSize());
+                MemorySegment piece = span.slice();
                 Tensor values = Tensor.of(piece, dtype, piece.byteSize() / dtype.byteSize());
                 for (long i = 0; isInteger && i < values.elementCount(); i++) {
                     max = Math.max(max, values.getLong(i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
+import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -18,12 +19,23 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
 
     /** Locates a part of the run. */
     public void locate(long firstToken, long tokens, Span into) {
-        if (firstToken < 0 || tokens < 0 || tokens > tokenCount - firstToken) {
-            throw new IndexOutOfBoundsException(file.location() + ": tokens from " + firstToken + ", " + tokens
-                    + " of them, are not within the store's 0 to " + tokenCount);
-        }
+        check(file.location(), firstToken, tokens, tokenCount);
         int tokenBytes = dtype.byteSize();
         into.set(file, byteOffset + firstToken * tokenBytes, tokens * tokenBytes);
+    }
+
+    /** Checks that a range of tokens is within a store's. */
+    public static void check(Location store, long firstToken, long tokens, long tokenCount) {
+        if (firstToken < 0 || tokens < 0 || tokens > tokenCount - firstToken) {
+            throw new IndexOutOfBoundsException(store + ": " + tokens + " tokens from " + firstToken
+                    + ", expected a range within 0 to " + tokenCount);
+        }
+    }
+
+    /** Returns the error for a range of tokens that is located as one piece, but is not. */
+    public static UnsupportedOperationException inPieces(Location store, long firstToken, long tokens, int pieces) {
+        return new UnsupportedOperationException(store + ": " + tokens + " tokens from " + firstToken + " lie in "
+                + pieces + " pieces, expected one");
     }
 
     /** Returns the whole run. */

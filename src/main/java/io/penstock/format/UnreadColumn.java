@@ -16,11 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record UnreadColumn(String name, String type, String reason) {
 
-    /**
-     * Returns the reasons, as a store gives them.
-     *
-     * @return the first reason of each name
-     */
+    /** Returns the first reason of each name, as a store gives them. */
     public static Map<String, String> reasons(List<UnreadColumn> columns) {
         return columns.stream().collect(Collectors.toMap(UnreadColumn::name, UnreadColumn::reason,
                 (first, _) -> first));

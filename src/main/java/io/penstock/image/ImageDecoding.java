@@ -4,7 +4,7 @@ package io.penstock.image;
 import java.util.Objects;
 
 /**
- * How image files become pixels: which channels, whether turned upright, by which library. Immutable.
+ * How image files become pixels: which channels, whether turned upright, up to which size. Immutable.
  *
  * {@snippet :
  * ImageDecoding decoding = ImageDecoding.rgb().upright();
@@ -14,18 +14,18 @@ import java.util.Objects;
  */
 public final class ImageDecoding {
 
-    final PixelFormat format;
-    final boolean upright;
-    final boolean scaled;
-    final JpegLibrary jpegLibrary;
-    final long maxPixels;
+    /** The default limit of pixels: Pillow takes more for an attack. */
+    public static final long DEFAULT_MAX_PIXELS = 178_956_970;
 
-    private ImageDecoding(PixelFormat format, boolean upright, boolean scaled, JpegLibrary jpegLibrary,
-            long maxPixels) {
+    private final PixelFormat format;
+    private final boolean upright;
+    private final boolean scaled;
+    private final long maxPixels;
+
+    private ImageDecoding(PixelFormat format, boolean upright, boolean scaled, long maxPixels) {
         this.format = Objects.requireNonNull(format, "format");
         this.upright = upright;
         this.scaled = scaled;
-        this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
         this.maxPixels = maxPixels;
     }
 
@@ -46,39 +46,29 @@ public final class ImageDecoding {
      * @return the decoding
      */
     public static ImageDecoding to(PixelFormat format) {
-        return new ImageDecoding(format, false, false, JpegLibrary.preferred(), ImageReader.DEFAULT_MAX_PIXELS);
+        return new ImageDecoding(format, false, false, DEFAULT_MAX_PIXELS);
     }
 
     /** {@return this decoding of images that are turned upright by their Exif orientation first} */
     public ImageDecoding upright() {
-        return new ImageDecoding(format, true, scaled, jpegLibrary, maxPixels);
+        return new ImageDecoding(format, true, scaled, maxPixels);
     }
 
     /**
      * This decoding with <b>other pixels</b>: libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if both sides stay at
-     * least twice as long as the resized ones. That takes less time, and the result differs a little from that of the
-     * whole image.
+     * least twice as long as the resized ones. That is faster, and the result differs a little from that of the whole
+     * image. The JDK's decoder always decodes the whole image, because scaling gains it nothing.
      *
      * @return the decoding
      */
     public ImageDecoding scaled() {
-        return new ImageDecoding(format, upright, true, jpegLibrary, maxPixels);
-    }
-
-    /**
-     * This decoding by another JPEG library.
-     *
-     * @param library the library
-     * @return the decoding
-     */
-    public ImageDecoding with(JpegLibrary library) {
-        return new ImageDecoding(format, upright, scaled, library, maxPixels);
+        return new ImageDecoding(format, upright, true, maxPixels);
     }
 
     /**
      * This decoding with another size limit.
      *
-     * @param pixels width times height of the largest image accepted, before it is cropped
+     * @param pixels width times height of the largest image accepted, before it is cropped or resized
      * @return the decoding
      * @throws IllegalArgumentException if the limit is below 1
      */
@@ -86,7 +76,7 @@ public final class ImageDecoding {
         if (pixels < 1) {
             throw new IllegalArgumentException("at most " + pixels + " pixels, expected 1 or more");
         }
-        return new ImageDecoding(format, upright, scaled, jpegLibrary, pixels);
+        return new ImageDecoding(format, upright, scaled, pixels);
     }
 
     /** {@return the pixel format} */
@@ -104,14 +94,9 @@ public final class ImageDecoding {
         return scaled;
     }
 
-    /** {@return the channels of the pixels} */
-    public int channels() {
-        return format.channels();
-    }
-
-    /** {@return a decoder of the framed parts of images, for one thread; the caller closes it} */
-    public FrameDecoder open() {
-        return new FrameDecoder(this, new ImageReader(jpegLibrary, maxPixels));
+    /** {@return width times height of the largest image accepted} */
+    public long maxPixels() {
+        return maxPixels;
     }
 
     /** For example {@code RGB, upright}. */

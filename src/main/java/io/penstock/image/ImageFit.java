@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.image;
 
+import java.util.Objects;
+
 /**
- * Brings images of any size to one size. Immutable; {@link ImageFitter} applies it.
+ * How images of any size are brought to one size. Resizing is antialiased and bilinear, with Pillow's pixels.
  *
- * <p>Resizing is antialiased and bilinear ({@link Resizer}). By default the Exif orientation is ignored, as in Pillow
- * and torchvision.
+ * @param sizing what is done about the size
+ * @param height the rows of the resulting images, 1 or more
+ * @param width the pixels in a row of the resulting images, 1 or more
+ * @param shorterSide the length that the shorter side is resized to before the crop; 0 for the other sizings
  */
-public final class ImageFit {
+public record ImageFit(Sizing sizing, int height, int width, int shorterSide) {
 
-    /** How to treat the size. */
-    enum Mode { EXACT, STRETCH, SHORTER_SIDE }
+    /** What is done about the size of an image. */
+    public enum Sizing {
+        /** Another size is an error. */
+        EXACT,
+        /** Each side is resized by its own factor. */
+        STRETCH,
+        /** The image is resized in proportion, then its center is cropped. */
+        SHORTER_SIDE
+    }
 
-    final Mode mode;
-    final int height;
-    final int width;
-    /** The length that the shorter side is resized to. */
-    final int shorterSide;
-    final boolean upright;
-    final boolean scaledDecoding;
-
-    private ImageFit(Mode mode, int height, int width, int shorterSide, boolean upright, boolean scaledDecoding) {
+    /**
+     * Checks the sizes.
+     *
+     * @throws IllegalArgumentException if a side is less than 1, the image exceeds 2 GiB, the crop is larger than the
+     *     resized image, or there is a shorter side without a crop
+     */
+    public ImageFit {
+        Objects.requireNonNull(sizing, "sizing");
         if (height < 1 || width < 1 || (long) height * width > Integer.MAX_VALUE / 4) {
             throw new IllegalArgumentException("images of " + width + "x" + height + " pixels");
         }
-        if (mode == Mode.SHORTER_SIDE && shorterSide < Math.max(height, width)) {
+        if (sizing == Sizing.SHORTER_SIDE && shorterSide < Math.max(height, width)) {
             throw new IllegalArgumentException("a crop of " + width + "x" + height
                     + " from images whose shorter side is " + shorterSide);
         }
-        this.mode = mode;
-        this.height = height;
-        this.width = width;
-        this.shorterSide = shorterSide;
-        this.upright = upright;
-        this.scaledDecoding = scaledDecoding;
+        if (sizing != Sizing.SHORTER_SIDE && shorterSide != 0) {
+            throw new IllegalArgumentException("a shorter side of " + shorterSide + " for " + sizing + ", expected 0");
+        }
     }
 
     /**
@@ -45,7 +52,7 @@ public final class ImageFit {
      * @throws IllegalArgumentException if a side is less than 1, or the image exceeds 2 GiB
      */
     public static ImageFit exactly(int height, int width) {
-        return new ImageFit(Mode.EXACT, height, width, 0, false, true);
+        return new ImageFit(Sizing.EXACT, height, width, 0);
     }
 
     /**
@@ -57,7 +64,7 @@ public final class ImageFit {
      * @throws IllegalArgumentException if a side is less than 1, or the image exceeds 2 GiB
      */
     public static ImageFit stretch(int height, int width) {
-        return new ImageFit(Mode.STRETCH, height, width, 0, false, true);
+        return new ImageFit(Sizing.STRETCH, height, width, 0);
     }
 
     /**
@@ -73,43 +80,15 @@ public final class ImageFit {
      *     exceeds 2 GiB
      */
     public static ImageFit shorterSide(int shorterSide, int height, int width) {
-        return new ImageFit(Mode.SHORTER_SIDE, height, width, shorterSide, false, true);
-    }
-
-    /** {@return this fit for images turned upright by their Exif orientation first} */
-    public ImageFit upright() {
-        return new ImageFit(mode, height, width, shorterSide, true, scaledDecoding);
-    }
-
-    /**
-     * This fit without scaled decoding. By default, libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if both sides
-     * stay at least twice as long as the resized ones. That is faster and hardly visible, but the pixels differ from
-     * those of resizing the whole image. The JDK's decoder always resizes the whole image, because scaling gains it
-     * nothing.
-     *
-     * @return the fit
-     */
-    public ImageFit decodedWhole() {
-        return new ImageFit(mode, height, width, shorterSide, upright, false);
-    }
-
-    /** {@return the rows of the resulting images} */
-    public int height() {
-        return height;
-    }
-
-    /** {@return the pixels in a row of the resulting images} */
-    public int width() {
-        return width;
+        return new ImageFit(Sizing.SHORTER_SIDE, height, width, shorterSide);
     }
 
     @Override
     public String toString() {
-        String text = switch (mode) {
+        return switch (sizing) {
             case EXACT -> "exactly " + width + "x" + height;
             case STRETCH -> "stretched to " + width + "x" + height;
             case SHORTER_SIDE -> "shorter side " + shorterSide + ", middle " + width + "x" + height;
         };
-        return text + (upright ? ", upright" : "") + (scaledDecoding || mode == Mode.EXACT ? "" : ", decoded whole");
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Decodes JPEG and PNG to pixels in memory, and resizes pixels.
+ * What users say of images: the pixels they want, how files are decoded, how images are brought to one size.
  *
  * <p>Pixels are packed {@code u8}, height by width by channels, in a {@link io.penstock.image.PixelFormat}. An
- * {@link io.penstock.image.ImageReader} belongs to one thread and reuses its buffers. It reads untrusted bytes, and
- * checks an image's header before it decodes pixels.
+ * {@link io.penstock.decode.ImageDecoder} turns the files of a dataset into them.
  */
 @NullMarked
 package io.penstock.image;

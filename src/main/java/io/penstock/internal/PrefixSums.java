@@ -61,11 +61,7 @@ public final class PrefixSums {
         return starts[run];
     }
 
-    /**
-     * The length of a run.
-     *
-     * @return its number of elements
-     */
+    /** {@return the number of elements of a run} */
     public long length(int run) {
         return starts[run + 1] - starts[run];
     }

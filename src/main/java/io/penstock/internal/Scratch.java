@@ -13,10 +13,6 @@ public final class Scratch implements AutoCloseable {
     private @Nullable Arena arena;
     private MemorySegment segment = MemorySegment.NULL;
 
-    /** Creates an empty scratch. */
-    public Scratch() {
-    }
-
     /**
      * Returns memory of at least the given size: the same as before with its content, unless it must grow. It then at
      * least doubles, to limit the number of allocations, and the memory returned before is invalid.

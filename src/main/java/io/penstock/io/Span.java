@@ -91,6 +91,16 @@ public final class Span {
     }
 
     /**
+     * {@return the bytes alone: a slice of {@link #segment}} Each call makes an object; loops over samples use the base
+     * and the offset.
+     *
+     * @throws UncheckedIOException if bytes are missing and cannot be fetched; names the file
+     */
+    public MemorySegment slice() {
+        return segment().asSlice(byteOffset, byteSize);
+    }
+
+    /**
      * {@return whether another span is in the same file or memory}
      *
      * @param other the other span

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.json;
 
+import io.penstock.text.Utf8;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -298,7 +299,7 @@ final class JsonParser {
         if (codePoint == END) {
             throw new JsonException(escapeAt - from, "an unpaired surrogate", "a pair of escapes, high before low");
         }
-        return encode(codePoint, length);
+        return Utf8.encode(codePoint, scratch, length);
     }
 
     private int hex4() {
@@ -316,52 +317,15 @@ final class JsonParser {
         return value;
     }
 
-    private int encode(int codePoint, int length) {
-        if (codePoint < 0x80) {
-            scratch[length++] = (byte) codePoint;
-        } else if (codePoint < 0x800) {
-            scratch[length++] = (byte) (0xC0 | codePoint >> 6);
-            scratch[length++] = continuation(codePoint);
-        } else if (codePoint < 0x10000) {
-            scratch[length++] = (byte) (0xE0 | codePoint >> 12);
-            scratch[length++] = continuation(codePoint >> 6);
-            scratch[length++] = continuation(codePoint);
-        } else {
-            scratch[length++] = (byte) (0xF0 | codePoint >> 18);
-            scratch[length++] = continuation(codePoint >> 12);
-            scratch[length++] = continuation(codePoint >> 6);
-            scratch[length++] = continuation(codePoint);
-        }
-        return length;
-    }
-
-    private static byte continuation(int bits) {
-        return (byte) (0x80 | bits & 0x3F);
-    }
-
     private void checkPlain(int b) {
         if (b < 0x20) {
             throw error(b == END ? "'\"' at the end of the string" : "control characters as escapes");
         }
     }
 
-    /**
-     * The length of the character at the position, once it is known to be well-formed: Table 3-7 of the Unicode
-     * Standard, which leaves out surrogates, overlong forms and all beyond U+10FFFF.
-     */
     private int utf8Length(int lead) {
-        int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-        boolean wellFormed = lead >= 0xC2 && lead <= 0xF4 && pos + length <= to;
-        if (wellFormed) {
-            int second = bytes[pos + 1] & 0xFF;
-            int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-            int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-            wellFormed = second >= low && second <= high;
-            for (int i = 2; i < length; i++) {
-                wellFormed &= (bytes[pos + i] & 0xC0) == 0x80;
-            }
-        }
-        if (!wellFormed) {
+        int length = Utf8.length(bytes, pos, to);
+        if (length == 0) {
             throw new JsonException(pos - from, String.format("byte 0x%02X", lead), "well-formed UTF-8");
         }
         return length;

@@ -34,11 +34,7 @@ public final class RecordJson {
                 .replaceAll("^millis$", "ms");
     }
 
-    /**
-     * Writes a record's members, a list's items, or a plain value.
-     *
-     * @return its form for {@link Json#write}
-     */
+    /** {@return the form for {@link Json#write} of a record's members, a list's items, or a plain value} */
     public static @Nullable Object write(@Nullable Object value) {
         return switch (value) {
             case null -> null;
@@ -60,11 +56,7 @@ public final class RecordJson {
         };
     }
 
-    /**
-     * Writes a record's members.
-     *
-     * @return its members in order, which may be changed
-     */
+    /** {@return a record's members in order; the caller may change the map} */
     public static Map<String, @Nullable Object> members(Record record) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         for (RecordComponent component : record.getClass().getRecordComponents()) {

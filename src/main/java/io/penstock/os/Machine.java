@@ -9,20 +9,12 @@ public final class Machine {
     private Machine() {
     }
 
-    /**
-     * The memory that there is.
-     *
-     * @return bytes
-     */
+    /** {@return the bytes of memory} */
     public static long totalMemoryBytes() {
         return system().getTotalMemorySize();
     }
 
-    /**
-     * The memory that nothing uses, not even the page cache.
-     *
-     * @return bytes
-     */
+    /** {@return the bytes of memory that nothing uses, not even the page cache} */
     public static long freeMemoryBytes() {
         return system().getFreeMemorySize();
     }

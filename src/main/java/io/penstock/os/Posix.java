@@ -229,9 +229,8 @@ public final class Posix {
     }
 
     /**
-     * Takes the memory away from mapped pages, but keeps their addresses: who reads or writes there gets a fault.
-     *
-     * @return false if the OS refuses; the pages are then as they were
+     * Takes the memory away from mapped pages, but keeps their addresses: reads and writes there fault. Returns false
+     * if the OS refuses; the pages are then as they were.
      */
     public static boolean sealPages(MemorySegment pages) {
         return map(pages.address(), pages.byteSize(), PROT_NONE, MAP_FIXED) >= 0;

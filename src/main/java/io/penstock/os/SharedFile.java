@@ -134,9 +134,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * Gives the disk space of a range back; its bytes are then 0.
-     *
-     * @return false if the file system cannot; the range may then be as it was
+     * Gives the disk space of a range back; its bytes are then 0. Returns false if the file system cannot; the range
+     * may then be as it was.
      */
     public synchronized boolean removeRange(long offset, long bytes) throws IOException {
         if (!Posix.AVAILABLE) {

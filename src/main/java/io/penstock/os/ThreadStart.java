@@ -35,11 +35,7 @@ public final class ThreadStart {
         return error.getMessage() != null && error.getMessage().contains("native thread");
     }
 
-    /**
-     * What limits the threads, for messages.
-     *
-     * @return text that follows a statement, with the limit's number where the OS tells it
-     */
+    /** {@return what limits the threads, as the end of a message, with the number where the OS tells it} */
     public static String limit() {
         String reason = ": the limit of threads (ulimit -u, or the container's) or of memory is reached";
         try {

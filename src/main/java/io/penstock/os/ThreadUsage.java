@@ -94,56 +94,34 @@ public final class ThreadUsage implements AutoCloseable {
         }
     }
 
-    /**
-     * Time that the thread ran, in user and in system mode.
-     *
-     * @return nanoseconds, to a microsecond
-     */
+    /** {@return the nanoseconds that the thread ran, in user and in system mode, to a microsecond} */
     public long cpuNanos() {
         return (get(UTIME_S) + get(STIME_S)) * NANOS_A_SECOND + (get(UTIME_US) + get(STIME_US)) * NANOS_A_MICRO;
     }
 
-    /**
-     * Bytes that were read from storage on behalf of the thread.
-     *
-     * @return bytes; 0 from file systems that have no block device
-     */
+    /** {@return the bytes read from storage for the thread; 0 from file systems that have no block device} */
     public long diskBytes() {
         return get(INBLOCK) * BLOCK_BYTES;
     }
 
-    /**
-     * Page faults that had to wait for storage.
-     *
-     * @return how many
-     */
+    /** {@return the page faults that had to wait for storage} */
     public long majorFaults() {
         return get(MAJFLT);
     }
 
-    /**
-     * How often the thread left its core to wait for something.
-     *
-     * @return how often
-     */
+    /** {@return how often the thread left its core to wait for something} */
     public long voluntarySwitches() {
         return get(NVCSW);
     }
 
-    /**
-     * How often it had to leave its core to another thread.
-     *
-     * @return how often
-     */
+    /** {@return how often the thread had to leave its core to another thread} */
     public long involuntarySwitches() {
         return get(NIVCSW);
     }
 
     /**
-     * How long the calling thread has waited for a core, altogether, with work to do. Takes some times as long as
-     * {@link #read}, which need not be called for it.
-     *
-     * @return nanoseconds; -1 if the system does not tell
+     * {@return how many nanoseconds the calling thread has waited for a core; -1 if the system does not tell} Takes
+     * some times as long as {@link #read}, which need not be called for it.
      */
     public long queuedNanos() {
         if (scheduled != Thread.currentThread()) {

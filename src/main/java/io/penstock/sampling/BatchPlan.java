@@ -169,9 +169,8 @@ public final class BatchPlan {
     }
 
     /**
-     * The samples' indices in the dataset, without a copy. Entries at {@link #count()} and beyond are stale.
-     *
-     * @return the plan's own array, of its capacity; read-only
+     * {@return the samples' indices in the dataset: the plan's own array, of its capacity; read-only} Only the first
+     * {@link #count()} are current.
      */
     public long[] samples() {
         return samples;

@@ -16,9 +16,8 @@ public interface Sampler {
     long size();
 
     /**
-     * The number of samples in the dataset; an order's samples are below this.
-     *
-     * @return at least 1; {@link #size} for a sampler that takes each sample once
+     * {@return the number of samples in the dataset, at least 1; an order's samples are below this} By default it is
+     * {@link #size}.
      */
     default long datasetSize() {
         return size();

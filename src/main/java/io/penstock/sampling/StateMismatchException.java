@@ -15,11 +15,7 @@ public final class StateMismatchException extends RuntimeException {
         this.differences = List.copyOf(differences);
     }
 
-    /**
-     * Lists the differences between the state and this run, one line each.
-     *
-     * @return at least one line; empty only after deserialization
-     */
+    /** {@return the differences between the state and this run, one line each; empty only after deserialization} */
     public List<String> differences() {
         return differences == null ? List.of() : differences;
     }

@@ -30,11 +30,7 @@ public record StoreInfo(String kind, List<Location> files, Map<String, @Nullable
     @FunctionalInterface
     public interface Described {
 
-        /**
-         * Describes the store.
-         *
-         * @return the description; its arrays are views, valid until the store is closed
-         */
+        /** {@return the description of the store; its arrays are views, valid until the store is closed} */
         StoreInfo info();
     }
 }

@@ -23,9 +23,8 @@ public interface StoreProvider {
     String name();
 
     /**
-     * Returns the provider's place in detection: lower is first. Penstock's own have the orders 100, 200 and so on.
-     *
-     * @return the order; 0 is before Penstock's own, {@link Integer#MAX_VALUE} after them
+     * {@return the place in detection: lower is first} Penstock's own providers have 100, 200 and so on; 0 is before
+     * them, {@link Integer#MAX_VALUE} after them.
      */
     default int order() {
         return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Quantities as people read and write them: numbers and shares, bytes, times.
+ * Text: quantities as people read and write them (numbers and shares, bytes, times), brace patterns, UTF-8.
  *
  * <p>Not exported: the texts may change in any release.
  */

@@ -2,6 +2,7 @@
 package io.penstock.tokenize;
 
 import io.penstock.io.file.Sha256;
+import io.penstock.text.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

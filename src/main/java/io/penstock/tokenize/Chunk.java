@@ -3,6 +3,7 @@ package io.penstock.tokenize;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

@@ -94,10 +94,8 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     String name();
 
     /**
-     * One more than the largest token id, special tokens included: the rows of a model's embedding, and the basis of a
-     * store's dtype.
-     *
-     * @return the size
+     * {@return one more than the largest token id, special tokens included: the rows of a model's embedding, and the
+     * basis of a store's dtype}
      */
     int vocabularySize();
 

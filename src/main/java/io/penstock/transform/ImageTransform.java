@@ -261,11 +261,7 @@ public final class ImageTransform {
         return new TensorSpec(field, targetType(), targetShape());
     }
 
-    /**
-     * Opens a writer of single images that come as rows, for transforms of whole images.
-     *
-     * @return the writer, for one thread
-     */
+    /** {@return a writer of single images that come as rows, for transforms of whole images; for one thread} */
     public ImageRows rows() {
         return new ImageRows(copy().arguments);
     }

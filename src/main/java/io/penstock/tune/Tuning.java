@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of a search.
  *
- * @param chosen the recommended setting: the cheapest that is as fast as the fastest, or with a step the cheapest that
- *     hides the loading; null if interrupted before any result
+ * @param chosen the recommended setting: the cheapest that is as fast as the fastest, or with a step the cheapest
+ *     that fully overlaps loading with it; null if interrupted before any result
  * @param standard the loader's default setting
  * @param curves throughput by each setting in turn, the others fixed; the last compares the finalists
  * @param besideStep waits beside a step, cheapest setting first; empty without a step
  * @param stepNanos the step time; 0 without a step
- * @param hidden whether {@code chosen} hides the loading beside that step
+ * @param hidden whether {@code chosen} fully overlaps loading with that step
  * @param overMemory number of settings left out because they need more memory than allowed
  * @param rounds number of rounds
  * @param nanos duration of the search
@@ -41,15 +41,6 @@ public record Tuning(@Nullable SearchPoint chosen, SearchPoint standard, List<Cu
     public Tuning {
         curves = List.copyOf(curves);
         besideStep = List.copyOf(besideStep);
-    }
-
-    /**
-     * {@return the curve of a setting, or null if the setting was not searched}
-     *
-     * @param setting its name
-     */
-    public @Nullable Curve curve(String setting) {
-        return curves.stream().filter(curve -> curve.setting().equals(setting)).findFirst().orElse(null);
     }
 
     /**

@@ -19,10 +19,10 @@ import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.ImageDecoder;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
-import io.penstock.image.Oracle;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.JpegLibrary;
+import io.penstock.image.reading.Oracle;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.loader.BadSamplePolicy;
@@ -162,7 +162,8 @@ class AugmentFilesTest {
     void aFitAndAPipelineOfTheSameStepsGiveTheSamePixels() throws IOException {
         try (MemoryRecordStore store = store(files());
                 var fitted = new SampleReader(RecordFields.of(store).and("jpg",
-                        ImageDecoder.rgb(ImageFit.shorterSide(32, 28, 24).decodedWhole().upright())), ReadMode.AUTO);
+                        ImageDecoder.of(ImageDecoding.rgb().upright(), ImageFit.shorterSide(32, 28, 24))),
+                        ReadMode.AUTO);
                 var augmented = new SampleReader(Augment.images().resize(32).centerCrop(28, 24)
                         .decoding(ImageDecoding.rgb().upright()).mapped(dataset(store), "jpg"), ReadMode.AUTO)) {
             for (long sample = 0; sample < store.size(); sample++) {

@@ -35,8 +35,7 @@ class NestedColumnsCommandTest {
         int c = store.columns().stream().map(Column::name).toList().indexOf(column);
         Span span = new Span();
         store.locate(row, c, span);
-        return new String(span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE),
-                StandardCharsets.UTF_8);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest

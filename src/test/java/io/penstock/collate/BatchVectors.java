@@ -173,8 +173,7 @@ public final class BatchVectors {
             collator.collate(in, Plans.of(samples), slab);
             Span all = new Span();
             store.locate(0, store.tokenCount(), all);
-            cases.add(fields("dtype", store.dtype().toString(),
-                    "tokens", hex(all.segment().asSlice(all.byteOffset(), all.byteSize())), "starts", list(starts),
+            cases.add(fields("dtype", store.dtype().toString(), "tokens", hex(all.slice()), "starts", list(starts),
                     "dataset", description, "collator", collation, "samples", list(samples),
                     "fields", IntStream.range(0, layout.fields().size()).mapToObj(f -> fields(
                             "name", layout.fields().get(f).name(), "dtype", slab.tensor(f).dtype().toString(),

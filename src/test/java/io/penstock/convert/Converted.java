@@ -52,8 +52,7 @@ final class Converted {
     static Tensor tokens(TokenStore store) {
         Span span = new Span();
         store.locate(0, store.tokenCount(), span);
-        return Tensor.of(span.segment().asSlice(span.byteOffset(), span.byteSize()), store.dtype(),
-                store.tokenCount());
+        return Tensor.of(span.slice(), store.dtype(), store.tokenCount());
     }
 
     static byte[] value(RecordStore store, long record, String column) {
@@ -63,7 +62,7 @@ final class Converted {
         }
         Span span = new Span();
         store.locate(record, c, span);
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        return span.slice().toArray(ValueLayout.JAVA_BYTE);
     }
 
     static void assertSameTokens(TokenStore expected, TokenStore found) {

@@ -106,6 +106,6 @@ record StoreContent(long size, String digest) {
     }
 
     private static void add(MessageDigest sha256, Span span) {
-        sha256.update(span.segment().asSlice(span.byteOffset(), span.byteSize()).asByteBuffer());
+        sha256.update(span.slice().asByteBuffer());
     }
 }

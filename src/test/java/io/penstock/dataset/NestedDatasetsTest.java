@@ -391,6 +391,6 @@ class NestedDatasetsTest {
     }
 
     private static byte[] bytes(Span span) {
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        return span.slice().toArray(ValueLayout.JAVA_BYTE);
     }
 }

@@ -189,8 +189,7 @@ class PackingTest {
                 Span piece = new Span();
                 for (int p = 0; p < packed.parts(s); p++) {
                     Fields.locatePart(packed, s, 0, p, piece);
-                    assertEquals(-1, piece.segment().asSlice(piece.byteOffset(), piece.byteSize())
-                            .mismatch(target.asSlice(at, piece.byteSize())));
+                    assertEquals(-1, piece.slice().mismatch(target.asSlice(at, piece.byteSize())));
                     at += piece.byteSize();
                 }
                 tokens += bytes / 2;

@@ -80,8 +80,7 @@ class RecordFieldsTest {
     }
 
     private static String text(Span span) {
-        return new String(span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE),
-                StandardCharsets.UTF_8);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     @Test

@@ -56,8 +56,7 @@ class TensorRowsTest {
         for (int f = 0; f < 3; f++) {
             for (long sample = 0; sample < 5; sample++) {
                 Fields.locate(rows, sample, f, span);
-                assertEquals(-1, tensors.get(f).row(sample).segment()
-                        .mismatch(span.segment().asSlice(span.byteOffset(), span.byteSize())));
+                assertEquals(-1, tensors.get(f).row(sample).segment().mismatch(span.slice()));
             }
             int field = f;
             assertThrows(IndexOutOfBoundsException.class, () -> Fields.locate(rows, 5, field, span));
@@ -76,8 +75,7 @@ class TensorRowsTest {
             Span span = new Span();
             for (long sample = 0; sample < rows.size(); sample++) {
                 Fields.locate(rows, sample, 0, span);
-                assertEquals(-1, file.tensor(0).row(sample).segment()
-                        .mismatch(span.segment().asSlice(span.byteOffset(), span.byteSize())));
+                assertEquals(-1, file.tensor(0).row(sample).segment().mismatch(span.slice()));
             }
         }
     }

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
-import io.penstock.image.JpegLibrary;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
@@ -30,11 +31,11 @@ class DecoderAllocationTest {
 
     @Test
     void jpegByLibturbojpeg() throws IOException {
-        assumeTrue(JpegLibrary.TURBOJPEG.isPresent(), "libturbojpeg is not there");
-        for (ImageFit fit : new ImageFit[] {ImageFit.exactly(24, 40), ImageFit.shorterSide(20, 16, 12).upright()}) {
-            check(ImageDecoder.rgb(fit).with(JpegLibrary.TURBOJPEG), "images/exif_orientation_6.jpg");
-        }
-        check(ImageDecoder.rgb(8, 8).with(JpegLibrary.TURBOJPEG), "images/cmyk.jpg");
+        assumeTrue(JpegLibrary.preferred() == JpegLibrary.TURBOJPEG, "libturbojpeg is not there");
+        check(ImageDecoder.rgb(ImageFit.exactly(24, 40)), "images/exif_orientation_6.jpg");
+        check(ImageDecoder.of(ImageDecoding.rgb().upright().scaled(), ImageFit.shorterSide(20, 16, 12)),
+                "images/exif_orientation_6.jpg");
+        check(ImageDecoder.rgb(8, 8), "images/cmyk.jpg");
     }
 
     @Test

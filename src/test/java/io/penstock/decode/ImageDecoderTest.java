@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
@@ -25,6 +26,18 @@ class ImageDecoderTest {
         assertEquals("image: u8[224,192,3]", ImageDecoder.rgb(224, 192).field(JPG).toString());
         assertEquals("image: u8[28,28,1]", ImageDecoder.gray(28, 28).field(JPG).toString());
         assertEquals("m: u8[9,9,1]", ImageDecoder.gray(9, 9).field(Column.bytes("m", "seg.PNG")).toString());
+    }
+
+    /** Saved states have these texts in the dataset's fingerprint. */
+    @Test
+    void theTextOfADecoderTellsWhichPixelsItMakes() {
+        ImageFit crop = ImageFit.shorterSide(256, 224, 192);
+        assertEquals("RGB images, stretched to 192x224", ImageDecoder.rgb(224, 192).toString());
+        assertEquals("RGB images, shorter side 256, middle 192x224, upright",
+                ImageDecoder.of(ImageDecoding.rgb().upright().scaled(), crop).toString());
+        assertEquals("GRAY images, shorter side 256, middle 192x224, decoded whole",
+                ImageDecoder.of(ImageDecoding.gray(), crop).toString());
+        assertEquals("GRAY images, exactly 28x28", ImageDecoder.gray(ImageFit.exactly(28, 28)).toString());
     }
 
     @Test
@@ -67,7 +80,10 @@ class ImageDecoderTest {
     @Test
     void anImageOfMorePixelsThanTheLimitIsRefusedBeforeItIsDecoded() throws IOException {
         byte[] png = Files.readAllBytes(Fixtures.path("images/rgb.png"));
-        assertTrue(Decoding.refusal(ImageDecoder.rgb(8, 8).maxPixels(60 * 44 - 1), JPG, png).contains("60x44"));
-        assertEquals(192, Decoding.decode(ImageDecoder.rgb(8, 8).maxPixels(60 * 44), JPG, png).length);
+        ImageFit fit = ImageFit.stretch(8, 8);
+        ImageDecoding decoding = ImageDecoding.rgb();
+        assertTrue(Decoding.refusal(ImageDecoder.of(decoding.maxPixels(60 * 44 - 1), fit), JPG, png)
+                .contains("60x44"));
+        assertEquals(192, Decoding.decode(ImageDecoder.of(decoding.maxPixels(60 * 44), fit), JPG, png).length);
     }
 }

@@ -47,7 +47,7 @@ class NdarrayDecoderTest {
     private static MemorySegment stored(RecordStore store, long sample, int column, Arena arena) {
         Span span = new Span();
         store.locate(sample, column, span);
-        return arena.allocate(span.byteSize()).copyFrom(span.segment().asSlice(span.byteOffset(), span.byteSize()));
+        return arena.allocate(span.byteSize()).copyFrom(span.slice());
     }
 
     @Test

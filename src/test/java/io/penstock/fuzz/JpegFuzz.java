@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
-import io.penstock.image.JpegLibrary;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.store.Fixtures;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageException;
 import io.penstock.image.ImageFit;
-import io.penstock.image.ImageFitter;
-import io.penstock.image.ImageFormat;
-import io.penstock.image.ImageHeader;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
-import io.penstock.image.Oracle;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFitter;
+import io.penstock.image.reading.ImageFormat;
+import io.penstock.image.reading.ImageHeader;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.JpegLibrary;
+import io.penstock.image.reading.Oracle;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -89,8 +91,8 @@ final class PixelOracle {
 
     private static void fitted(MemorySegment stored, long bytes, JpegLibrary library, Arena arena) throws IOException {
         MemorySegment target = arena.allocate(5 * 7 * 3);
-        try (var fitter = new ImageFitter(ImageFit.shorterSide(9, 5, 7).upright(), PixelFormat.RGB,
-                new ImageReader(library, MAX_PIXELS))) {
+        try (var fitter = new ImageFitter(ImageFit.shorterSide(9, 5, 7),
+                new FrameDecoder(ImageDecoding.rgb().upright().scaled().maxPixels(MAX_PIXELS), library))) {
             fitter.read(stored, bytes, target, 0);
         }
     }

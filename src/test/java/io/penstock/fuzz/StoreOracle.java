@@ -134,8 +134,7 @@ final class StoreOracle {
         long rowBytes = rows == 0 ? 0 : spec.byteSize() / rows;
         store.locate(index, 0, rows, span);
         requireReadable(spec.byteSize());
-        require(span.segment().asSlice(span.byteOffset(), span.byteSize()).mismatch(tensor.segment()) == -1,
-                "the same by locate as by tensor");
+        require(span.slice().mismatch(tensor.segment()) == -1, "the same by locate as by tensor");
         store.locate(index, rows, 0, span);
         requireReadable(0);
         for (int i = 0; i < RANDOM_PLACES && rows > 0; i++) {

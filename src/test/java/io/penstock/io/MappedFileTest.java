@@ -122,8 +122,7 @@ class MappedFileTest {
                             assertEquals(0x5A, target.get(ValueLayout.JAVA_BYTE, b < at ? b : b + length));
                         }
                         Span local = reader.local(span);
-                        assertEquals(-1, expected.mismatch(
-                                local.segment().asSlice(local.byteOffset(), local.byteSize())), mode + " local " + i);
+                        assertEquals(-1, expected.mismatch(local.slice()), mode + " local " + i);
                     }
                 }
             }

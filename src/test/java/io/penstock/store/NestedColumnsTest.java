@@ -86,8 +86,7 @@ class NestedColumnsTest {
         }
         Span span = new Span();
         store.locate(row, column, span);
-        return new String(span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE),
-                StandardCharsets.UTF_8);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     @Test
@@ -210,7 +209,7 @@ class NestedColumnsTest {
         }
         assertTrue(store.isPresent(row, c), where);
         store.locate(row, c, span);
-        byte[] bytes = span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        byte[] bytes = span.slice().toArray(ValueLayout.JAVA_BYTE);
         assertEquals(text, column.kind() == Column.Kind.TEXT ? new String(bytes, StandardCharsets.UTF_8)
                 : HexFormat.of().formatHex(bytes), where);
         if (column.encoding().equals("json")) {

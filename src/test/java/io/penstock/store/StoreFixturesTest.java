@@ -171,8 +171,7 @@ class StoreFixturesTest {
                 Span span = new Span();
                 store.locate(pointers.getLong(sequence) / store.dtype().byteSize(),
                         ((Number) spot.get("length")).longValue(), span);
-                assertEquals(spot.get("sha256"), Sha256.hex(
-                        span.segment().asSlice(span.byteOffset(), span.byteSize()), _ -> { }));
+                assertEquals(spot.get("sha256"), Sha256.hex(span.slice(), _ -> { }));
             }
             for (long d = 0; d < store.documentCount(); d++) {
                 assertEquals(pointers.getLong(documents.getLong(d)) / store.dtype().byteSize(),
@@ -236,8 +235,7 @@ class StoreFixturesTest {
                 store.locate(0, 0, store.tensors().getFirst().rank() == 0 ? 1 : store.tensors().getFirst().dim(0),
                         span);
                 assertEquals(foreign, span.file() == null);
-                assertEquals(-1, span.segment().asSlice(span.byteOffset(), span.byteSize())
-                        .mismatch(store.tensor(0).segment()));
+                assertEquals(-1, span.slice().mismatch(store.tensor(0).segment()));
             }
         }
     }

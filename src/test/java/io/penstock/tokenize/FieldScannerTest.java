@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -45,7 +45,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
     public static AugmentMap of(List<NamedStep> steps, TensorSpec images, @Nullable ImageDecoding decoding) {
         if (images.dtype() == DType.U8 && images.rank() == 1) {
             ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
-            return new AugmentMap(steps, null, files.channels(), files, null);
+            return new AugmentMap(steps, null, files.format().channels(), files, null);
         }
         if (!areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "

@@ -8,9 +8,9 @@ import io.penstock.augment.value.Size;
 import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
-import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
-import io.penstock.image.PixelRows;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.PixelRows;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.transform.ImageRows;
@@ -41,7 +41,7 @@ public final class AugmentWorker implements SampleMap.Mapper {
         this.map = map;
         firstPart = map.decodes() ? 1 : 0;
         lastPart = Math.max(0, map.parts().size() - 1);
-        decoder = map.images() == null ? map.decoding().open() : null;
+        decoder = map.images() == null ? new FrameDecoder(map.decoding()) : null;
         output = map.output() == null ? null : map.output().rows();
         outputRows = output == null ? null : output::put;
     }

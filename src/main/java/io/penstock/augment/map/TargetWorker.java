@@ -12,12 +12,12 @@ import io.penstock.augment.value.Size;
 import io.penstock.augment.value.Target;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
-import io.penstock.image.FrameDecoder;
 import io.penstock.image.ImageException;
-import io.penstock.image.ImageFrame;
-import io.penstock.image.ImageHeader;
-import io.penstock.image.ImageReader;
-import io.penstock.image.PixelLayout;
+import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFrame;
+import io.penstock.image.reading.ImageHeader;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.PixelLayout;
 import io.penstock.internal.Scratch;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -51,7 +51,7 @@ public final class TargetWorker implements SampleMap.Mapper {
     TargetWorker(TargetMap map) {
         this.map = map;
         Size image = map.image();
-        images = image == null ? map.decoding().open() : null;
+        images = image == null ? new FrameDecoder(map.decoding()) : null;
         height = image == null ? 0 : image.height();
         width = image == null ? 0 : image.width();
         masks = map.readsInPlace() ? null : new ImageReader();
@@ -159,7 +159,7 @@ public final class TargetWorker implements SampleMap.Mapper {
     /** An image that is too small for a step is a bad sample if it is a file. */
     private RuntimeException unfit(int step, int fromHeight, int fromWidth, RuntimeException e) throws ImageException {
         if (images != null) {
-            AugmentWorker.checkSize(map.steps().get(step).step(), fromHeight, fromWidth, map.decoding().channels());
+            AugmentWorker.checkSize(map.steps().get(step).step(), fromHeight, fromWidth, map.decoding().format().channels());
         }
         return e;
     }

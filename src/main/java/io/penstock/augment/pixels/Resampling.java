@@ -146,7 +146,8 @@ public final class Resampling {
         canvas.crop(firstRow, across.low(), down.high() - firstRow, across.high() - across.low(), Padding.NONE);
         byte[] pixels = canvas.pixels();
         float[] sums = canvas.floats(0, rowFloats);
-        float[] weighed = canvas.floats(1, Math.multiplyExact(down.size() * across.size(), channels));
+        float[] weighed = canvas.floats(1,
+                Math.multiplyExact(Math.multiplyExact(down.size(), across.size()), channels));
         int loaded = firstRow;
         for (int i = 0; i < down.size(); i++) {
             Arrays.fill(sums, 0, rowFloats, 0);

@@ -7,7 +7,7 @@ import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.ResizeFilter;
 import io.penstock.augment.value.Size;
-import io.penstock.image.Resizer;
+import io.penstock.image.reading.Resizer;
 import java.util.random.RandomGenerator;
 
 /**

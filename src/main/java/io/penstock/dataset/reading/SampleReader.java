@@ -122,11 +122,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         return context.chance(plan, step);
     }
 
-    /**
-     * Locates a field of a sample outside any order, which has no random numbers.
-     *
-     * @return the field's bytes; the next call reuses the span
-     */
+    /** Locates a field of a sample outside any order, which has no random numbers. The next call reuses the span. */
     public Span locate(long sample, int field) {
         context.at(sample);
         this.field = field;

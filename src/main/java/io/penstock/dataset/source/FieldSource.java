@@ -213,9 +213,8 @@ public sealed interface FieldSource {
     FieldSource reindexed(LongUnaryOperator origin);
 
     /**
-     * Returns the stored bytes that values are computed from, for read-ahead.
-     *
-     * @return their places; no parts for values without stored bytes
+     * {@return the places of the stored bytes that values are computed from, for read-ahead; no parts for values
+     * without stored bytes}
      */
     InParts bytes();
 

@@ -28,9 +28,8 @@ public interface SampleMap {
     void map(Tensor in, RandomGenerator random, Tensor out) throws IOException;
 
     /**
-     * The parts of the work that a loader's reports show apart, such as the steps of a pipeline.
-     *
-     * @return their names; empty to show the work as a whole
+     * {@return the names of the parts of the work that a loader's reports show apart, such as the steps of a pipeline;
+     * empty to show the work as a whole}
      */
     default List<String> parts() {
         return List.of();
@@ -51,10 +50,8 @@ public interface SampleMap {
     }
 
     /**
-     * Tells whether {@code in} may be a file mapping instead of a copy. Only Java code may read a mapping: a truncated
-     * page raises an error in Java but kills the process in native code.
-     *
-     * @return true if only Java code reads the input
+     * {@return whether {@code in} may be a file mapping instead of a copy: only if Java code alone reads it} A
+     * truncated page raises an error in Java but kills the process in native code.
      */
     default boolean readsInPlace() {
         return false;

@@ -179,11 +179,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         return size;
     }
 
-    /**
-     * Returns the dtype of a tensor of such values. Dates and times become their integers.
-     *
-     * @return the dtype; null if there is none
-     */
+    /** Returns the dtype of a tensor of such values; null if there is none. Dates and times become their integers. */
     public @Nullable DType dtype() {
         return switch (id) {
             case BOOL -> DType.BOOL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.files;
 
+import io.penstock.format.RecordDigest;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.file.RegularFile;
-import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
@@ -17,13 +17,10 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -136,9 +133,8 @@ public final class FilesStore implements RecordStore {
     }
 
     /**
-     * Returns the classes; their positions are the values of the column {@code class}.
-     *
-     * @return the names of the subfolders, sorted; empty if they are not classes
+     * {@return the classes: the sorted names of the subfolders; empty if they are not classes} The column {@code class}
+     * has their positions.
      */
     public List<String> classes() {
         return classes;
@@ -185,7 +181,7 @@ public final class FilesStore implements RecordStore {
 
     /** Digests the path and content of each file, each preceded by its length as {@code u32}. */
     private String recordDigest(Progress progress) throws IOException {
-        MessageDigest sha256 = Sha256.digest();
+        RecordDigest digest = new RecordDigest();
         byte[] chunk = new byte[1 << 20];
         long done = 0;
         for (long record = 0; record < size(); record++) {
@@ -193,27 +189,21 @@ public final class FilesStore implements RecordStore {
             Path file = path.resolve(name);
             long left = Files.size(file);
             byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
-            sha256.update(u32(nameBytes.length));
-            sha256.update(nameBytes);
-            sha256.update(u32(left));
+            digest.addInt(nameBytes.length).addBytes(nameBytes, nameBytes.length).addInt((int) left);
             try (var in = RegularFile.newInputStream(file)) {
                 while (left > 0) {
                     int read = in.readNBytes(chunk, 0, (int) Math.min(left, chunk.length));
                     if (read == 0) {
                         throw new IOException(file + ": the file shrank while it was read");
                     }
-                    sha256.update(chunk, 0, read);
+                    digest.addBytes(chunk, read);
                     left -= read;
                     done += read;
                     progress.update(Math.min(done, list.totalBytes()), list.totalBytes());
                 }
             }
         }
-        return Sha256.hex(sha256);
-    }
-
-    private static byte[] u32(long value) {
-        return ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt((int) value).array();
+        return digest.hex();
     }
 
     /** {@inheritDoc} Made of the paths and sizes of all files. */

@@ -95,7 +95,7 @@ final class DecodedTensor {
 
     /** Reads a band as stored. */
     private void read(long band, MemorySegment target) throws IOException {
-        try {
+        space.file().reading(() -> {
             long before = firstRow(band) * storedRowBytes;
             if (dataset.layout() instanceof Layout.Contiguous piece && piece.address() != AddressSpace.UNDEFINED) {
                 long position = space.position(piece.address(), dataset.storedBytes(), dataset.name());
@@ -109,9 +109,8 @@ final class DecodedTensor {
                 }
             }
             space.file().checkUnchanged();
-        } catch (InternalError fault) {
-            throw space.file().explain(fault);
-        }
+            return target;
+        });
     }
 
     private void copy(long position, MemorySegment target) {

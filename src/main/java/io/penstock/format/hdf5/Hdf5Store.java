@@ -90,7 +90,7 @@ final class Hdf5Store implements TensorStore {
         TensorSpec spec = specs.get(index);
         Span all = new Span();
         locate(index, 0, TensorFiles.rowCount(spec), all);
-        return Tensor.of(all.segment().asSlice(all.byteOffset(), all.byteSize()), spec.dtype(), spec.shape());
+        return Tensor.of(all.slice(), spec.dtype(), spec.shape());
     }
 
     @Override

@@ -3,11 +3,12 @@ package io.penstock.format.image;
 
 import io.penstock.format.Mapping;
 import io.penstock.format.TensorFiles;
+import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageException;
-import io.penstock.image.ImageFormat;
-import io.penstock.image.ImageHeader;
-import io.penstock.image.ImageReader;
-import io.penstock.image.JpegLibrary;
+import io.penstock.image.reading.ImageFormat;
+import io.penstock.image.reading.ImageHeader;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -67,7 +68,7 @@ public final class ImageProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return open(path, ImageReader.DEFAULT_MAX_PIXELS);
+        return open(path, ImageDecoding.DEFAULT_MAX_PIXELS);
     }
 
     /** Reads an image whose header is read. */

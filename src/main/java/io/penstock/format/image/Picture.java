@@ -3,12 +3,12 @@ package io.penstock.format.image;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.image.ImageFormat;
-import io.penstock.image.ImageHeader;
-import io.penstock.image.ImageReader;
-import io.penstock.image.Orientation;
 import io.penstock.image.PixelFormat;
-import io.penstock.image.PixelLayout;
+import io.penstock.image.reading.ImageFormat;
+import io.penstock.image.reading.ImageHeader;
+import io.penstock.image.reading.ImageReader;
+import io.penstock.image.reading.Orientation;
+import io.penstock.image.reading.PixelLayout;
 import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;

@@ -110,11 +110,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
         return Mapping.open(data, file -> new LmdbStore(file, database));
     }
 
-    /**
-     * Returns the named databases.
-     *
-     * @return their names, in the order of the main database, which holds them
-     */
+    /** {@return the names of the databases, in the order of the main database, which holds them} */
     public List<String> databases() {
         return List.copyOf(main.names().keySet());
     }

@@ -23,14 +23,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a token store, in order. Writing it is the commit of the store: what it does not name does not count,
- * whatever other attempts have left behind. The parts stay where they are, under the names of the attempts.
+ * The parts of a token store, in order. Writing the manifest commits the store: a part that it does not name is not in
+ * the store, even if another attempt left it behind. The parts keep their places and names.
  *
  * @param parts the parts: at least one, all of one dtype and tokenizer
  */
 public record Manifest(List<ManifestPart> parts) {
 
-    /** How the name of a manifest ends. */
+    /** The ending of a manifest's name. */
     public static final String ENDING = ".manifest.json";
 
     /** The integers of Megatron's format. */
@@ -44,10 +44,10 @@ public record Manifest(List<ManifestPart> parts) {
     private static final String WHAT = "a manifest of a token store";
 
     /**
-     * Copies, and checks that the parts belong together.
+     * Copies the parts, and checks that they belong together.
      *
-     * @throws IllegalArgumentException if there is no part, one is there twice, or one differs in dtype or tokenizer
-     *     from the first; names it
+     * @throws IllegalArgumentException if there is no part, a part occurs twice, or a part has another dtype or
+     *     tokenizer than the first; names it
      */
     public Manifest {
         parts = List.copyOf(parts);
@@ -75,10 +75,10 @@ public record Manifest(List<ManifestPart> parts) {
     }
 
     /**
-     * {@return a manifest} Numbered parts are put in the order of their numbers, and all of their job must be there.
+     * {@return a manifest} Numbered parts are sorted by number, and no number of their job may be missing.
      *
      * @param parts the parts, at least one; in order if they are not numbered
-     * @throws IllegalArgumentException if a part is missing, is there twice, or differs from the others; names it
+     * @throws IllegalArgumentException if a part is missing, occurs twice, or differs from the others; names it
      */
     public static Manifest of(List<ManifestPart> parts) {
         Optional<PartNumber> first = parts.isEmpty() ? Optional.empty() : parts.getFirst().number();

@@ -17,15 +17,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a manifest says of a part. The part's files are {@code PATH.bin} and {@code PATH.idx}, and {@code
- * PATH.part.json} has this description. It is small: the writer of a part sends it to the writer of the manifest as
- * {@link #toJson}.
+ * The description of a part in a manifest. The part's files are {@code PATH.bin}, {@code PATH.idx} and, with this
+ * description, {@code PATH.part.json}. The description is small: send it as {@link #toJson} to whoever writes the
+ * manifest.
  *
  * @param path the path of its files without an ending, relative to the folder of the manifest, names separated by
  *     slashes
  * @param dtype the stored type of its tokens
  * @param origin which tokenizer made them
- * @param number which part of its job it is, if the job numbers them
+ * @param number the number of the part in its job, if the job numbers its parts
  * @param documents the number of its documents
  * @param tokens the number of its tokens
  * @param tokenSha256 the SHA-256 of its {@code .bin}, 64 hexadecimal digits
@@ -43,9 +43,10 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
     private static final String WHAT = "a part of a manifest";
 
     /**
-     * Checks.
+     * Checks the values.
      *
-     * @throws IllegalArgumentException if the path leads out of a folder, a number is negative, or a digest is none
+     * @throws IllegalArgumentException if the path leads out of a folder, a number is negative, or a digest is not 64
+     *     hexadecimal digits
      */
     public ManifestPart {
         InnerPath.check("of the manifest", path);

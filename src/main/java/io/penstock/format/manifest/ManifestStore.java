@@ -2,6 +2,7 @@
 package io.penstock.format.manifest;
 
 import io.penstock.format.TokenDescription;
+import io.penstock.format.TokenRun;
 import io.penstock.format.megatron.MegatronStore;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
@@ -24,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +34,9 @@ import org.jspecify.annotations.Nullable;
  * range of tokens may be in several of them. It gives the same documents and tokens as the one store that the parts
  * would make if they were merged.
  */
-public final class ManifestStore implements TokenStore, Verifiable {
+final class ManifestStore implements TokenStore, Verifiable {
 
     private static final String CHECKSUM = "manifest digests";
-    private static final int BUFFER_BYTES = 1 << 20;
 
     private final Location file;
     private final Manifest manifest;
@@ -107,11 +108,6 @@ public final class ManifestStore implements TokenStore, Verifiable {
         }
     }
 
-    /** {@return what the store is made of} */
-    public Manifest manifest() {
-        return manifest;
-    }
-
     @Override
     public DType dtype() {
         return manifest.dtype();
@@ -151,8 +147,7 @@ public final class ManifestStore implements TokenStore, Verifiable {
     public void locate(long firstToken, long tokenCount, Span into) {
         int parts = parts(firstToken, tokenCount);
         if (parts != 1) {
-            throw new UnsupportedOperationException(file + ": tokens from " + firstToken + ", " + tokenCount
-                    + " of them, lie in " + parts + " pieces");
+            throw TokenRun.inPieces(file, firstToken, tokenCount, parts);
         }
         locatePart(firstToken, tokenCount, 0, into);
     }
@@ -200,12 +195,8 @@ public final class ManifestStore implements TokenStore, Verifiable {
 
     /** The part of a range's first token; the last part for an empty range at the end. */
     private int firstPart(long firstToken, long tokenCount) {
-        long total = tokens.total();
-        if (firstToken < 0 || tokenCount < 0 || tokenCount > total - firstToken) {
-            throw new IndexOutOfBoundsException(file + ": tokens from " + firstToken + ", " + tokenCount
-                    + " of them, are not within the store's 0 to " + total);
-        }
-        return firstToken == total ? stores.size() - 1 : tokens.runOf(firstToken);
+        TokenRun.check(file, firstToken, tokenCount, tokens.total());
+        return firstToken == tokens.total() ? stores.size() - 1 : tokens.runOf(firstToken);
     }
 
     /** {@inheritDoc} It is made of the digests in the manifest, so the names of the parts' files do not matter. */
@@ -243,10 +234,7 @@ public final class ManifestStore implements TokenStore, Verifiable {
 
     @Override
     public void verify(Consumer<Fault> faults, Progress progress) throws IOException {
-        long total = 0;
-        for (ManifestPart part : manifest.parts()) {
-            total += part.tokenBytes() + part.indexBytes();
-        }
+        long total = manifest.parts().stream().mapToLong(part -> part.tokenBytes() + part.indexBytes()).sum();
         long done = 0;
         for (ManifestPart part : manifest.parts()) {
             verify(Manifest.partFile(file, part, ".idx"), part.indexSha256(), faults, progress, done, total);
@@ -258,17 +246,11 @@ public final class ManifestStore implements TokenStore, Verifiable {
 
     private void verify(Location partFile, String expected, Consumer<Fault> faults, Progress progress, long before,
             long total) throws IOException {
-        MessageDigest sha256 = Sha256.digest();
-        byte[] chunk = new byte[BUFFER_BYTES];
-        long done = before;
+        AtomicLong done = new AtomicLong(before);
+        String found;
         try (InputStream in = partFile.newInputStream()) {
-            for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
-                sha256.update(chunk, 0, bytes);
-                done += bytes;
-                progress.update(done, total);
-            }
+            found = Sha256.hex(in, bytes -> progress.update(done.addAndGet(bytes), total));
         }
-        String found = Sha256.hex(sha256);
         if (!found.equals(expected)) {
             faults.accept(new Fault(partFile, CHECKSUM, partFile + ": SHA-256 " + found + ", expected " + expected
                     + ", as " + file.name() + " says"));

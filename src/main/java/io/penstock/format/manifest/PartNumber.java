@@ -2,7 +2,7 @@
 package io.penstock.format.manifest;
 
 /**
- * Which part of how many of a job a part is.
+ * The number of a part in its job.
  *
  * @param index its number, from 0
  * @param count how many parts the job has
@@ -12,9 +12,9 @@ package io.penstock.format.manifest;
 public record PartNumber(int index, int count, String job) {
 
     /**
-     * Checks.
+     * Checks the values.
      *
-     * @throws IllegalArgumentException if the number is not below the count, or the digest is none
+     * @throws IllegalArgumentException if the number is not below the count, or the digest is not 64 hexadecimal digits
      */
     public PartNumber {
         if (index < 0 || index >= count) {

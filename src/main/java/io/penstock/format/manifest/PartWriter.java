@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes one part of a manifest store, as one attempt of one task: a store in Megatron's format and its description.
- * The path names the attempt, so that attempts at the same part do not meet; the {@link Manifest} says later which one
- * counts. Without a commit nothing remains.
+ * Each attempt has a path of its own; the {@link Manifest} names the attempt that counts. Without a commit, nothing
+ * remains.
  *
  * <p>One thread writes documents at a time.
  */
@@ -34,11 +34,10 @@ public final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Creates a writer of a part that its job does not number: the manifest's order is that of the list that it is made
-     * of.
+     * Creates a writer of a part without a number: the manifest has such parts in the order in which it is given them.
      *
      * @param path the path of its files, without an ending
-     * @param dtype the stored type of the tokens; {@link MegatronWriter#dtypeFor} says which
+     * @param dtype the stored type of the tokens, from {@link MegatronWriter#dtypeFor}
      * @param origin which tokenizer makes them
      * @param ifExists whether {@link #commit} replaces an existing part
      * @return the writer, to be closed by the caller
@@ -50,12 +49,12 @@ public final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Creates a writer of a numbered part: the manifest is refused if one is missing.
+     * Creates a writer of a numbered part: a manifest that lacks one of the numbers is refused.
      *
      * @param path the path of its files, without an ending
      * @param dtype the stored type of the tokens
      * @param origin which tokenizer makes them
-     * @param number which part of its job it is
+     * @param number the number of the part in its job
      * @param ifExists whether {@link #commit} replaces an existing part
      * @return the writer, to be closed by the caller
      * @throws IOException as {@link MegatronWriter#create}

@@ -7,16 +7,17 @@ import java.util.regex.Pattern;
  * Which tokenizer made the tokens of a part. All parts of a manifest have the same.
  *
  * @param tokenizer the tokenizer's name, for people
- * @param vocabularySha256 the digest of its vocabulary, 64 hexadecimal digits: what decides
+ * @param vocabularySha256 the digest of its vocabulary, 64 hexadecimal digits; it alone decides whether two parts have
+ *     the same tokenizer
  */
 public record TokenOrigin(String tokenizer, String vocabularySha256) {
 
     static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
     /**
-     * Checks.
+     * Checks the digest.
      *
-     * @throws IllegalArgumentException if the digest is none
+     * @throws IllegalArgumentException if it is not 64 hexadecimal digits
      */
     public TokenOrigin {
         if (!SHA256.matcher(vocabularySha256).matches()) {

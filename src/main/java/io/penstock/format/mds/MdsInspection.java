@@ -94,7 +94,7 @@ final class MdsInspection {
         map.put("bytes_total", bytes);
         if (store.size() > 0) {
             store.locate(0, position, value);
-            MemorySegment first = value.segment().asSlice(value.byteOffset(), value.byteSize());
+            MemorySegment first = value.slice();
             map.put("first_sha256", Sha256.hex(first, _ -> { }));
             if (encoding.isText() && value.byteSize() <= MAX_TEXT_BYTES) {
                 map.put("first_text", new String(first.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));

@@ -118,11 +118,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         return index.documents();
     }
 
-    /**
-     * Returns the number of sequences in all documents.
-     *
-     * @return the count
-     */
+    /** {@return the number of sequences in all documents} */
     public long sequenceCount() {
         return index.sequences();
     }
@@ -159,11 +155,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
                 : (index.pointer(sequence) - index.runStart()) / dtype().byteSize();
     }
 
-    /**
-     * Tells whether each sequence has a mode.
-     *
-     * @return true if the store is multimodal
-     */
+    /** {@return whether each sequence has a mode} */
     public boolean isMultimodal() {
         return index.isMultimodal();
     }
@@ -209,8 +201,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         if (run != null) {
             run.locate(firstToken, tokenCount, into);
         } else if (parts(firstToken, tokenCount) != 1) {
-            throw new UnsupportedOperationException(tokenFile.location() + ": tokens from " + firstToken + ", "
-                    + tokenCount + " of them, lie in " + parts(firstToken, tokenCount) + " pieces");
+            throw TokenRun.inPieces(tokenFile.location(), firstToken, tokenCount, parts(firstToken, tokenCount));
         } else {
             locatePart(firstToken, tokenCount, 0, into);
         }
@@ -218,7 +209,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
     @Override
     public int parts(long firstToken, long tokenCount) {
-        checkTokens(firstToken, tokenCount);
+        TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
         if (positions == null) {
             return 1;
         }
@@ -231,7 +222,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
 
     @Override
     public void locatePart(long firstToken, long tokenCount, int part, Span into) {
-        checkTokens(firstToken, tokenCount);
+        TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
         if (positions == null) {
             TokenStore.super.locatePart(firstToken, tokenCount, part, into);
             return;
@@ -243,13 +234,6 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
             }
         } catch (InternalError fault) {
             throw indexFile.explain(fault);
-        }
-    }
-
-    private void checkTokens(long firstToken, long tokenCount) {
-        if (firstToken < 0 || tokenCount < 0 || tokenCount > index.tokens() - firstToken) {
-            throw new IndexOutOfBoundsException(tokenFile.location() + ": tokens from " + firstToken + ", " + tokenCount
-                    + " of them, are not within the store's 0 to " + index.tokens());
         }
     }
 

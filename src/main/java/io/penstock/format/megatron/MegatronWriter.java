@@ -276,9 +276,7 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * Returns the files that {@link #commit} publishes.
-     *
-     * @return tokens, index and their checksums, and what describes them
+     * {@return the files that {@link #commit} publishes: tokens, index and their checksums, and what describes them}
      */
     public synchronized List<Path> files() {
         return Stream.of(".bin", ".idx", ".sha256", ".bin" + BlockChecksums.SUFFIX, ".idx" + BlockChecksums.SUFFIX,

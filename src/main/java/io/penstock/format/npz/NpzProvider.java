@@ -143,16 +143,15 @@ public final class NpzProvider implements StoreProvider {
 
     private static void decode(MappedFile file, Part part, Output output) throws IOException {
         NpyArray array = part.array;
-        try {
+        file.reading(() -> {
             if (array.isInPlace()) {
                 part.member.read(file, array.dataOffset(), array.dataBytes(), output);
             } else {
                 decodeAndConvert(file, part.member, array, output);
             }
             file.checkUnchanged();
-        } catch (InternalError fault) {
-            throw file.explain(fault);
-        }
+            return file;
+        });
     }
 
     private static void decodeAndConvert(MappedFile file, ZipMember member, NpyArray array, Output output)

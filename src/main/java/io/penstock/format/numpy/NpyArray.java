@@ -51,11 +51,7 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
         return NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, given);
     }
 
-    /**
-     * Tells whether bytes start a {@code .npy}.
-     *
-     * @return true if they start with the format's magic
-     */
+    /** Tells whether bytes start with the magic of {@code .npy}. */
     public static boolean isNpy(byte[] head) {
         return NpyHeader.isMagic(head);
     }
@@ -65,29 +61,19 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
         return new TensorSpec(name, dtype, shape);
     }
 
-    /**
-     * Returns the element type and byte order in numpy's notation.
-     *
-     * @return for example {@code <u2}
-     */
+    /** Returns the element type and byte order in numpy's notation, for example {@code <u2}. */
     public String storedDtype() {
         return type.toString();
     }
 
-    /**
-     * Returns the order of the elements in numpy's notation.
-     *
-     * @return {@code F} if the first index changes fastest, otherwise {@code C}
-     */
+    /** Returns {@code F} if the first index changes fastest, otherwise {@code C}. */
     public String storedOrder() {
         return isFortranOrder ? "F" : "C";
     }
 
     /**
-     * Tells whether the elements are stored row-major and little-endian. An array in Fortran order is row-major too if
-     * at most one dimension is not 1.
-     *
-     * @return true if no {@link #convert} is needed
+     * Tells whether the elements are stored row-major and little-endian, so that no {@link #convert} is needed. An
+     * array in Fortran order is row-major too if at most one dimension is not 1.
      */
     public boolean isInPlace() {
         boolean isRowMajor = !isFortranOrder || Arrays.stream(shape).filter(dim -> dim != 1).count() < 2;

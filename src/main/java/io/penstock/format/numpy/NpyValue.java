@@ -63,11 +63,7 @@ public final class NpyValue {
         return known.spec;
     }
 
-    /**
-     * Returns the size of the last value's elements.
-     *
-     * @return bytes
-     */
+    /** Returns the bytes of the last value's elements. */
     public long dataBytes() {
         return Objects.requireNonNull(header, "no value was read").array.dataBytes();
     }

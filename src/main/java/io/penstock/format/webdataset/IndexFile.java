@@ -44,11 +44,7 @@ final class IndexFile {
         return shard.derived(ENDING).map(Location::of).orElseGet(() -> shard.resolveSibling(shard.name() + ENDING));
     }
 
-    /**
-     * Reads the index of a shard.
-     *
-     * @return the index, in memory of the arena; null if there is no valid one
-     */
+    /** Reads the index of a shard into memory of the arena; null if there is no valid one. */
     static @Nullable ShardIndex read(Location shard, ShardState state, long maxTarBytes, Arena arena) {
         try {
             Location file = of(shard);
@@ -159,10 +155,8 @@ final class IndexFile {
     }
 
     /**
-     * Creates and locks a file. An existing file is in use if it is locked; otherwise its writer is dead, and it is
-     * replaced.
-     *
-     * @return the file; null if it is in use
+     * Creates and locks a file; null if it is in use. An existing file is in use if it is locked; otherwise its writer
+     * is dead, and it is replaced.
      */
     private static @Nullable FileChannel create(Path temporary) throws IOException {
         for (boolean again = false; ; again = true) {

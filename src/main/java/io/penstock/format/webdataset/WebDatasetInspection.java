@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.format.RecordDigest;
 import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +24,7 @@ final class WebDatasetInspection {
 
     private final WebDatasetStore store;
     private final Shard[] shards;
-    private final MessageDigest whole = Sha256.digest();
+    private final RecordDigest whole = new RecordDigest();
     private final byte[] chunk = new byte[1 << 20];
     private final List<Object> samples = new ArrayList<>();
     private Map<String, @Nullable Object> members = new LinkedHashMap<>();
@@ -53,7 +52,7 @@ final class WebDatasetInspection {
                 digest(shard, total, progress);
                 before += shard.index.tarBytes();
             }
-            details.put("member_digest", Sha256.hex(whole));
+            details.put("member_digest", whole.hex());
         } else {
             list();
         }
@@ -131,15 +130,13 @@ final class WebDatasetInspection {
 
     private void digest(TarReader tar, TarSource source, @Nullable MessageDigest own, long total, Progress progress)
             throws IOException {
-        whole.update(u32(tar.nameBytes()));
-        whole.update(tar.name(), 0, tar.nameBytes());
-        whole.update(u32(tar.dataBytes()));
+        whole.addInt(tar.nameBytes()).addBytes(tar.name(), tar.nameBytes()).addInt((int) tar.dataBytes());
         for (long left = tar.dataBytes(); left > 0;) {
             int read = source.read(chunk, 0, (int) Math.min(left, chunk.length));
             if (read <= 0) {
                 return; // the reader reports what is missing
             }
-            whole.update(chunk, 0, read);
+            whole.addBytes(chunk, read);
             if (own != null) {
                 own.update(chunk, 0, read);
             }
@@ -147,11 +144,5 @@ final class WebDatasetInspection {
             doneBytes += read;
             progress.update(Math.min(doneBytes, total), total);
         }
-    }
-
-    private static byte[] u32(long value) {
-        byte[] bytes = new byte[Integer.BYTES];
-        MemorySegment.ofArray(bytes).set(LittleEndian.I32, 0, (int) value);
-        return bytes;
     }
 }

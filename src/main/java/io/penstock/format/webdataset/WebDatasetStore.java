@@ -162,7 +162,7 @@ public final class WebDatasetStore implements RecordStore {
     /**
      * {@return the first record of a shard, for orders that go by shard; equal to the next one's if the shard has none}
      *
-     * @param shard the shard's position in {@link #shards}; their number stands for the end
+     * @param shard the shard's position in {@link #shards}; the number of shards gives the end
      */
     public long firstRecord(int shard) {
         return records.start(shard);
@@ -170,7 +170,7 @@ public final class WebDatasetStore implements RecordStore {
 
     /**
      * {@return the first record of each shard that has samples, ascending, and the count of records at the end: the
-     * boundaries for block-wise shuffles} Shards without samples are not there.
+     * boundaries for block-wise shuffles} Shards without samples are left out.
      */
     public long[] shardStarts() {
         return IntStream.rangeClosed(0, shards.length).mapToLong(records::start).distinct().toArray();

@@ -91,7 +91,7 @@ public final class WebDatasetWriter implements AutoCloseable {
     /**
      * Appends a sample. Its members are written in the order of their suffixes.
      *
-     * @param key the sample's key: a path whose last part has no dot; not that of the sample before
+     * @param key the sample's key: a path whose last part has no dot; not that of the previous sample
      * @param members the files by suffix, in lower case; at least one; heap or native memory
      * @throws IOException if it cannot be written
      * @throws IllegalArgumentException if a reader would not find the same key and suffixes; says which
@@ -170,7 +170,8 @@ public final class WebDatasetWriter implements AutoCloseable {
      *
      * @return the shards' files, in order
      * @throws IOException if they cannot be written, or a shard with the next number exists that the old record does
-     *     not name, and that readers would include. Nothing has changed unless the message says that they are written
+     *     not name, and that readers would include. Nothing has changed, unless the message says that shards
+     *     were written
      */
     public List<Path> commit() throws IOException {
         if (committed) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.file;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
@@ -8,7 +10,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.function.LongConsumer;
 
-/** SHA-256 of memory of any size. */
+/** SHA-256 of memory and streams of any size. */
 public final class Sha256 {
 
     private static final int CHUNK_BYTES = 1 << 20;
@@ -35,6 +37,17 @@ public final class Sha256 {
     public static String hex(MemorySegment bytes, LongConsumer progress) {
         MessageDigest sha256 = digest();
         update(sha256, bytes, progress);
+        return hex(sha256);
+    }
+
+    /** Digests a stream to its end; {@code read} receives the number of bytes at each step. */
+    public static String hex(InputStream in, LongConsumer read) throws IOException {
+        MessageDigest sha256 = digest();
+        byte[] chunk = new byte[CHUNK_BYTES];
+        for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
+            sha256.update(chunk, 0, bytes);
+            read.accept(bytes);
+        }
         return hex(sha256);
     }
 

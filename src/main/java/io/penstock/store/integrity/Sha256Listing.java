@@ -6,7 +6,6 @@ import io.penstock.io.file.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,7 +31,6 @@ record Sha256Listing(Location listing, Location file, String hex) {
     private static final Pattern LINE = Pattern.compile("(\\\\?)([0-9a-fA-F]{64}) [ *](?:\\./)?(.+)");
     private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
     private static final long MAX_LISTING_BYTES = 64 << 20;
-    private static final int BUFFER_BYTES = 1 << 20;
 
     /**
      * Returns the listing that contains a file; null if there is none.
@@ -94,15 +92,10 @@ record Sha256Listing(Location listing, Location file, String hex) {
 
     /** Digests the file; returns null if the digest matches, otherwise the fault. */
     @Nullable Fault check(LongConsumer read) throws IOException {
-        MessageDigest sha256 = Sha256.digest();
-        byte[] chunk = new byte[BUFFER_BYTES];
+        String found;
         try (InputStream in = file.newInputStream()) {
-            for (int bytes = in.read(chunk); bytes >= 0; bytes = in.read(chunk)) {
-                sha256.update(chunk, 0, bytes);
-                read.accept(bytes);
-            }
+            found = Sha256.hex(in, read);
         }
-        String found = Sha256.hex(sha256);
         return found.equals(hex) ? null : new Fault(file, "sha256", file + ": SHA-256 " + found + ", expected " + hex
                 + ", as " + listing.name() + " says");
     }

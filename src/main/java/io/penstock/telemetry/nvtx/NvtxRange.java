@@ -91,11 +91,7 @@ public final class NvtxRange implements AutoCloseable {
         }
     }
 
-    /**
-     * Starts a range of the process, which may overlap others.
-     *
-     * @return the id to end it with
-     */
+    /** Starts a range of the process, which may overlap others, and returns the id to end it with. */
     public long start(long number) {
         attributes.set(JAVA_LONG, PAYLOAD, number);
         try {

@@ -250,8 +250,7 @@ class ArrowStoreTest {
             for (long row = 0; row < store.size(); row++) {
                 if (store.isPresent(row, word)) {
                     store.locate(row, word, span);
-                    words.add(new String(span.segment().asSlice(span.byteOffset(), span.byteSize())
-                            .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+                    words.add(new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
                 } else {
                     words.add(null);
                 }

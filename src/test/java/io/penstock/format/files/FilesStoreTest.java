@@ -45,7 +45,7 @@ class FilesStoreTest {
     private static byte[] value(RecordStore store, long record) {
         Span span = new Span();
         store.locate(record, 0, span);
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        return span.slice().toArray(ValueLayout.JAVA_BYTE);
     }
 
     private static long classOf(RecordStore store, long record) {
@@ -232,8 +232,7 @@ class FilesStoreTest {
             Span span = new Span();
             for (int i = contents.length - 1; i >= 0; i--) {
                 bytes.locate(i, span);
-                assertArrayEquals(contents[i], span.segment().asSlice(span.byteOffset(), span.byteSize())
-                        .toArray(ValueLayout.JAVA_BYTE));
+                assertArrayEquals(contents[i], span.slice().toArray(ValueLayout.JAVA_BYTE));
                 assertEquals(i == 1, span.isBeside(mapped), "file " + i);
             }
         }

@@ -113,7 +113,7 @@ class LmdbStoreTest {
     private static byte[] bytes(RecordStore store, long record, int column) {
         Span span = new Span();
         store.locate(record, column, span);
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(JAVA_BYTE);
+        return span.slice().toArray(JAVA_BYTE);
     }
 
     @TestFactory
@@ -142,8 +142,7 @@ class LmdbStoreTest {
             before = key;
             assertEquals(first, store.find(MemorySegment.ofArray(key)));
             assertTrue(store.locate(MemorySegment.ofArray(key), span));
-            assertArrayEquals(bytes(store, first, VALUE),
-                    span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(JAVA_BYTE));
+            assertArrayEquals(bytes(store, first, VALUE), span.slice().toArray(JAVA_BYTE));
             for (byte[] other : new byte[][] {Arrays.copyOf(key, key.length + 1), new byte[0],
                     Arrays.copyOf(key, key.length - 1), flipped(key, 0), flipped(key, key.length - 1)}) {
                 MemorySegment absent = MemorySegment.ofArray(other);

@@ -68,7 +68,7 @@ class ManifestSpecTest {
         for (int part = 0; part < store.parts(0, tokens.length); part++) {
             store.locatePart(0, tokens.length, part, span);
             long count = span.byteSize() / store.dtype().byteSize();
-            Tensor piece = Tensor.of(span.segment().asSlice(span.byteOffset(), span.byteSize()), store.dtype(), count);
+            Tensor piece = Tensor.of(span.slice(), store.dtype(), count);
             for (long i = 0; i < count; i++) {
                 tokens[at++] = piece.getLong(i);
             }

@@ -96,8 +96,7 @@ class ManifestStoreTest {
         int parts = store.parts(first, count);
         for (int part = 0; part < parts; part++) {
             store.locatePart(first, count, part, span);
-            short[] piece = span.segment().asSlice(span.byteOffset(), span.byteSize())
-                    .toArray(ValueLayout.JAVA_SHORT_UNALIGNED);
+            short[] piece = span.slice().toArray(ValueLayout.JAVA_SHORT_UNALIGNED);
             System.arraycopy(piece, 0, all, at, piece.length);
             at += piece.length;
         }

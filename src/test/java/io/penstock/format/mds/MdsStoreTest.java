@@ -103,7 +103,7 @@ class MdsStoreTest {
     }
 
     private static byte[] bytes(Span span) {
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(JAVA_BYTE);
+        return span.slice().toArray(JAVA_BYTE);
     }
 
     @Test

@@ -109,7 +109,7 @@ class MegatronPiecesTest {
     }
 
     private static byte[] bytes(Span span) {
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(JAVA_BYTE);
+        return span.slice().toArray(JAVA_BYTE);
     }
 
     @TestFactory
@@ -172,7 +172,8 @@ class MegatronPiecesTest {
                 {Long.MAX_VALUE, 1}, {1, Long.MAX_VALUE}}) {
                 String message = assertThrows(IndexOutOfBoundsException.class,
                         () -> store.locatePart(run[0], run[1], 0, span)).getMessage();
-                assertTrue(message.contains(".bin: tokens from " + run[0]) && message.endsWith("0 to " + count),
+                assertTrue(message.contains(".bin: " + run[1] + " tokens from " + run[0] + ",")
+                        && message.endsWith("0 to " + count),
                         message);
                 assertThrows(IndexOutOfBoundsException.class, () -> store.locate(run[0], run[1], span));
             }

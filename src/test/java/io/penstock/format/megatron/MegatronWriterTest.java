@@ -169,7 +169,7 @@ class MegatronWriterTest {
             for (long d = 0; d < store.documentCount(); d++) {
                 long start = store.documentStart(d);
                 store.locate(start, store.documentStart(d + 1) - start, span);
-                MemorySegment tokens = span.segment().asSlice(span.byteOffset(), span.byteSize());
+                MemorySegment tokens = span.slice();
                 part.append(tokens, 0, tokens.byteSize() / store.dtype().byteSize());
                 part.endDocument();
             }
@@ -485,8 +485,7 @@ class MegatronWriterTest {
             for (long d = 0; d < store.documentCount(); d++) {
                 long count = store.documentStart(d + 1) - store.documentStart(d);
                 store.locate(store.documentStart(d), count, span);
-                Tensor tokens = Tensor.of(span.segment().asSlice(span.byteOffset(), span.byteSize()), store.dtype(),
-                        count);
+                Tensor tokens = Tensor.of(span.slice(), store.dtype(), count);
                 documents.add(LongStream.range(0, count).map(tokens::getLong).boxed().toList());
             }
         }

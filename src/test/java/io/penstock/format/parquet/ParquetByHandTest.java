@@ -113,8 +113,7 @@ class ParquetByHandTest {
             for (long row = 0; row < store.size(); row++) {
                 if (store.isPresent(row, 0)) {
                     store.locate(row, 0, span);
-                    texts.add(new String(span.segment().asSlice(span.byteOffset(), span.byteSize())
-                            .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+                    texts.add(new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
                 } else {
                     texts.add("null");
                 }

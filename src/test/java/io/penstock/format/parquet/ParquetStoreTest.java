@@ -105,7 +105,7 @@ class ParquetStoreTest {
         for (int c = 0; c < store.columns().size(); c++) {
             if (store.isPresent(row, c)) {
                 store.locate(row, c, span);
-                values.add(span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE));
+                values.add(span.slice().toArray(ValueLayout.JAVA_BYTE));
             } else {
                 values.add(null);
             }

@@ -96,7 +96,7 @@ class ShardIndexTest {
     private static byte[] value(WebDatasetStore store, long record, int column) {
         Span span = new Span();
         store.locate(record, column, span);
-        return span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE);
+        return span.slice().toArray(ValueLayout.JAVA_BYTE);
     }
 
     private static void assertContent(WebDatasetStore store) {
@@ -216,7 +216,7 @@ class ShardIndexTest {
                     for (int c = 0; c < store.columns().size(); c++) {
                         if (store.isPresent(record, c)) {
                             store.locate(record, c, span);
-                            span.segment().asSlice(span.byteOffset(), span.byteSize());
+                            span.slice();
                         }
                     }
                     try {

@@ -105,7 +105,7 @@ class WebDatasetFuzzTest {
                 for (int c = 0; c < store.columns().size(); c++) {
                     if (store.isPresent(record, c)) {
                         store.locate(record, c, span);
-                        span.segment().asSlice(span.byteOffset(), span.byteSize());
+                        span.slice();
                     }
                 }
             }

@@ -71,8 +71,7 @@ class WebDatasetStreamTest {
         Span span = new Span();
         assertTrue(stream.locate("txt", span));
         int number = Integer.parseInt(stream.key().substring(1));
-        assertEquals(content(number), new String(span.segment().asSlice(span.byteOffset(), span.byteSize())
-                .toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+        assertEquals(content(number), new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
         assertTrue(stream.locate("cls", span));
         assertFalse(stream.locate("jpg", span));
         assertEquals(List.of("cls", "txt"), stream.suffixes());

@@ -73,7 +73,7 @@ class WebDatasetWriterTest {
                 for (int c = 0; c < 3; c++) {
                     store.locate(i, c, span);
                     assertArrayEquals(members(i).get(store.columns().get(c).name()).toArray(ValueLayout.JAVA_BYTE),
-                            span.segment().asSlice(span.byteOffset(), span.byteSize()).toArray(ValueLayout.JAVA_BYTE));
+                            span.slice().toArray(ValueLayout.JAVA_BYTE));
                 }
             }
         }

@@ -46,10 +46,6 @@ public final class VerifiedReads {
     private final ConcurrentHashMap<MappedFile, Blocks> files = new ConcurrentHashMap<>();
     private final LongAdder verifiedBytes = new LongAdder();
 
-    /** Creates a set without verified blocks. */
-    public VerifiedReads() {
-    }
-
     /** Returns the blocks of a file; the first call reads its checksums. */
     Blocks of(MappedFile file) {
         Blocks blocks = files.get(file);

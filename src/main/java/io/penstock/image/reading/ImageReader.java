@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.image.reading;
+
+import io.penstock.codec.MissingLibraryException;
+import io.penstock.image.ImageDecoding;
+import io.penstock.image.ImageException;
+import io.penstock.image.PixelFormat;
+import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads images one after another into given memory, for one thread at a time. It reuses its buffers: once they have
+ * grown to the images' size it allocates nothing on the heap, except with the JDK's JPEG decoder.
+ *
+ * <p>{@link #read} reads and checks the header; then the pixels may be decoded any number of times. A truncated or
+ * damaged image is rejected, never completed.
+ *
+ * <pre>{@code
+ * try (var reader = new ImageReader()) {
+ *     ImageHeader header = reader.read(stored, storedBytes);
+ *     MemorySegment pixels = arena.allocate(3L * header.width() * header.height());
+ *     reader.decode(PixelFormat.RGB, 1, pixels, 0);
+ * }
+ * }</pre>
+ */
+public final class ImageReader implements AutoCloseable {
+
+    private final JpegLibrary jpegLibrary;
+    private final long maxPixels;
+    private final ImageHeader header = new ImageHeader();
+    private final JpegHeader jpegHeader = new JpegHeader();
+    private final PngHeader pngHeader = new PngHeader();
+    private final ImagePart whole = new ImagePart();
+    private @Nullable JpegDecoder jpeg;
+    private @Nullable PngDecoder png;
+    private @Nullable MemorySegment stored;
+    private long storedBytes;
+    private boolean closed;
+
+    /** Creates a reader with the default library and limit. */
+    public ImageReader() {
+        this(JpegLibrary.preferred(), ImageDecoding.DEFAULT_MAX_PIXELS);
+    }
+
+    /** Creates a reader of images of at most {@code maxPixels} pixels, width times height. */
+    public ImageReader(JpegLibrary jpegLibrary, long maxPixels) {
+        this.jpegLibrary = Objects.requireNonNull(jpegLibrary, "jpegLibrary");
+        if (maxPixels < 1) {
+            throw new IllegalArgumentException("at most " + maxPixels + " pixels, expected 1 or more");
+        }
+        this.maxPixels = maxPixels;
+    }
+
+    /** Returns the length of a side decoded 1, 2, 4 or 8 times smaller: the quotient, rounded up. */
+    public static int scaled(int pixels, int denominator) {
+        return Math.ceilDiv(pixels, denominator);
+    }
+
+    /**
+     * Reads an image's header.
+     *
+     * @param image native memory that starts with the image; not a file mapping, which might shrink; must stay
+     *     unchanged until the pixels are decoded
+     * @return the header, valid until the next one is read
+     * @throws ImageException if the image is neither a JPEG nor a PNG, is malformed before its pixels, or has too many
+     */
+    public ImageHeader read(MemorySegment image, long imageBytes) throws ImageException {
+        Objects.checkFromIndexSize(0, imageBytes, image.byteSize());
+        if (closed) {
+            throw new IllegalStateException("closed");
+        }
+        stored = null;
+        header.clear();
+        ImageFormat format = ImageFormat.of(image, imageBytes);
+        if (format == null) {
+            throw unknown(image, imageBytes);
+        }
+        switch (format) {
+            case JPEG -> jpegHeader.read(image, imageBytes, header);
+            case PNG -> pngHeader.read(image, imageBytes, header);
+        }
+        if ((long) header.width * header.height > maxPixels) {
+            throw new ImageException("an image of " + header.width + "x" + header.height + " pixels",
+                    "at most " + maxPixels + " of them (the limit is a setting)");
+        }
+        stored = image;
+        storedBytes = imageBytes;
+        return header;
+    }
+
+    private static ImageException unknown(MemorySegment image, long imageBytes) {
+        if (imageBytes == 0) {
+            return new ImageException(0, "no bytes", "a JPEG or a PNG");
+        }
+        byte[] head = image.asSlice(0, Math.min(8, imageBytes)).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+        return new ImageException(0, "bytes " + HexFormat.of().formatHex(head), "the start of a JPEG or a PNG");
+    }
+
+    /**
+     * Decodes the current image as stored, without turning it upright: height by width by channels, {@code u8}.
+     *
+     * @param denominator 1; for a JPEG also 2, 4 or 8, to decode each side that many times smaller in less time
+     * @throws ImageException if the image is malformed; the target's content is then undefined
+     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
+     * @throws IndexOutOfBoundsException if the target is too small
+     */
+    public void decode(PixelFormat format, int denominator, MemorySegment target, long targetOffset)
+            throws ImageException, MissingLibraryException {
+        Objects.requireNonNull(format, "format");
+        long bytes = (long) scaled(header.width, denominator) * scaled(header.height, denominator) * format.channels();
+        decode(format, denominator, bytes, target, targetOffset);
+    }
+
+    /**
+     * Decodes the current image to its stored channels, {@link ImageHeader#storedByteSize} bytes: {@code u8}, or
+     * little-endian {@code u16} for 16 bits. Gray of fewer than 8 bits is scaled to 0 to 255; palette indices are
+     * unchanged. Throws what {@link #decode} throws.
+     */
+    public void decodeStored(MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
+        decode(null, 1, header.storedByteSize(), target, targetOffset);
+    }
+
+    private void decode(@Nullable PixelFormat format, int denominator, long bytes, MemorySegment target,
+            long targetOffset) throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
+        if (isJpeg(denominator)) {
+            whole.set(0, 0, scaled(header.width, denominator), scaled(header.height, denominator));
+            whole.pixelBytes = format == null ? header.layout.channels() : format.channels();
+            jpeg(image, format, denominator, whole, target, targetOffset);
+        } else {
+            png(image, format, target, targetOffset);
+        }
+    }
+
+    /** Enlarges a part of the current image to what is decoded for it. May change the bytes in a pixel. */
+    void cover(PixelFormat format, int denominator, ImagePart part) throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        if (isJpeg(denominator)) {
+            jpeg().cover(header, image, storedBytes, format, denominator, part);
+        } else {
+            part.set(0, 0, header.width, header.height);
+            part.pixelBytes = format.channels();
+        }
+    }
+
+    /** Decodes what {@link #cover} made of a part. */
+    void decode(PixelFormat format, int denominator, ImagePart part, MemorySegment target)
+            throws ImageException, MissingLibraryException {
+        MemorySegment image = stored();
+        Objects.checkFromIndexSize(0, part.byteSize(), target.byteSize());
+        if (isJpeg(denominator)) {
+            jpeg(image, format, denominator, part, target, 0);
+        } else {
+            png(image, format, target, 0);
+        }
+    }
+
+    private MemorySegment stored() {
+        if (stored == null) {
+            throw new IllegalStateException("no image was read");
+        }
+        return stored;
+    }
+
+    private boolean isJpeg(int denominator) {
+        boolean isJpeg = header.format == ImageFormat.JPEG;
+        if (denominator != 1 && !(isJpeg && (denominator == 2 || denominator == 4 || denominator == 8))) {
+            throw new IllegalArgumentException(header.format + " decoded " + denominator + " times smaller");
+        }
+        return isJpeg;
+    }
+
+    private JpegDecoder jpeg() throws MissingLibraryException {
+        if (jpeg == null) {
+            jpeg = jpegLibrary.open();
+        }
+        return jpeg;
+    }
+
+    private void jpeg(MemorySegment image, @Nullable PixelFormat format, int denominator, ImagePart part,
+            MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
+        jpegHeader.checkScans();
+        jpeg().decode(jpegHeader, header, image, storedBytes, format, denominator, part, target, targetOffset);
+    }
+
+    private void png(MemorySegment image, @Nullable PixelFormat format, MemorySegment target, long targetOffset)
+            throws ImageException {
+        if (png == null) {
+            png = new PngDecoder();
+        }
+        png.decode(pngHeader, header, image, format, target, targetOffset);
+    }
+
+    /** Whether decoding the current image at a smaller scale takes less time. */
+    boolean scalesFaster() {
+        return header.format == ImageFormat.JPEG && jpegLibrary == JpegLibrary.TURBOJPEG;
+    }
+
+    /** Frees the buffers. Further calls do nothing. */
+    @Override
+    public void close() {
+        closed = true;
+        stored = null;
+        if (jpeg != null) {
+            jpeg.close();
+            jpeg = null;
+        }
+        if (png != null) {
+            png.close();
+            png = null;
+        }
+    }
+}

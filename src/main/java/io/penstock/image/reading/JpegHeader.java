@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.image.reading;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.image.ImageException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Reads the marker segments of a JPEG before its first scan (ITU-T T.81, Annex B), as far as decoding needs them:
+ *
+ * <pre>
+ *   FF D8                     start of image
+ *   FF xx  u16 length  ...    segments: APP0 "JFIF", APP1 "Exif", APP14 "Adobe", tables, comments
+ *   FF C0  u16 length  u8 precision  u16 height  u16 width  u8 n  n x (id, sampling, table)   frame, also C1, C2, ...
+ *   FF DA                     start of scan: entropy-coded data follows
+ * </pre>
+ */
+final class JpegHeader {
+
+    /** The coding of a pixel's components, which libjpeg derives from the markers. */
+    enum Coding { GRAY, RGB, YCBCR, CMYK, YCCK }
+
+    private static final int SOF0 = 0xC0;
+    private static final int DHT = 0xC4;
+    private static final int JPG = 0xC8;
+    private static final int DAC = 0xCC;
+    private static final int SOF15 = 0xCF;
+    private static final int SOI = 0xD8;
+    static final int EOI = 0xD9;
+    private static final int SOS = 0xDA;
+    private static final int APP0 = 0xE0;
+    private static final int APP1 = 0xE1;
+    private static final int APP14 = 0xEE;
+    private static final int TEM = 0x01;
+    private static final int RST0 = 0xD0;
+    private static final int MAX_SCANS = 500;
+    private static final int JFIF_BYTES = 14;
+    private static final int ADOBE_TRANSFORM_OFFSET = 11;
+    private static final int EXIF_HEADER_BYTES = 6;
+    /** The bytes of precision, height, width and the number of components in a frame's segment. */
+    private static final int FRAME_BYTES = 6;
+    private static final int COMPONENT_BYTES = 3;
+    /** A block of 8 by 8 values takes at least one bit of entropy-coded data. */
+    private static final long MAX_VALUES_PER_BYTE = 8 * 64;
+    /** Arithmetic coding takes even less for uniform images. */
+    private static final long MAX_ARITHMETIC_GAIN = 64;
+
+    private static final ValueLayout.OfShort U16 =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    @SuppressWarnings("NullAway.Init")
+    private MemorySegment stored;
+    private long storedBytes;
+
+    @SuppressWarnings("NullAway.Init")
+    Coding coding;
+    boolean progressive;
+    boolean arithmetic;
+    /** The offset of the first scan's marker. */
+    long scanOffset;
+    private boolean jfif;
+    /** The Adobe segment's transform; -1 if there is none. */
+    private int adobe;
+    private final int[] ids = new int[4];
+    /** Values of all components in the square of one coarsest sample, and pixels in it. */
+    private int squareValues;
+    private int squarePixels;
+
+    /** Reads the segments up to the first scan. */
+    void read(MemorySegment segment, long bytes, ImageHeader into) throws ImageException {
+        stored = segment;
+        storedBytes = bytes;
+        jfif = false;
+        adobe = -1;
+        into.format = ImageFormat.JPEG;
+        into.bits = 8;
+        boolean frame = false;
+        long at = 2;
+        while (true) {
+            at = markerAt(at);
+            int marker = u8(at + 1);
+            if (marker == SOS) {
+                if (!frame) {
+                    throw new ImageException(at, "a scan without a frame", "the frame's header before it");
+                }
+                scanOffset = at;
+                coding = coding(into.layout.channels());
+                checkSizeIsPossible(into);
+                return;
+            }
+            if (marker == EOI || marker == SOI || marker >= RST0 && marker < SOI || marker == TEM) {
+                throw new ImageException(at, "marker FF" + hex(marker), "a segment's marker, or the start of a scan");
+            }
+            long body = at + 4;
+            long length = body <= storedBytes ? u16(at + 2) : Long.MAX_VALUE;
+            if (length < 2) {
+                throw new ImageException(at + 2, "a segment of " + length + " bytes", "at least its length's 2");
+            }
+            if (length > storedBytes - at - 2) {
+                throw new ImageException(storedBytes, "the image ends inside segment FF" + hex(marker) + " of byte "
+                        + at, "all of it, and a scan");
+            }
+            segment(marker, at, body, length - 2, frame, into);
+            frame |= isFrame(marker);
+            at += 2 + length;
+        }
+    }
+
+    /** Returns the first byte of the required marker, after optional fill bytes. */
+    private long markerAt(long at) throws ImageException {
+        long last = skipFill(at);
+        if (last + 1 >= storedBytes) {
+            throw new ImageException(storedBytes, "the image ends before its first scan", "a marker");
+        }
+        if (u8(last) != 0xFF || u8(last + 1) == 0) {
+            throw new ImageException(last, "bytes " + hex(u8(last)) + hex(u8(last + 1)), "a marker");
+        }
+        return last;
+    }
+
+    private long skipFill(long at) {
+        long last = at;
+        while (last + 1 < storedBytes && u8(last) == 0xFF && u8(last + 1) == 0xFF) {
+            last++;
+        }
+        return last;
+    }
+
+    private static boolean isFrame(int marker) {
+        return marker >= SOF0 && marker <= SOF15 && marker != DHT && marker != JPG && marker != DAC;
+    }
+
+    private void segment(int marker, long at, long body, long bytes, boolean frame, ImageHeader into)
+            throws ImageException {
+        if (marker == APP0 && bytes >= JFIF_BYTES && starts(body, bytes, "JFIF\0")) {
+            jfif = true;
+        } else if (marker == APP1 && into.orientation == 0 && starts(body, bytes, "Exif\0")
+                && bytes > EXIF_HEADER_BYTES) {
+            into.orientation = Orientation.ofTiff(stored, body + EXIF_HEADER_BYTES, bytes - EXIF_HEADER_BYTES);
+        } else if (marker == APP14 && starts(body, bytes, "Adobe") && bytes > ADOBE_TRANSFORM_OFFSET) {
+            adobe = u8(body + ADOBE_TRANSFORM_OFFSET);
+        } else if (isFrame(marker)) {
+            if (frame) {
+                throw new ImageException(at, "a second frame", "one (hierarchical JPEG is not supported)");
+            }
+            frame(marker, at, body, bytes, into);
+        }
+    }
+
+    private void frame(int marker, long at, long body, long bytes, ImageHeader into) throws ImageException {
+        int process = marker - SOF0;
+        progressive = (process & 3) == 2;
+        arithmetic = process >= 8;
+        if ((process & 7) > 2) {
+            throw new ImageException(at, "frame FF" + hex(marker) + ((process & 3) == 3
+                    ? ", lossless JPEG" : ", hierarchical JPEG"), "a baseline, extended or progressive one");
+        }
+        if (bytes < FRAME_BYTES) {
+            throw new ImageException(at, "a frame's header of " + bytes + " bytes", "at least " + FRAME_BYTES);
+        }
+        int precision = u8(body);
+        if (precision != 8) {
+            throw new ImageException(body, precision + " bits a sample", "8");
+        }
+        into.height = u16(body + 1);
+        into.width = u16(body + 3);
+        if (into.height == 0 || into.width == 0) {
+            throw new ImageException(body + 1, "an image of " + into.width + "x" + into.height + " pixels",
+                    "1 to 65535 each way (a height after the scan is not supported)");
+        }
+        int components = u8(body + 5);
+        into.layout = switch (components) {
+            case 1 -> PixelLayout.GRAY;
+            case 3 -> PixelLayout.RGB;
+            case 4 -> PixelLayout.CMYK;
+            default -> throw new ImageException(body + 5, components + " components", "1, 3 or 4");
+        };
+        if (bytes < FRAME_BYTES + COMPONENT_BYTES * components) {
+            throw new ImageException(at, "a frame's header of " + bytes + " bytes for " + components + " components",
+                    "" + (FRAME_BYTES + COMPONENT_BYTES * components));
+        }
+        int mostAcross = 0;
+        int mostDown = 0;
+        squareValues = 0;
+        for (int c = 0; c < components; c++) {
+            long component = body + FRAME_BYTES + (long) c * COMPONENT_BYTES;
+            ids[c] = u8(component);
+            int across = u8(component + 1) >> 4;
+            int down = u8(component + 1) & 15;
+            if (across < 1 || across > 4 || down < 1 || down > 4) {
+                throw new ImageException(component + 1, "a sampling factor of " + across + "x" + down, "1 to 4");
+            }
+            mostAcross = Math.max(mostAcross, across);
+            mostDown = Math.max(mostDown, down);
+            squareValues += across * down;
+        }
+        squarePixels = mostAcross * mostDown;
+    }
+
+    /** Returns the coding of three or four components, by the rules of libjpeg's {@code default_decompress_parms}. */
+    private Coding coding(int components) {
+        if (components == 1) {
+            return Coding.GRAY;
+        }
+        if (components == 4) {
+            return adobe > 0 ? Coding.YCCK : Coding.CMYK;
+        }
+        if (jfif) {
+            return Coding.YCBCR;
+        }
+        if (adobe >= 0) {
+            return adobe == 0 ? Coding.RGB : Coding.YCBCR;
+        }
+        return ids[0] == 'R' && ids[1] == 'G' && ids[2] == 'B' ? Coding.RGB : Coding.YCBCR;
+    }
+
+    /** Before memory is allocated, checks whether the image's bytes can hold that many pixels. */
+    private void checkSizeIsPossible(ImageHeader header) throws ImageException {
+        long pixels = (long) header.width * header.height;
+        long values = (storedBytes - scanOffset) * MAX_VALUES_PER_BYTE * (arithmetic ? MAX_ARITHMETIC_GAIN : 1);
+        long most = values / squareValues * squarePixels;
+        if (pixels > most) {
+            throw new ImageException(storedBytes, "the image ends after " + (storedBytes - scanOffset)
+                    + " bytes from its first scan on", "more for " + header.width + "x" + header.height + " pixels");
+        }
+    }
+
+    /** Limits the scans of a progressive image, because each costs as much as a whole image. */
+    void checkScans() throws ImageException {
+        int scans = 0;
+        for (long at = scanOffset; progressive && at + 1 < storedBytes; at++) {
+            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == SOS && ++scans > MAX_SCANS) {
+                throw new ImageException(at, "more than " + MAX_SCANS + " scans", "at most that");
+            }
+        }
+    }
+
+    /** Whether decoding needs a segment: tables, frames, and those that determine the coding. */
+    static boolean isNeeded(int marker) {
+        return marker < APP0 || marker == APP14;
+    }
+
+    /**
+     * Copies the image without the segments before its first scan that decoding does not need: profiles, thumbnails,
+     * comments. Returns the number of bytes written.
+     */
+    int copyNeeded(byte[] target) {
+        int to = copy(0, 2, target, 0);
+        long at = skipFill(2);
+        while (at < scanOffset) {
+            long end = at + 2 + u16(at + 2);
+            if (isNeeded(u8(at + 1))) {
+                to = copy(at, end - at, target, to);
+            }
+            at = skipFill(end);
+        }
+        return copy(scanOffset, storedBytes - scanOffset, target, to);
+    }
+
+    private int copy(long from, long bytes, byte[] target, int to) {
+        MemorySegment.copy(stored, JAVA_BYTE, from, target, to, (int) bytes);
+        return to + (int) bytes;
+    }
+
+    private boolean starts(long at, long bytes, String latin1) {
+        if (bytes < latin1.length()) {
+            return false;
+        }
+        for (int i = 0; i < latin1.length(); i++) {
+            if (u8(at + i) != latin1.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int u8(long at) {
+        return stored.get(JAVA_BYTE, at) & 0xFF;
+    }
+
+    private int u16(long at) {
+        return stored.get(U16, at) & 0xFFFF;
+    }
+
+    private static String hex(int value) {
+        return String.format("%02X", value);
+    }
+}
