@@ -82,7 +82,8 @@ class LayeringTest {
     private static final Map<String, Set<String>> ALLOWED = Map.of(
             "java.lang.System#exit", Set.of("io.penstock.cli.Penstock"),
             "java.io.FileInputStream#<init>", Set.of("io.penstock.io.file.RegularFile"),
-            "java.nio.file.Files#readString", Set.of("io.penstock.io.KernelReadAhead", "io.penstock.os.ThreadStart"));
+            "java.nio.file.Files#readString", Set.of("io.penstock.io.KernelReadAhead", "io.penstock.os.MemoryNode",
+                    "io.penstock.os.ThreadStart"));
 
     private static final Pattern OBJECT_TYPE = Pattern.compile("L([^;<]+);");
 

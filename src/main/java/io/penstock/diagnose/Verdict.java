@@ -64,6 +64,8 @@ public enum Verdict {
     H2D_SLOW,
     /** Copies start from memory that is not page-locked. */
     UNPINNED,
+    /** By the device's clock, the trainer's stream works for less than 70 % of the step. */
+    DEVICE_IDLE,
     /** The loader is ahead of the trainer, with capacity to spare. */
     LOADER_AHEAD;
 

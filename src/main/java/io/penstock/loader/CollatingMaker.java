@@ -36,20 +36,19 @@ final class CollatingMaker implements BatchMaker {
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
-    CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, long seed,
+    CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, EpochRandom random,
             Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, long span, LoaderProbe probe,
             LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
-        this.random = new EpochRandom(seed);
+        this.random = random;
         this.ahead = ahead;
         this.arrivals = arrivals;
         this.isStopped = reader::isStopped;
         this.span = span;
         this.probe = probe;
         this.nanoTime = nanoTime;
-        reader.random(random);
     }
 
     /** What it makes from now on are batches of a run. Called before the pool is told to begin with it. */

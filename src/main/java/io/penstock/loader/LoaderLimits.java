@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
 
@@ -36,14 +37,16 @@ final class LoaderLimits {
                 "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
-        check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
-                || settings.device.hostAccessible(), "transfer", "in place",
+        check(settings.transfer != TransferMode.IN_PLACE
+                || settings.devices.stream().allMatch(Device::hostAccessible), "transfer", "in place",
                 "copy, as the CPU cannot read this device's memory");
     }
 
     private static void checkArrivals(DataLoaderBuilder settings, Sampler order) {
         check(settings.sampler == order, "order of a stream", settings.sampler.fingerprint(),
                 "its own, " + order.fingerprint() + " (shuffle a stream when you open it)");
+        check(settings.devices.size() <= 1, "devices of a stream", settings.devices.size(),
+                "one (its records arrive for one rank: open a stream per device)");
         check(settings.budget == null, "batches of a stream", "a token budget", "a number of samples");
         check(settings.badSamples != BadSamplePolicy.REPLACE, "bad samples of a stream", settings.badSamples,
                 "FAIL or SKIP (there are no other samples to draw)");

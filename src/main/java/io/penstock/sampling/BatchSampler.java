@@ -122,6 +122,22 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
+     * The batches of another rank of as many. What is known of the order and of budgets is shared.
+     *
+     * @param rank the other rank, from 0
+     * @return its batch sampler, at the same place
+     * @throws IllegalArgumentException if the rank is outside the world size
+     */
+    public BatchSampler ofRank(int rank) {
+        return with(ofOther(rank));
+    }
+
+    final Settings ofOther(int rank) {
+        return new Settings(settings.sampler, settings.orders, new Shard(rank, shard.worldSize(), shard.tail()),
+                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes);
+    }
+
+    /**
      * The same batches, with states that identify their dataset.
      *
      * @param fingerprint identifies the dataset, such as its digest

@@ -19,11 +19,23 @@ final class BudgetBatches extends BatchSampler {
     private volatile boolean barren;
 
     BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+        this(settings, budget, lengths, new RecentValues<>(epoch -> new BudgetEpoch(epoch,
+                settings.orders().of(epoch), epoch == settings.startEpoch() ? settings.startPosition() : 0,
+                settings.shard(), budget, lengths, settings.dropsLast())));
+    }
+
+    private BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths,
+            RecentValues<BudgetEpoch> epochs) {
         super(settings);
         this.budget = budget;
         this.lengths = lengths;
-        this.epochs = new RecentValues<>(epoch -> new BudgetEpoch(epoch, settings.orders().of(epoch), origin(epoch),
-                shard, budget, lengths, settings.dropsLast()));
+        this.epochs = epochs;
+    }
+
+    /** Batches end at the same positions on every rank. */
+    @Override
+    public BatchSampler ofRank(int rank) {
+        return new BudgetBatches(ofOther(rank), budget, lengths, epochs);
     }
 
     @Override

@@ -98,6 +98,14 @@ class VerdictsTest {
             s.deviceSlots = 3;
             s.pinned = false;
         }, s -> s.deviceSlots = 3);
+        put(Verdict.DEVICE_IDLE, s -> {
+            s.deviceSlots = 3;
+            s.timed = true;
+            s.gap = _ -> 2_000;
+        }, s -> {
+            s.deviceSlots = 3;
+            s.gap = _ -> 2_000; // Idle too, and no device says so.
+        });
         put(Verdict.LOADER_AHEAD, _ -> { }, s -> s.collate = _ -> 3_900);
     }
 

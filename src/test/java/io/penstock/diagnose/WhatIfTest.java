@@ -75,7 +75,7 @@ class WhatIfTest {
                                 account.making().worker(), account.making().madeAt() - 30_000_000,
                                 account.making().madeAt() - 30_000_000, account.making().madeAt() - 30_000_000,
                                 account.making().madeAt(), 0, 0, 0, null),
-                        null, account.taking())).toList(), List.of(), null, played.machine(), List.of());
+                        null, account.taking(), null)).toList(), List.of(), null, played.machine(), List.of());
         Prediction first = new WhatIf(strange).predictions().getFirst();
         assertFalse(first.trusted(), first.toString());
         assertTrue(SummaryText.of(Diagnoses.summary(strange)).contains("not trusted"));

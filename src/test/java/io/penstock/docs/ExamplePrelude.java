@@ -117,6 +117,13 @@ class ExamplePrelude {
     void step(Object... inputs) {
     }
 
+    long capture(DeviceStream stream, Runnable launches) {
+        return 0;
+    }
+
+    void launchGraph(long graph, DeviceStream stream) {
+    }
+
     void launch(long tokens, long count, long onStream) {
     }
 

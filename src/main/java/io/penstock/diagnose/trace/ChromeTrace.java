@@ -177,7 +177,9 @@ public final class ChromeTrace {
             return;
         }
         Map<String, @Nullable Object> args = Json.members("batch", account.sequence(), "bytes", account.bytes());
-        put(args, "device_us", copying.deviceNanos());
+        if (account.onDevice() != null) {
+            put(args, "device_us", account.onDevice().copyNanos());
+        }
         slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
         flow("t", account, COPY, copying.submitAt());
         long arrived = copying.arrivedAt();
