@@ -4,7 +4,6 @@ package io.penstock.augment;
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.map.AugmentWorker;
 import io.penstock.augment.map.Targets;
-import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.Pipeline;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.Size;
