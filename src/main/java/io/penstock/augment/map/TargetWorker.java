@@ -159,7 +159,8 @@ public final class TargetWorker implements SampleMap.Mapper {
     /** An image that is too small for a step is a bad sample if it is a file. */
     private RuntimeException unfit(int step, int fromHeight, int fromWidth, RuntimeException e) throws ImageException {
         if (images != null) {
-            AugmentWorker.checkSize(map.steps().get(step).step(), fromHeight, fromWidth, map.decoding().format().channels());
+            AugmentWorker.checkSize(map.steps().get(step).step(), fromHeight, fromWidth,
+                    map.decoding().format().channels());
         }
         return e;
     }
