@@ -19,6 +19,7 @@ module io.penstock {
     requires static org.jspecify;
 
     exports io.penstock.augment;
+    exports io.penstock.augment.value;
     exports io.penstock.codec;
     exports io.penstock.collate;
     exports io.penstock.convert;

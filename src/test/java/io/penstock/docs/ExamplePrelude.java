@@ -3,7 +3,7 @@ package io.penstock.docs;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.augment.Augment;
-import io.penstock.augment.StepParameters;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.source.SampleMap;
