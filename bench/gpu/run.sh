@@ -28,8 +28,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl stages.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt machine.txt \
-    run.log; do
+for file in report.md transfer.jsonl stages.jsonl clocks.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt \
+    machine.txt run.log; do
     rm -f "$out/$file"
 done
 rm -f "$out"/gpt-*
@@ -151,6 +151,9 @@ java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --s
 
 say "stages"
 java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
+
+say "clocks and several loaders"
+java 40 io.penstock.bench.DeviceClocks --device "$device" > "$out/clocks.jsonl"
 
 say "throughput"
 for mode in narrow i64; do

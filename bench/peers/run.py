@@ -5,6 +5,7 @@
     python bench/peers/run.py                                          everything, about a quarter of an hour
     python bench/peers/run.py --quick                                  one short round: directional, three minutes
     python bench/peers/run.py --only tokens-narrow memory --rounds 3   some workloads
+    python bench/peers/run.py --only pictures --turbojpeg libturbojpeg.so.0.5.0       images, from files to batches
     python bench/peers/run.py --render target/bench/side-by-side.json --page docs/performance.md
 
 Builds what is needed and makes the data first (bench/prepare.sh, Maven). Sides answer by turns, round after round;
@@ -37,11 +38,13 @@ THROUGHPUT = {
     "images-224-f32": lambda setup: workloads.images(setup, 224, "f32"),
     **{f"pictures-{mode}": partial(workloads.pictures, mode=mode)
        for mode in ("rrc", "eval", "rrc-jitter", "rrc-rotate", "rrc-randaugment")},
+    "augment-steps": workloads.steps,
     "documents": workloads.documents,
     "webdataset": workloads.webdataset,
     "empty": workloads.empty,
 }
 ALL = [*THROUGHPUT, "first", "memory", "cold"]
+GROUPS = {"pictures": ["pictures-rrc", "pictures-eval", "augment-steps", "images-224-u8", "images-224-f32"]}
 ASKED = {"cold": ["cold-random", "cold-sequential"]}
 
 
@@ -52,7 +55,8 @@ def say(text):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=ALL, default=ALL, metavar="WORKLOAD", help=", ".join(ALL))
+    parser.add_argument("--only", nargs="+", choices=[*ALL, *GROUPS], default=ALL, metavar="WORKLOAD",
+                        help=", ".join(ALL) + "".join(f"; {name}: {' '.join(each)}" for name, each in GROUPS.items()))
     parser.add_argument("--quick", action="store_true", help="one short round of the main configurations: directional")
     parser.add_argument("--rounds", type=int, help="5, or 1 of a quick run")
     parser.add_argument("--seconds", type=float, help="of a round: 0.4, or 0.3")
@@ -69,6 +73,7 @@ def parse():
     parser.add_argument("--svg", type=Path, help="the picture (target/bench/side-by-side.svg)")
     parser.add_argument("--page", type=Path, help="a page with the two markers: the report is written between them")
     options = parser.parse_args()
+    options.only = [workload for name in options.only for workload in GROUPS.get(name, [name])]
     quick = options.quick
     options.rounds = options.rounds or (1 if quick else 5)
     options.seconds = options.seconds or (0.3 if quick else 0.4)

@@ -122,6 +122,11 @@ def with_step(mode, what):
                Pick(name, "torchvision tensors"))
 
 
+def step(name, what, limit):
+    return own(f"{what} on 224×224 RGB, one thread", "augment-steps", f"Penstock {name}", "cpu_ms_an_image", limit,
+               " ms")
+
+
 def cold(order, what, over, theirs, limit):
     name, metric = f"cold-{order}", "megabytes_per_second"
     return Aim(what, over, Pick(name, "Penstock auto.*", metric, "cold"), Pick(name, theirs, metric, "cold"), limit)
@@ -157,11 +162,18 @@ def all_aims():
         *beside_peer("token windows, narrow, 2 workers", BATCHES, "tokens-narrow", two, PYTORCH_BATCH, 8),
         *beside_peer("token windows, i64, 2 workers", ITEMS, "tokens-i64", two, PYTORCH_ITEM, 12),
         *beside_peer("token windows, i64, 2 workers", BATCHES, "tokens-i64", two, PYTORCH_BATCH, None),
-        *pictures(64, "u8", 0.9), *pictures(224, "u8", 0.9), *pictures(64, "f32", None), *pictures(224, "f32", None),
+        *pictures(64, "u8", 0.9), *pictures(224, "u8", 0.9), *pictures(64, "f32", None), *pictures(224, "f32", 0.9),
         *files("rrc", "RandomResizedCrop 224 and flip", 0.85, 0.8, 1.2, 1.5, 1.0),
         *files("eval", "shorter side 256, middle 224", 0.8, None),
         with_step("rrc-jitter", "ColorJitter"), with_step("rrc-rotate", "rotation"),
         with_step("rrc-randaugment", "RandAugment"),
+        step("colorJitter", "ColorJitter of four", 0.4), step("rotate BILINEAR", "rotate, bilinear,", 0.3),
+        step("affine BILINEAR", "affine, bilinear,", 0.3), step("perspective BILINEAR", "perspective, bilinear,", None),
+        step("randAugment NEAREST", "RandAugment of two", 0.35),
+        step("not fused crop and warps", "crop, flip, rotation and perspective step by step,", None),
+        step("fused crop and warps", "the same fused,", None),
+        own("heap a batch of 64 JPEG files, RandomResizedCrop 224 and flip, f32, with what reading the counters takes",
+            "pictures-rrc", "Penstock w0", "heap_bytes_a_batch", None, " B"),
         *beside_peer("documents padded, 2 workers", "PyTorch pad_sequence, its best", "documents", two,
                      "PyTorch pad_sequence .*", 15),
         Aim("documents padded, one worker", "C gather, pad and mask, 1 thread", Pick("documents", "Penstock w1"),

@@ -8,6 +8,7 @@ from .sides import Side
 
 HERE = Path(__file__).resolve().parents[1]
 MAIN_CLASS = "io.penstock.bench.LoaderThroughput"
+STEPS_CLASS = "io.penstock.bench.AugmentRates"
 STEP_MS = 5
 
 
@@ -51,11 +52,13 @@ class Workload:
         if setup.installed.issuperset(needs):
             self.sides.append(Side(group, config, tuple(map(str, command)), **more))
 
-    def penstock(self, setup, config, store, workload, *options, flags=(), class_path=None, **more):
+    def java(self, setup, config, main, *options, flags=(), class_path=None, **more):
         self.add(setup, "penstock", f"Penstock {config}",
                  [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap, *flags, "-cp",
-                  class_path or setup.class_path, MAIN_CLASS, "--serve", "--workload", workload, "--store", store,
-                  *options], **more)
+                  class_path or setup.class_path, main, "--serve", *options], **more)
+
+    def penstock(self, setup, config, store, workload, *options, **more):
+        self.java(setup, config, MAIN_CLASS, "--workload", workload, "--store", store, *options, **more)
 
     def c(self, setup, config, store, mode, threads, ring_of="Penstock w1", **more):
         self.add(setup, "c", f"C {config}", [setup.folder / "limits", "--store", store, "--mode", mode, "--threads",
@@ -132,7 +135,7 @@ def pictures(setup, mode):
     libraries = [("w0", "", ()), *([("w0, parts", setup.turbojpeg, ("--part",))] if setup.turbojpeg else [])]
     for config, library, part in libraries:
         made.penstock(setup, config, f"{folder}/pictures.tar", "pictures", "--mode", mode, "--workers", 0,
-                      flags=[f"-Dpenstock.turbojpeg={library}"] * bool(library))
+                      "--leases", "reused", flags=[f"-Dpenstock.turbojpeg={library}"] * bool(library))
         if base:
             made.add(setup, "c", f"C {'parts' if part else 'whole'}, 1 thread",
                      [setup.folder / "pictures", "--store", folder, "--mode", mode, *part,
@@ -142,6 +145,15 @@ def pictures(setup, mode):
         if base or via != "opencv":
             made.add(setup, "torch", name, [setup.python, HERE / "torch_pictures.py", "--store", folder, "--mode", mode,
                                             "--via", via], needs=("torch", "PIL", needs))
+    return made
+
+
+def steps(setup):
+    """Steps of augmentation on a decoded image, by one thread: what each adds to a copy."""
+    made = Workload("augment-steps", "Steps of augmentation, 224×224 RGB, one thread, without a copy", "images")
+    for name in ("colorJitter", "rotate BILINEAR", "affine BILINEAR", "perspective BILINEAR", "randAugment NEAREST",
+                 "not fused crop and warps", "fused crop and warps"):
+        made.java(setup, name, STEPS_CLASS, "--step", name)
     return made
 
 

@@ -19,6 +19,7 @@ module io.penstock {
     requires static org.jspecify;
 
     exports io.penstock.augment;
+    exports io.penstock.augment.value;
     exports io.penstock.codec;
     exports io.penstock.collate;
     exports io.penstock.convert;
@@ -62,6 +63,7 @@ module io.penstock {
     uses io.penstock.io.FileSource.Provider;
     uses io.penstock.io.remote.S3CredentialsProvider;
     provides io.penstock.io.FileSource.Provider with
+            io.penstock.io.remote.RemoteProvider.Hf,
             io.penstock.io.remote.RemoteProvider.Http,
             io.penstock.io.remote.RemoteProvider.Https,
             io.penstock.io.remote.RemoteProvider.S3;
@@ -70,6 +72,7 @@ module io.penstock {
             io.penstock.device.host.HostProvider, io.penstock.device.cuda.CudaProvider;
 
     uses io.penstock.store.StoreProvider;
+    uses io.penstock.stream.StreamSource.SourceProvider;
     provides io.penstock.store.StoreProvider with
             io.penstock.format.megatron.MegatronProvider,
             io.penstock.format.manifest.ManifestProvider,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.PassTwin.
+ * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.pass.PassTwin.
  *
  * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them. At most one of
  * them makes a pixel of several (gather): before it pixels only move, behind it they move or change color. So a thread
@@ -8,8 +8,9 @@
  * colors in registers. An operation's parameters are in the image's row of the table, as docs/spec/augment.md lays it
  * out; one that is out of range is moved into it, so that no kernel leaves the image.
  *
- *   penstock_augment_prepare    for each image: numbers in f32 that operations need, and the weights of a resize
- *   penstock_augment_measure    for each image: the tables of the first operation, if it needs the whole image first
+ *   penstock_augment_prepare    for each image: numbers in f32 that operations need, the weights of a resize or a blur
+ *   penstock_augment_measure    for each image: the tables of the first operation, if it has some
+ *   penstock_augment_columns    for each value: the sum of a blur's first direction, if that is the first operation
  *   penstock_augment            the pass
  */
 #include "floats.cuh"
@@ -23,8 +24,8 @@ constexpr int WEIGHT_HALF = 1 << (WEIGHT_BITS - 1);
 
 /* In the order of the Java enum PixelOp.Kind. */
 enum {
-    CROP, PAD, FLIP_HORIZONTALLY, FLIP_VERTICALLY, ERASE, RESIZE, WARP, SHARPNESS, POLICY, JITTER, JITTER_REST,
-    GRAYSCALE, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE
+    CROP, PAD, FLIP_HORIZONTALLY, FLIP_VERTICALLY, ERASE, RESIZE, BLUR, MIX, NOISE, WARP, SHARPNESS, POLICY, JITTER,
+    JITTER_REST, TONE, GRAYSCALE, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE
 };
 
 struct Op {
@@ -38,10 +39,13 @@ struct Pass {
     int64_t height, width;                                  /* of the target; the first operation has the source's */
     int64_t table, row_bytes;
     int64_t numbers;                                        /* f32 [batch, MAX_OPERATIONS, NUMBERS] */
-    int64_t weights;                                        /* an image's i32 [rows, 2 + taps], then its columns' */
+    int64_t weights;                                        /* an image's i32 [rows, 2 + taps], then its columns';
+                                                               of a blur f32 [size] */
     int64_t taps_down, taps_across;
     int64_t tables;                                         /* u8 [batch, TABLES, TABLE_VALUES] */
     int64_t count, gather;                                  /* of the operations; which one gathers, or -1 */
+    int64_t more;                                           /* what the gathering one reads besides: BLUR f32 sums of
+                                                               columns, MIX u8 [chains, batch, image], NOISE f32 */
     Op ops[MAX_OPERATIONS];
 };
 
@@ -54,6 +58,11 @@ FUNCTION const uint8_t *row_of(const Pass &a, int64_t image) {
 }
 
 FUNCTION int whole(const uint8_t *parameters, int i) { return ((const int32_t *) parameters)[i]; }
+
+FUNCTION float single(const uint8_t *parameters, int i) { return ((const float *) parameters)[i]; }
+
+/* Moved into a range; a NaN to its lower end. */
+FUNCTION double within(double x, double low, double high) { return x >= low ? x < high ? x : high : low; }
 
 /* An i-th f64, the first of which starts at the next multiple of 8. */
 FUNCTION double real(const uint8_t *row, int offset, int i) {
@@ -98,6 +107,38 @@ FUNCTION double sine(double degrees) {
 
 FUNCTION double cosine(double degrees) { return sine(degrees + 90); }
 
+/* 0 below e^-700. */
+FUNCTION double exponential(double x) {
+    if (!(x > -700)) {
+        return 0;
+    }
+    const double k = rint(x * 1.4426950408889634);
+    const double r = x - k * 0x1.62e42feep-1 - k * 0x1.a39ef35793c76p-33;
+    double sum = 1;
+    for (int n = 13; n > 0; n--) {
+        sum = 1 + r * (1.0 / n) * sum;
+    }
+    return ldexp(sum, (int) k);
+}
+
+/* Of a positive number. */
+FUNCTION double logarithm(double x) {
+    int k;
+    double m = 2 * frexp(x, &k);
+    k--;
+    if (m > 1.4142135623730951) {
+        m *= 0.5;
+        k++;
+    }
+    const double s = (m - 1) / (m + 1);
+    const double z = s * s;
+    double sum = 0;
+    for (int n = 23; n > 0; n -= 2) {
+        sum = 1.0 / n + z * sum;
+    }
+    return 2 * s * sum + k * 0.6931471805599453;
+}
+
 FUNCTION void matrix(float *to, double xx, double xy, double x0, double yx, double yy, double y0) {
     to[0] = (float) xx;
     to[1] = (float) xy;
@@ -122,11 +163,53 @@ FUNCTION void affine(float *to, const Op &op, double angle, double right, double
             yx, yy, -(yx * right + yy * down) + (op.height - 1) / 2.0);
 }
 
-/* The operations of policies, in the order of the Java enum Policy.Operation. */
+/* The map of output points to input points that moves the corners inwards; they may stay. */
+FUNCTION void perspective(float *to, const Op &op, const uint8_t *moves) {
+    const double right = op.width - 1;
+    const double bottom = op.height - 1;
+    const double x0 = whole(moves, 0);
+    const double y0 = whole(moves, 1);
+    const double x1 = right - whole(moves, 2);
+    const double y1 = whole(moves, 3);
+    const double x2 = right - whole(moves, 4);
+    const double y2 = bottom - whole(moves, 5);
+    const double x3 = whole(moves, 6);
+    const double y3 = bottom - whole(moves, 7);
+    bool moved = false;
+    for (int i = 0; i < 8; i++) {
+        moved |= whole(moves, i) != 0;
+    }
+    const double dx1 = x1 - x2;
+    const double dx2 = x3 - x2;
+    const double dy1 = y1 - y2;
+    const double dy2 = y3 - y2;
+    const double sum_x = x0 - x1 + x2 - x3;
+    const double sum_y = y0 - y1 + y2 - y3;
+    const double determinant = dx1 * dy2 - dx2 * dy1;
+    const double g = (sum_x * dy2 - dx2 * sum_y) / determinant;
+    const double h = (dx1 * sum_y - sum_x * dy1) / determinant;
+    const double a = x1 - x0 + g * x1;
+    const double b = x3 - x0 + h * x3;
+    const double d = y1 - y0 + g * y1;
+    const double e = y3 - y0 + h * y3;
+    const double last = a * e - b * d;
+    if (!moved || determinant == 0 || last == 0) {
+        for (int i = 0; i < NUMBERS; i++) {
+            to[i] = i == 0 || i == 4 ? 1 : 0;
+        }
+        return;
+    }
+    matrix(to, right * (e - y0 * h) / last, right * (x0 * h - b) / last, right * (b * y0 - x0 * e) / last,
+            bottom * (y0 * g - d) / last, bottom * (a - x0 * g) / last, bottom * (x0 * d - a * y0) / last);
+    to[6] = (float) ((d * h - e * g) / last);
+    to[7] = (float) ((b * g - a * h) / last);
+}
+
+/* The operations of policies, in the order of the Java enum Policy.Operation; and a table of another kind. */
 enum {
     POLICY_IDENTITY, POLICY_SHEAR_X, POLICY_SHEAR_Y, POLICY_TRANSLATE_X, POLICY_TRANSLATE_Y, POLICY_ROTATE,
     POLICY_BRIGHTNESS, POLICY_COLOR, POLICY_CONTRAST, POLICY_SHARPNESS, POLICY_POSTERIZE, POLICY_SOLARIZE,
-    POLICY_AUTOCONTRAST, POLICY_EQUALIZE, POLICY_INVERT
+    POLICY_AUTOCONTRAST, POLICY_EQUALIZE, POLICY_INVERT, TONE_CURVE
 };
 
 /* A policy's numbers: a matrix in the first six, or the magnitude (a factor as such) and the rest to 1. */
@@ -149,26 +232,25 @@ FUNCTION void policy(float *to, const Op &op, int operation, double size) {
 
 enum { JITTER_BRIGHTNESS, JITTER_CONTRAST, JITTER_SATURATION, JITTER_HUE };
 
-/* Between -1 and 1. */
-FUNCTION double turn_of(double x) { return x >= -1 ? x < 1 ? x : 1 : -1; }
-
 /* The numbers of colors: the factors of brightness, contrast, saturation, the turn; then the rests to 1. */
 FUNCTION void prepare(float *to, const Op &op, const uint8_t *row) {
     const uint8_t *parameters = row + op.record;
     switch (op.kind) {
         case WARP:
-            if (op.setting & 2) {
+            if (op.setting & 4) {
+                perspective(to, op, parameters);
+            } else if (op.setting & 2) {
                 affine(to, op, real(row, op.record, 0), real(row, op.record, 1), real(row, op.record, 2),
                         real(row, op.record, 3), real(row, op.record, 4), real(row, op.record, 5));
             } else {
                 affine(to, op, -real(row, op.record, 0), 0, 0, 1, 0, 0);
             }
             break;
-        case POLICY: policy(to, op, parameters[0], real(row, op.record + 1, 0)); break;
+        case POLICY: policy(to, op, parameters[0], real(row, (int) op.amount, 0)); break;
         case JITTER: case JITTER_REST:
             for (int i = 0; i < 4; i++) {
                 const double by = real(row, op.record + 4, i);
-                to[i] = (float) (i == JITTER_HUE ? turn_of(by) : by);
+                to[i] = (float) (i == JITTER_HUE ? within(by, -1, 1) : by);
                 to[4 + i] = (float) (1 - by);
             }
             break;
@@ -176,38 +258,74 @@ FUNCTION void prepare(float *to, const Op &op, const uint8_t *row) {
     }
 }
 
+/* In the order of the Java enum ResizeFilter. */
+enum { FILTER_NEAREST, FILTER_BOX, FILTER_BILINEAR, FILTER_BICUBIC };
+
+FUNCTION double filtered(int filter, double distance) {
+    const double x = fabs(distance);
+    switch (filter) {
+        case FILTER_BOX: return distance > -0.5 && distance <= 0.5 ? 1 : 0;
+        case FILTER_BICUBIC:
+            return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? (((x - 5) * x + 8) * x - 4) * -0.5 : 0;
+        default: return x < 1 ? 1 - x : 0;
+    }
+}
+
 /* Weighs the pixels of a line for an output: the first one, how many, and their weights. */
-FUNCTION void weigh(int32_t *to, int i, int from_size, int to_size) {
-    if (from_size == to_size) {
-        to[0] = i;
+FUNCTION void weigh(int32_t *to, int filter, int i, int from_size, int to_size) {
+    if (from_size == to_size || filter == FILTER_NEAREST) {
+        const int nearest = (int) ((float) i * ((float) from_size / (float) to_size));
+        to[0] = nearest < from_size ? nearest : from_size - 1;
         to[1] = 1;
         to[2] = 1 << WEIGHT_BITS;
         return;
     }
     const double scale = (double) from_size / to_size;
     const double stretch = scale > 1 ? scale : 1;
+    const double reach = (filter == FILTER_BOX ? 0.5 : filter == FILTER_BICUBIC ? 2 : 1) * stretch;
     const double center = (i + 0.5) * scale;
-    const int first = limit((int) (center - stretch + 0.5), 0, from_size);
-    const int count = limit((int) (center + stretch + 0.5), 0, from_size) - first;
+    const int first = limit((int) (center - reach + 0.5), 0, from_size);
+    const int count = limit((int) (center + reach + 0.5), 0, from_size) - first;
     const double inverse = 1 / stretch;
     double sum = 0;
     for (int k = 0; k < count; k++) {
-        const double weight = 1 - fabs((k + first - center + 0.5) * inverse);
-        sum += weight > 0 ? weight : 0;
+        sum += filtered(filter, (k + first - center + 0.5) * inverse);
     }
     for (int k = 0; k < count; k++) {
-        const double weight = 1 - fabs((k + first - center + 0.5) * inverse);
-        const double share = weight > 0 ? weight : 0;
-        to[2 + k] = (int32_t) (0.5 + (sum == 0 ? share : share / sum) * (1 << WEIGHT_BITS));
+        const double weight = filtered(filter, (k + first - center + 0.5) * inverse);
+        const double share = (sum == 0 ? weight : weight / sum) * (1 << WEIGHT_BITS);
+        to[2 + k] = (int32_t) (share < 0 ? share - 0.5 : share + 0.5);
     }
     to[0] = first;
     to[1] = count;
 }
 
+/* The weights of a blur, whose size is the amount. */
+FUNCTION float *smoothing(const Pass &a, int64_t image) {
+    return at<float>(a.weights) + image * (int64_t) a.ops[0].amount;
+}
+
+FUNCTION double bell(int k, int size, double sigma) {
+    const double distance = (k - size / 2) / sigma;
+    return exponential(-0.5 * distance * distance);
+}
+
+FUNCTION void weigh_smoothing(float *to, const Op &op, const uint8_t *row) {
+    const double sigma = within(real(row, op.record, 0), 0x1p-1022, 0x1p1022);
+    const int size = (int) op.amount;
+    double sum = 0;
+    for (int k = 0; k < size; k++) {
+        sum += bell(k, size, sigma);
+    }
+    for (int k = 0; k < size; k++) {
+        to[k] = (float) (bell(k, size, sigma) / sum);
+    }
+}
+
 /* What a resize reads: the whole image, or the rectangle of the parameters. */
 FUNCTION Rectangle resized(const uint8_t *row, const Op &op) {
     const Rectangle all = {0, 0, op.height, op.width};
-    return op.setting != 0 ? rectangle(row + op.record, op, 1) : all;
+    return op.setting & 1 ? rectangle(row + op.record, op, 1) : all;
 }
 
 FUNCTION int32_t *weights_of(const Pass &a, int64_t image, int rows, int columns) {
@@ -225,15 +343,18 @@ KERNEL(penstock_augment_prepare, Pass) {
         const uint8_t *row = row_of(a, image);
         if (j < a.count) {
             prepare(at<float>(a.numbers) + (image * MAX_OPERATIONS + j) * NUMBERS, a.ops[j], row);
+            if (a.ops[j].kind == BLUR) {
+                weigh_smoothing(smoothing(a, image), a.ops[j], row);
+            }
         } else {
             const Rectangle crop = resized(row, a.ops[0]);
             int32_t *weights = weights_of(a, image, rows, columns);
             const int line = j - (int) a.count;
             if (line < rows) {
-                weigh(weights + line * (2 + a.taps_down), line, crop.height, rows);
+                weigh(weights + line * (2 + a.taps_down), a.ops[0].setting >> 1, line, crop.height, rows);
             } else {
-                weigh(weights + rows * (2 + a.taps_down) + (line - rows) * (2 + a.taps_across), line - rows,
-                        crop.width, columns);
+                weigh(weights + rows * (2 + a.taps_down) + (line - rows) * (2 + a.taps_across),
+                        a.ops[0].setting >> 1, line - rows, crop.width, columns);
             }
         }
     }
@@ -372,6 +493,7 @@ FUNCTION void color(Pixel &p, const Op &op, const uint8_t *row, const float *num
                 default: break;
             }
             return;
+        case TONE: look_up(p, tables, channels); return;
         default: break;
     }
     if (op.kind < GRAYSCALE || parameters[0] == 0) {
@@ -397,6 +519,7 @@ FUNCTION int measured(const Op &op, const uint8_t *row) {
     const int what = row[op.record];
     switch (op.kind) {
         case JITTER_REST: return POLICY_CONTRAST;
+        case TONE: return TONE_CURVE;
         case AUTOCONTRAST: return what != 0 ? POLICY_AUTOCONTRAST : POLICY_IDENTITY;
         case EQUALIZE: return what != 0 ? POLICY_EQUALIZE : POLICY_IDENTITY;
         case POLICY:
@@ -414,6 +537,18 @@ FUNCTION Pixel load(const uint8_t *from, int64_t channels) {
         p.v[c] = c < channels ? from[c] : 0;
     }
     return p;
+}
+
+/* A value of a curve: a power, or a line. */
+FUNCTION int toned(const Op &op, const uint8_t *row, int value) {
+    const double first = real(row, op.record, 0);
+    if (op.setting == 0) {
+        const double power = within(first, 0, 0x1p1022);
+        const double x = (double) ((float) value * ONE_255TH);
+        const double y = power == 0 ? 1 : value == 0 ? 0 : exponential(power * logarithm(x));
+        return truncated((float) y * TO_U8);
+    }
+    return (int) rintf(clamped((float) first * (float) value + (float) (real(row, op.record, 1) * 255), 255.0f));
 }
 
 /* A block takes an image; sums are of integers, so their order does not matter. */
@@ -443,7 +578,7 @@ KERNEL(penstock_augment_measure, Pass) {
         }
         PHASE(t) {
             uint64_t own = 0;
-            ROLLED for (int64_t i = t; i < pixels; i += BLOCK_THREADS) {
+            ROLLED for (int64_t i = what == TONE_CURVE ? pixels : t; i < pixels; i += BLOCK_THREADS) {
                 const Pixel p = load(source + i * a.channels, a.channels);
                 if (what == POLICY_CONTRAST) {
                     own += a.channels == 3 ? gray(p) : p.v[0];
@@ -472,7 +607,9 @@ KERNEL(penstock_augment_measure, Pass) {
                 int value = t;
                 const int least = 255 - greatest_rest[c];
                 const int most = greatest[c];
-                if (what == POLICY_CONTRAST) {
+                if (what == TONE_CURVE) {
+                    value = toned(op, row_of(a, image), t);
+                } else if (what == POLICY_CONTRAST) {
                     const float mean = (float) (int64_t) sum / ((float) op.height * (float) op.width);
                     const float factor = op.kind == POLICY ? numbers[6] : numbers[JITTER_CONTRAST];
                     const float rest = op.kind == POLICY ? numbers[7] : numbers[4 + JITTER_CONTRAST];
@@ -646,10 +783,16 @@ FUNCTION Pixel resize(const Pass &a, const Image &image, int y, int x) {
 FUNCTION Pixel warp(const Pass &a, const Image &image, int k, int i, int j) {
     const Op &op = a.ops[k];
     const float *m = image.numbers + k * NUMBERS;
-    const float y = (float) i - (float) (op.height - 1) * 0.5f;
-    const float x = (float) j - (float) (op.width - 1) * 0.5f;
-    const float column = m[0] * x + m[1] * y + m[2];
-    const float line = m[3] * x + m[4] * y + m[5];
+    const bool projects = op.kind == WARP && (op.setting & 4);
+    const float y = projects ? (float) i + 0.5f : (float) i - (float) (op.height - 1) * 0.5f;
+    const float x = projects ? (float) j + 0.5f : (float) j - (float) (op.width - 1) * 0.5f;
+    float column = m[0] * x + m[1] * y + m[2];
+    float line = m[3] * x + m[4] * y + m[5];
+    if (projects) {
+        const float divisor = m[6] * x + m[7] * y + 1;
+        column = column / divisor - 0.5f;
+        line = line / divisor - 0.5f;
+    }
     if (!(line > -1 && line < (float) op.height && column > -1 && column < (float) op.width)) {
         return filled(op);
     }
@@ -702,11 +845,79 @@ FUNCTION Pixel sharpen(const Pass &a, const Image &image, float rest, int k, int
     return sum;
 }
 
+/* The rows of a blur over the sums of its columns. */
+FUNCTION Pixel smooth(const Pass &a, const Image &image, int y, int x) {
+    const Op &op = a.ops[0];
+    const int size = (int) op.amount;
+    const float *weights = smoothing(a, image.number);
+    const float *line = at<const float>(a.more) + (image.number * op.height + y) * op.width * a.channels;
+    float sums[4] = {0, 0, 0, 0};
+    ROLLED for (int k = 0; k < size; k++) {
+        const float *sum = line + inside(x + k - size / 2, op.width, PAD_REFLECT) * a.channels;
+        for (int c = 0; c < 4; c++) {
+            sums[c] += c < a.channels ? weights[k] * sum[c] : 0;
+        }
+    }
+    Pixel p;
+    change(p, [&](int, int c) { return limit((int) rintf(sums[c]), 0, 255); });
+    return p;
+}
+
+/* The sum of the image and its chains by their weights, which are the parameters; the setting counts the chains. */
+FUNCTION Pixel mix(const Pass &a, const Image &image, int y, int x) {
+    const Op &op = a.ops[0];
+    const uint8_t *weights = image.row + op.record;
+    const int64_t stride = a.batch * op.height * op.width * a.channels;
+    const uint8_t *chains = at<const uint8_t>(a.more)
+            + ((image.number * op.height + y) * op.width + x) * a.channels;
+    float sums[4];
+    const Pixel own = read(a, image.source, y, x);
+    for (int c = 0; c < 4; c++) {
+        sums[c] = single(weights, 0) * (float) own.v[c];
+    }
+    ROLLED for (int i = 0; i < op.setting; i++) {
+        const Pixel other = load(chains + i * stride, a.channels);
+        for (int c = 0; c < 4; c++) {
+            sums[c] += single(weights, 1 + i) * (float) other.v[c];
+        }
+    }
+    Pixel p;
+    change(p, [&](int, int c) { return truncated(sums[c]); });
+    return p;
+}
+
+/* A word of SplitMix64, by its number from 0. */
+FUNCTION uint64_t word_of(uint64_t state, uint64_t number) {
+    uint64_t z = state + (number + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+/* The pixel and a normal number for each channel, of a table by the highest 12 of 16 bits of a word. */
+FUNCTION Pixel noisy(const Pass &a, const Image &image, int k, int y, int x) {
+    const Op &op = a.ops[k];
+    const float deviation = (float) (within(real(image.row, op.record, 0), 0, 1) * 255);
+    const uint64_t key = (uint64_t) within(real(image.row, op.record, 1), 0, 0x1p53);
+    const uint64_t first = ((uint64_t) y * op.width + x) * a.channels;
+    Pixel p = tap(a, image, k, y, x);
+    change(p, [&](int v, int c) {
+        const uint64_t draw = word_of(key, (first + c) / 4) >> (first + c) % 4 * 16;
+        const float value = (float) v + deviation * at<const float>(a.more)[draw >> 4 & 0xFFF];
+        return (int) rintf(clamped(value, 255.0f));
+    });
+    return p;
+}
+
 FUNCTION Pixel gathered(const Pass &a, const Image &image, int k, int y, int x) {
     const Op &op = a.ops[k];
     const int what = image.row[op.record];
-    if (op.kind == RESIZE) {
-        return resize(a, image, y, x);
+    switch (op.kind) {
+        case RESIZE: return resize(a, image, y, x);
+        case BLUR: return smooth(a, image, y, x);
+        case MIX: return mix(a, image, y, x);
+        case NOISE: return noisy(a, image, k, y, x);
+        default: break;
     }
     if (op.kind == WARP || (op.kind == POLICY && what >= POLICY_SHEAR_X && what <= POLICY_ROTATE)) {
         return warp(a, image, k, y, x);
@@ -735,6 +946,25 @@ FUNCTION Pixel pixel(const Pass &a, const Image &image, int y, int x) {
         color(p, a.ops[k], image.row, image.numbers + k * NUMBERS, image.tables, a.channels);
     }
     return p;
+}
+
+/* Each value's column of a blur, in the order of the weights. */
+KERNEL(penstock_augment_columns, Pass) {
+    const Op &op = a.ops[0];
+    const int size = (int) op.amount;
+    const int64_t line = op.width * a.channels;
+    const int64_t values = op.height * line;
+    FOR_EACH(i, a.batch * values) {
+        const int64_t image = i / values;
+        const int64_t y = (i - image * values) / line;
+        const uint8_t *column = at<const uint8_t>(a.source) + i - y * line;
+        const float *weights = smoothing(a, image);
+        float sum = 0;
+        ROLLED for (int k = 0; k < size; k++) {
+            sum += weights[k] * (float) column[inside((int) y + k - size / 2, op.height, PAD_REFLECT) * line];
+        }
+        at<float>(a.more)[i] = sum;
+    }
 }
 
 constexpr int PIECE_PIXELS = 8 * BLOCK_THREADS;

@@ -157,32 +157,31 @@ def aug_mix(words, height, width, severity, chains, depth, alpha):
     original = beta(words, alpha)
     logs = [log_gamma(words, alpha) for _ in range(chains)]
     shares = [math.exp(g - max(logs)) for g in logs]
-    values = [original]
-    for share in shares:
-        values.append(share / sum(shares) * (1 - original))
+    operations, magnitudes = [], []
+    for _ in range(chains):
         length = depth or 1 + words.below(3)
         for i in range(3):
-            if i < length:
-                operation = 1 + words.below(13)
-                step = words.below(severity)
-                values += [operation, signed(words, operation, magnitude(operation, step, height, width, 1 / 3, 4))]
-            else:
-                values += [0, 0]
-    return values
+            operation = 1 + words.below(13) if i < length else 0
+            operations.append(operation)
+            magnitudes.append(signed(words, operation, magnitude(operation, words.below(severity), height, width,
+                                                                 1 / 3, 4)) if i < length else 0)
+    return [original] + [share / sum(shares) * (1 - original) for share in shares] + operations + magnitudes
 
 
 def batch_mix(words, height, width, mix, cut, probability):
     applied = double(words) < probability
     cuts = words.next() >> 63
     if not applied:
-        return [0, 1, 0, 0, 0, 0]
+        return [0, 1, 0, 0, 0, 0], [1, 1, 1]
     if not cuts:
-        return [1, beta(words, mix), 0, 0, 0, 0]
+        weights = [beta(words, mix) for _ in range(3)]
+        return [1, weights[0], 0, 0, 0, 0], weights
     row, column = words.below(height), words.below(width)
     r = 0.5 * math.sqrt(1 - beta(words, cut))
     top, left = max(row - int(r * height), 0), max(column - int(r * width), 0)
     bottom, right = min(row + int(r * height), height), min(column + int(r * width), width)
-    return [2, 1 - (bottom - top) * (right - left) / (width * height), top, left, bottom, right]
+    weight = 1 - (bottom - top) * (right - left) / (width * height)
+    return [2, weight, top, left, bottom, right], [weight] * 3
 
 
 def f32(x):
@@ -249,9 +248,9 @@ def main():
                     "autoAugment.2": auto_augment(words("autoAugment.2"), height, width, 1),
                     "autoAugment.3": auto_augment(words("autoAugment.3"), height, width, 2),
                     "augMix": aug_mix(words("augMix"), height, width, 3, 3, 0, 1),
-                    "augMix.2": aug_mix(words("augMix.2"), height, width, 10, 2, 2, 0.4),
-                    "penstock.batchMix": batch_mix(Words(seed, epoch, position, "penstock.batchMix"), height, width,
-                                                   0.2, 1, 0.9)}
+                    "augMix.2": aug_mix(words("augMix.2"), height, width, 10, 2, 2, 0.4)}
+                values["penstock.batchMix"], values["weights"] = batch_mix(
+                    Words(seed, epoch, position, "penstock.batchMix"), height, width, 0.2, 1, 0.9)
                 lines.append(json.dumps({"seed": seed, "epoch": epoch, "position": position, "image": [height, width],
                                          "values": values}))
     noise = [json.dumps({"key": key, "sigma": sigma, "bytes": [noisy(key, sigma, i, 128) for i in range(12)]})

@@ -468,7 +468,7 @@ def main():
                           ("windows", check_windows), ("slab", check_slab),
                           ("randomness", lambda vectors: check_randomness(vectors, Run, check)),
                           ("bad-samples", lambda vectors: check_bad_samples(vectors, check)),
-                          ("streams", lambda vectors: check_streams(vectors, check)),
+                          ("streams", lambda vectors: check_streams(vectors, check, budget_batches)),
                           ("batching", check_batching)):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second implementation of docs/spec/streams.md, written from the page."""
+from spec_packing import best_fit, first_fit, packing
 from spec_permutation import Permutation
 
 
@@ -58,8 +59,50 @@ def state(case):
     return result
 
 
-def check_streams(vectors, check):
+def live(case):
+    """The records of a window with a turn log."""
+    state, sizes = case["state"], case["partitions"]
+    given = [int(cursor) for cursor in state["cursors"]]
+    *entries, covered = state["log"].split(" ")
+    assert int(covered) == case["window"]
+    aside, records, turn = set(), [], state["turn"]
+    while len(records) < case["window"]:
+        for entry in entries:
+            sign = "-" if "-" in entry else "+"
+            record, partition = map(int, entry.split(sign))
+            if record == len(records):
+                aside = aside | {partition} if sign == "-" else aside - {partition}
+        while turn in aside or given[turn] == sizes[turn]:
+            turn = (turn + 1) % len(sizes)
+        records.append([turn, given[turn]])
+        given[turn] += 1
+        turn = (turn + 1) % len(sizes)
+    return records
+
+
+def packed(case):
+    """The tokens of the pieces of each sequence, and the cursor behind it."""
+    method = {"best-fit": best_fit, "first-fit": first_fit}[case["method"]]
+    count, window = len(case["documents"]), case["window"]
+    pieces, cursors = [], []
+    for first in range(0, count, window):
+        end = min(count, first + window)
+        run = packing(case["documents"][first:end], case["capacity"], window, method)
+        for given, sequence in enumerate(run, 1):
+            pieces.append([tokens for _, _, tokens in sequence])
+            cursors.append("%d,%d:%d" % (given, end - first, first) if given < len(run) else "0,0:%d" % end)
+    return pieces, cursors
+
+
+def check_streams(vectors, check, budget_batches):
     for case in vectors["orders"]:
         check("order of a stream", order(case), case["order"])
     for case in vectors["states"]:
         check("state of a stream", state(case), case["state"])
+    for case in vectors["lives"]:
+        check("live order of a stream", live(case), case["order"])
+    for case in vectors["packed"]:
+        check("packing of a stream", packed(case), (case["sequences"], case["cursors"]))
+    for case in vectors["budgets"]:
+        run = dict(case, chosen=list(range(len(case["lengths"]))), seed=0, tail="drop", drop_last=False)
+        check("budget of a stream", [end - begin for begin, end in budget_batches(run, 0, 0)[1]], case["counts"])

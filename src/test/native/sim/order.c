@@ -71,6 +71,9 @@ int sim_in_use(sim_resource *memory) {
     return 0;
 }
 
+/* Whether the host has seen what an event marks. */
+int sim_seen(const sim_resource *event) { return event->number <= sim_host.upto[event->place]; }
+
 /* The host itself is about to use pinned memory. */
 void sim_host_use(const char *address, size_t size, int writes) {
     sim_resource *memory = sim_memory(PINNED_MEMORY, address, size);

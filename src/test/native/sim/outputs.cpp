@@ -20,6 +20,7 @@ OUTPUTS(penstock_attention_mask, WORD(AttentionMask, mask));
 OUTPUTS(penstock_images, WORD(Images, target));
 OUTPUTS(penstock_augment_prepare, WORD(Pass, numbers), WORD(Pass, weights));
 OUTPUTS(penstock_augment_measure, WORD(Pass, tables));
+OUTPUTS(penstock_augment_columns, WORD(Pass, more));
 OUTPUTS(penstock_augment, WORD(Pass, target));
 OUTPUTS(penstock_cast, WORD(Cast, target));
 OUTPUTS(penstock_gather_rows, WORD(GatherRows, target));

@@ -34,6 +34,16 @@ static int leave(int status) {
         return leave(ordered ? ordered : status_); \
     } while (0)
 
+/* The end of a call that is forbidden while a graph is captured. */
+#define UNSAFE() if (sim_forbids(__func__)) LEAVE(CAPTURE_UNSUPPORTED)
+
+/* The end of a call that is not for a stream that is being captured. */
+#define OUTSIDE(stream) \
+    if (stream->capture) { \
+        sim_violation("%s: stream %d is being captured", __func__, stream->place); \
+        LEAVE(CAPTURE_ISOLATION); \
+    }
+
 /* A handle that is open, or the end of the call. */
 #define OPEN(variable, found, handle) \
     sim_resource *variable = found; \
@@ -114,11 +124,13 @@ static int allocate(sim_kind kind, size_t limit, void **address, size_t size, un
 
 int cudaMalloc(void **address, size_t size) {
     ENTER();
+    UNSAFE();
     LEAVE(allocate(DEVICE_MEMORY, sim_device_bytes, address, size, 0));
 }
 
 int cudaHostAlloc(void **address, size_t size, unsigned flags) {
     ENTER();
+    UNSAFE();
     LEAVE(allocate(PINNED_MEMORY, sim_pinned_bytes, address, size, flags));
 }
 
@@ -144,6 +156,7 @@ int cudaFreeHost(void *address) { ENTER_RELEASE(); LEAVE_RELEASE(release(__func_
 int cudaMemcpyAsync(void *dst, const void *src, size_t size, int kind, void *handle) {
     ENTER();
     OPEN(stream, sim_stream(handle), handle);
+    OUTSIDE(stream);
     if (kind != 1 && kind != 2) LEAVE(INVALID_VALUE);
     if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
     int to_device = kind == 1;
@@ -208,6 +221,7 @@ int cudaStreamDestroy(void *handle) {
 
 int cudaStreamQuery(void *handle) {
     ENTER();
+    UNSAFE();
     OPEN(stream, sim_stream(handle), handle);
     if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
     if (sim_done[stream->place] < sim_enqueued[stream->place]) LEAVE(NOT_READY);
@@ -217,6 +231,7 @@ int cudaStreamQuery(void *handle) {
 
 int cudaStreamSynchronize(void *handle) {
     ENTER();
+    UNSAFE();
     OPEN(stream, sim_stream(handle), handle);
     sim_clock seen = stream->clock;
     int status = sim_await(stream->device, stream->place, sim_enqueued[stream->place]);
@@ -227,6 +242,7 @@ int cudaStreamSynchronize(void *handle) {
 int cudaStreamWaitEvent(void *handle, void *awaited, unsigned flags) {
     ENTER();
     OPEN(stream, sim_stream(handle), handle);
+    OUTSIDE(stream);
     OPEN(event, sim_handle(EVENT, awaited), awaited);
     if (flags != 0) LEAVE(INVALID_VALUE);
     if (sim_fault[stream->device]) LEAVE(sim_fault[stream->device]);
@@ -236,6 +252,15 @@ int cudaStreamWaitEvent(void *handle, void *awaited, unsigned flags) {
     work->awaited_stream = event->place;
     work->awaited_number = event->number;
     sim_log("wait for stream %d, stream %d", event->place, stream->place);
+    LEAVE(SUCCESS);
+}
+
+/* The mode of the thread is exchanged for the one that is given. */
+int cudaThreadExchangeStreamCaptureMode(int *mode) {
+    ENTER();
+    int before = sim_capture_mode;
+    sim_capture_mode = *mode;
+    *mode = before;
     LEAVE(SUCCESS);
 }
 
@@ -258,6 +283,7 @@ int cudaEventDestroy(void *handle) {
 
 int cudaEventSynchronize(void *handle) {
     ENTER();
+    UNSAFE();
     OPEN(event, sim_handle(EVENT, handle), handle);
     if (event->place < 0) LEAVE(sim_fault[event->device]);
     sim_clock seen = event->clock;
@@ -269,6 +295,7 @@ int cudaEventSynchronize(void *handle) {
 #ifndef WITHOUT_EVENTS
 int cudaEventQuery(void *handle) {
     ENTER();
+    UNSAFE();
     OPEN(event, sim_handle(EVENT, handle), handle);
     if (sim_fault[event->device]) LEAVE(sim_fault[event->device]);
     if (event->place < 0) LEAVE(SUCCESS);
@@ -281,6 +308,7 @@ int cudaEventRecord(void *handle, void *stream_handle) {
     ENTER();
     OPEN(event, sim_handle(EVENT, handle), handle);
     OPEN(stream, sim_stream(stream_handle), stream_handle);
+    OUTSIDE(stream);
     if (event->device != stream->device) {
         sim_violation("cudaEventRecord: an event of device %d on a stream of device %d", event->device,
                 stream->device);
@@ -291,6 +319,26 @@ int cudaEventRecord(void *handle, void *stream_handle) {
     event->place = stream->place;
     event->clock = stream->clock;
     sim_log("record, stream %d", stream->place);
+    LEAVE(SUCCESS);
+}
+
+/* The time may be asked for once the host has seen both marks, the later one last. */
+int cudaEventElapsedTime(float *millis, void *from_handle, void *to_handle) {
+    ENTER();
+    OPEN(from, sim_handle(EVENT, from_handle), from_handle);
+    OPEN(to, sim_handle(EVENT, to_handle), to_handle);
+    if (sim_fault[to->device]) LEAVE(sim_fault[to->device]);
+    if (from->device != to->device || (from->flags | to->flags) & 2 || from->place < 0 || to->place < 0) {
+        LEAVE(INVALID_HANDLE);
+    }
+    if (!sim_seen(from) || !sim_seen(to)) {
+        sim_violation("cudaEventElapsedTime: the host has not seen both events reached");
+        LEAVE(NOT_READY);
+    }
+    if (from->place == to->place && from->number > to->number) {
+        sim_violation("cudaEventElapsedTime: the first event was recorded behind the second");
+    }
+    *millis = (sim_ended_at(to->place, to->number) - sim_ended_at(from->place, from->number)) / 1e6f;
     LEAVE(SUCCESS);
 }
 #endif
@@ -315,6 +363,8 @@ const char *cudaGetErrorName(int status) {
         case NOT_READY: return "cudaErrorNotReady";
         case 700: return "cudaErrorIllegalAddress";
         case 719: return "cudaErrorLaunchFailure";
+        case CAPTURE_UNSUPPORTED: return "cudaErrorStreamCaptureUnsupported";
+        case CAPTURE_ISOLATION: return "cudaErrorStreamCaptureIsolation";
         case 801: return "cudaErrorNotSupported";
         default: return "unrecognized error code";
     }

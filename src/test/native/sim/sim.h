@@ -14,7 +14,12 @@
  *   - memory, streams and events that are not open; memory or a stream that is released before its work is known to
  *     have ended;
  *   - a copy that is enqueued by a thread whose current device is another one;
+ *   - a time between two events that the host has not seen reached, or whose marks are in the wrong order;
+ *   - while a graph is captured: calls that a capture forbids, on its stream or on a thread that is not exempt;
  *   - what is still open at the end of the process.
+ *
+ * A test may set the device's clock. From then on work takes as long as the test has said, whatever it takes really: a
+ * stream begins its next work when its last has ended, but not before it was enqueued, nor before what it waits for.
  *
  *   state.c    resources, violations, faults on command
  *   order.c    which work happens before which
@@ -38,10 +43,14 @@
 
 enum {
     SUCCESS = 0, INVALID_VALUE = 1, MEMORY_ALLOCATION = 2, INSUFFICIENT_DRIVER = 35, NO_DEVICE = 100,
-    INVALID_DEVICE = 101, INVALID_HANDLE = 400, NOT_READY = 600
+    INVALID_DEVICE = 101, INVALID_HANDLE = 400, NOT_READY = 600, CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905
 };
 
 enum { MAX_DEVICES = 8, MAX_STREAMS = 64, MAX_WORDS = 32 };
+
+/* What a capture recorded: the kernels that read device memory, in order. */
+typedef struct sim_node { char *address; int64_t size, micros; struct sim_node *next; } sim_node;
+typedef struct { sim_node *first, *last; int device, global; } sim_graph;
 
 typedef enum { STREAM, EVENT, DEVICE_MEMORY, PINNED_MEMORY } sim_kind;
 
@@ -75,6 +84,7 @@ typedef struct sim_work {
     sim_kernel run;                 /* LAUNCH */
     int64_t words[MAX_WORDS], blocks;
     int status;                     /* FAULT */
+    int64_t enqueued_at;            /* by the device's clock */
     struct sim_work *next;
 } sim_work;
 
@@ -89,6 +99,8 @@ typedef struct sim_resource {
     /* a stream: its place in clocks, and the work that is enqueued */
     int place;
     int closing;
+    int64_t time;                   /* when its last work ended */
+    sim_graph *capture;             /* what is captured of it; null if it is not */
     pthread_t thread;
     sim_work *first, *last;
     /* a stream's or an event's */
@@ -109,9 +121,11 @@ extern int sim_fault[MAX_DEVICES];                  /* the sticky error of each 
 extern int64_t sim_bytes_per_micro, sim_latency_micros;
 extern int sim_held;
 extern int64_t sim_copies_begun, sim_copies_ended;      /* since the last reset */
+extern int64_t sim_now_nanos;                       /* what a test has set the clock to; -1 for the machine's clock */
 extern uint64_t sim_enqueued[MAX_STREAMS], sim_done[MAX_STREAMS];
 extern sim_clock sim_host;                          /* what the host knows to have ended */
-extern __thread int sim_current_device;
+extern __thread int sim_current_device, sim_capture_mode;
+extern int sim_global_captures;
 
 /* state.c */
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -128,13 +142,16 @@ void sim_join(sim_clock *into, const sim_clock *from);
 uint64_t sim_next_number(sim_resource *stream);
 void sim_use(sim_resource *memory, const char *address, size_t size, int writes, sim_resource *stream, uint64_t number);
 int sim_in_use(sim_resource *memory);
+int sim_seen(const sim_resource *event);
 void sim_host_use(const char *address, size_t size, int writes);
 
 /* stream.c */
+int sim_forbids(const char *call);
 int sim_start_stream(sim_resource *stream);
 sim_resource *sim_stream(void *handle);
 sim_work *sim_enqueue(sim_resource *stream, sim_work_kind kind);
 void sim_stop_stream(sim_resource *stream);
 int sim_await(int device, int place, uint64_t number);
+int64_t sim_ended_at(int place, uint64_t number);
 
 #endif

@@ -21,7 +21,8 @@ int sim_driver_version = VERSION;
 int sim_device_count = 1;
 size_t sim_device_bytes = (size_t) 60 << 30, sim_pinned_bytes = (size_t) 1 << 40;
 int sim_fault[MAX_DEVICES];
-__thread int sim_current_device;
+__thread int sim_current_device, sim_capture_mode;
+int sim_global_captures;
 
 static fault_rule rules[MAX_RULES];
 static int rule_count;
@@ -89,6 +90,14 @@ int sim_enter(const char *call) {
         if (strcmp(rules[i].call, call) == 0 && rules[i].skip-- <= 0 && rules[i].times-- > 0) return rules[i].status;
     }
     return SUCCESS;
+}
+
+/* Whether a thread may not make a call because some thread captures, as CUDA has it where neither says otherwise. */
+int sim_forbids(const char *call) {
+    enum { GLOBAL = 0 };
+    if (!sim_global_captures || sim_capture_mode != GLOBAL) return 0;
+    sim_violation("%s: forbidden while a graph is captured", call);
+    return 1;
 }
 
 /* How often a function was called. */
@@ -190,7 +199,8 @@ void sim_reset(void) {
     sim_device_bytes = (size_t) 60 << 30;
     sim_pinned_bytes = (size_t) 1 << 40;
     sim_bytes_per_micro = sim_latency_micros = 0;
-    sim_held = 0;
+    sim_held = sim_global_captures = 0;
+    sim_now_nanos = -1;
     sim_copies_begun = sim_copies_ended = 0;
     pthread_cond_broadcast(&sim_changed);
     pthread_mutex_unlock(&sim_lock);

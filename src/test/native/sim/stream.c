@@ -9,6 +9,11 @@
 int64_t sim_bytes_per_micro, sim_latency_micros;
 int sim_held;
 int64_t sim_copies_begun, sim_copies_ended;
+int64_t sim_now_nanos = -1;
+
+/* When the latest work of each stream ended. */
+enum { ENDS = 4096 };
+static int64_t ends[MAX_STREAMS][ENDS];
 
 /* The copy engines: one a device and direction, one copy at a time. */
 static pthread_mutex_t engines[MAX_DEVICES][2];
@@ -22,6 +27,32 @@ static void pause_micros(int64_t micros) {
         struct timespec time = {micros / 1000000, micros % 1000000 * 1000};
         nanosleep(&time, NULL);
     }
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    if (sim_now_nanos >= 0) return sim_now_nanos;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* What a test has said that a copy takes. */
+static int64_t copy_nanos(const sim_work *work) {
+    int64_t micros = sim_bytes_per_micro ? (int64_t) work->bytes / sim_bytes_per_micro : 0;
+    return 1000 * (sim_latency_micros + micros);
+}
+
+/* Notes when work has ended, with the lock. */
+static void end(sim_resource *stream, const sim_work *work) {
+    if (sim_now_nanos < 0) {
+        stream->time = now();
+    } else {
+        int64_t begin = stream->time > work->enqueued_at ? stream->time : work->enqueued_at;
+        int64_t awaited = work->kind == WAIT ? sim_ended_at(work->awaited_stream, work->awaited_number) : 0;
+        if (begin < awaited) begin = awaited;
+        stream->time = begin + (work->kind == COPY ? copy_nanos(work) : work->kind == KERNEL ? 1000 * work->micros : 0);
+    }
+    ends[stream->place][work->number % ENDS] = stream->time;
 }
 
 static uint64_t checksum(const char *from, size_t bytes) {
@@ -53,6 +84,7 @@ static void copy(int device, const sim_work *work) {
     while (sim_held && work->to_device && !sim_fault[device]) pthread_cond_wait(&sim_changed, &sim_lock);
     int64_t micros = sim_bytes_per_micro ? (int64_t) work->bytes / sim_bytes_per_micro : 0;
     int64_t latency = sim_latency_micros;
+    if (sim_now_nanos >= 0) micros = latency = 0;       /* takes its time by the test's clock alone */
     pthread_mutex_unlock(&sim_lock);
     pause_micros(latency + micros / 2);
     size_t half = work->bytes / 2;
@@ -70,7 +102,7 @@ static void copy(int device, const sim_work *work) {
 
 static void compute(const sim_work *work) {
     uint64_t sum = checksum(work->from, work->bytes);
-    pause_micros(work->micros);
+    pause_micros(sim_now_nanos < 0 ? work->micros : 0);
     if (checksum(work->from, work->bytes) != sum) changed("device memory", work);
 }
 
@@ -106,6 +138,7 @@ static void *serve(void *argument) {
         pthread_mutex_unlock(&sim_lock);
         if (!dead) run(stream->device, work);
         pthread_mutex_lock(&sim_lock);
+        end(stream, work);
         sim_done[stream->place] = work->number;
         stream->first = work->next;
         free(work);
@@ -148,6 +181,7 @@ sim_work *sim_enqueue(sim_resource *stream, sim_work_kind kind) {
     sim_work *work = calloc(1, sizeof *work);
     work->kind = kind;
     work->number = sim_next_number(stream);
+    work->enqueued_at = now();
     if (stream->first) {
         stream->last->next = work;
     } else {
@@ -166,6 +200,9 @@ void sim_stop_stream(sim_resource *stream) {
     pthread_join(stream->thread, NULL);
     pthread_mutex_lock(&sim_lock);
 }
+
+/* When one of the latest pieces of work of a stream ended. */
+int64_t sim_ended_at(int place, uint64_t number) { return ends[place][number % ENDS]; }
 
 /* Waits for work to end; the sticky error of the device, if that ends the wait. */
 int sim_await(int device, int place, uint64_t number) {

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
-import io.penstock.augment.AffineRanges;
 import io.penstock.augment.Augment;
-import io.penstock.augment.AutoAugmentPolicy;
-import io.penstock.augment.Interpolation;
-import io.penstock.augment.Range;
-import io.penstock.augment.StepParameters;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.KeyedRandom;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -31,6 +35,7 @@ import java.util.Random;
  *   --size N            the image's side, 224 by default
  *   --only TEXT         steps whose name has that text
  *   --rounds N --seconds S --warmup S
+ *   --serve --step NAME that step only, a round for each line {@code SECONDS …} of standard input
  * </pre>
  */
 public final class AugmentRates {
@@ -82,11 +87,17 @@ public final class AugmentRates {
         steps.put("brightnessContrast", Augment.images().brightnessContrast(0.2, 0.2, 1));
         steps.put("gaussianBlur 23", Augment.images().gaussianBlur(23));
         steps.put("gaussianNoise", Augment.images().gaussianNoise(Range.of(0.1, 0.1)));
+        for (Augment each : List.of(Augment.images(), Augment.images().fused())) {
+            String name = each.toString().endsWith("fused()") ? "fused" : "not fused";
+            steps.put(name + " crop", each.randomResizedCrop(224, 224).horizontalFlip(0.5));
+            steps.put(name + " crop and warps", each.randomResizedCrop(224, 224).horizontalFlip(0.5)
+                    .rotate(15, Interpolation.BILINEAR, 0).perspective(0.2, 1));
+        }
         return steps;
     }
 
     /** Takes the options above. */
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
         Map<String, String> options = LoaderThroughput.options(args);
         int size = Integer.parseInt(options.getOrDefault("size", "224"));
         String only = options.getOrDefault("only", "");
@@ -94,6 +105,11 @@ public final class AugmentRates {
             Tensor image = Tensor.of(arena.allocate(3L * size * size), DType.U8, size, size, 3);
             Tensor out = Tensor.of(arena.allocate(3L * size * size), DType.U8, size, size, 3);
             paint(image, size);
+            if (options.containsKey("serve")) {
+                serve(new AugmentRates(steps().get("none"), image, out),
+                        new AugmentRates(steps().get(options.get("step")), image, out));
+                return;
+            }
             double copy = 0;
             for (Map.Entry<String, Augment> step : steps().entrySet()) {
                 if (step.getKey().equals("none") || step.getKey().contains(only)) {
@@ -122,6 +138,19 @@ public final class AugmentRates {
                             (byte) Math.clamp((long) value, 0, 255));
                 }
             }
+        }
+    }
+
+    /** The copy and the step by turns, each for half a round. */
+    private static void serve(AugmentRates copy, AugmentRates step) throws IOException {
+        System.out.println("{\"ready\": true, \"slots\": 1}");
+        var requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+            double seconds = Double.parseDouble(line.split(" ")[0]) / 2;
+            double none = copy.round(seconds);
+            double all = step.round(seconds);
+            System.out.println(Json.write(Map.of("seconds", 2 * seconds, "cpu_seconds", 2 * seconds, "samples",
+                    Math.round(seconds * 1000 / all), "samples_per_second", 1000 / all, "cpu_ms", all - none)));
         }
     }
 

@@ -54,18 +54,21 @@ public final class GpuReport {
         List<Map<String, Object>> stages = lines("stages.jsonl");
         List<Double> onCpu = losses("gpt-cpu.csv");
         List<Double> onDevice = losses("gpt-device.csv");
-        mustHold(transfer, stages, onCpu, onDevice);
+        List<Map<String, Object>> clocks = lines("clocks.jsonl");
+        mustHold(transfer, stages, clocks, onCpu, onDevice);
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
         stages(of(stages, "stage"));
+        clocks(of(clocks, "clock"), of(clocks, "loaders"));
         boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
             out.append("Not measured: ").append(passed).append("\n");
         }
         return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
-                && !of(stages, "stage").isEmpty();
+                && !of(stages, "stage").isEmpty() && !of(clocks, "clock").isEmpty()
+                && !of(clocks, "loaders").isEmpty();
     }
 
     private void machine(List<Map<String, Object>> machines) throws IOException {
@@ -99,8 +102,8 @@ public final class GpuReport {
         return passed > 0 && passed == counts.get("found");
     }
 
-    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages, List<Double> onCpu,
-            List<Double> onDevice) throws IOException {
+    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages,
+            List<Map<String, Object>> clocks, List<Double> onCpu, List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -118,6 +121,10 @@ public final class GpuReport {
         bound("submit, median, microseconds", 15, greatest(transfers, "submit_p50_micros"), false);
         bound("(an aim) page-locking, seconds a GiB, in pieces of at least 16 MiB", 0.6,
                 greatest(big, "pin_seconds_per_gib"), false);
+        bound("the device's clock, microseconds a batch on the trainer's thread", 1,
+                greatest(of(clocks, "clock"), "added_micros"), false);
+        bound("(an aim) two loaders on one device, together, over one", 0.95, least(of(clocks, "loaders"), "over_one"),
+                true);
         double calls = greatest(counted, "cuda_calls_after_warmup");
         bound("allocations, frees, registrations after warm-up: calls, if the runtime counts them", 0,
                 calls < 0 ? Double.NaN : calls, false);
@@ -202,6 +209,16 @@ public final class GpuReport {
         out.append("## Augmentation on the device\n\nBatches of u8 [256, 256, 3] in device memory become bf16 [3, 224,"
                 + " 224].\n\n");
         table(rows, "stage", "batch", "micros", "over_images", "bound");
+    }
+
+    private void clocks(List<Map<String, Object>> clock, List<Map<String, Object>> loaders) {
+        out.append("## The device's clock\n\nThe trainer's thread takes and closes a batch that is there, without the"
+                + " clock and with it; what the clock\nsays of the copies, and which of them the stream did not wait"
+                + " for.\n\n");
+        table(clock, "bytes", "take_and_close_micros", "with_clock_micros", "added_micros", "clock",
+                "copy_p50_micros", "copy_gb_per_second", "overlap");
+        out.append("## Several loaders on one device\n\n");
+        table(loaders, "loaders", "bytes", "gb_per_second", "over_one");
     }
 
     private void peers(List<Map<String, Object>> throughput, List<Map<String, Object>> torch) throws IOException {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
-import io.penstock.augment.AffineRanges;
 import io.penstock.augment.Augment;
-import io.penstock.augment.Interpolation;
 import io.penstock.augment.ParameterTable;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceFields;

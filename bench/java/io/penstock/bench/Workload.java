@@ -2,7 +2,7 @@
 package io.penstock.bench;
 
 import io.penstock.augment.Augment;
-import io.penstock.augment.Interpolation;
+import io.penstock.augment.value.Interpolation;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;

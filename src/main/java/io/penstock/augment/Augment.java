@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.map.AugmentWorker;
+import io.penstock.augment.map.Targets;
+import io.penstock.augment.step.Pipeline;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.Size;
+import io.penstock.augment.value.StepParameters;
+import io.penstock.augment.value.Target;
 import io.penstock.dataset.Dataset;
 import io.penstock.device.DeviceStage;
 import io.penstock.image.ImageDecoding;
@@ -10,10 +18,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
@@ -39,18 +44,12 @@ import org.jspecify.annotations.Nullable;
 public final class Augment extends PixelSteps {
 
     /** The name of a pipeline that is given none. */
-    public static final String NAME = "penstock.augment";
+    public static final String NAME = Pipeline.USUAL;
 
-    private final String name;
-    private final List<AugmentMap.Named> steps;
-    private final Ending ending;
-    private final @Nullable ImageDecoding decoding;
+    private final Pipeline pipeline;
 
-    private Augment(String name, List<AugmentMap.Named> steps, Ending ending, @Nullable ImageDecoding decoding) {
-        this.name = name;
-        this.steps = steps;
-        this.ending = ending;
-        this.decoding = decoding;
+    Augment(Pipeline pipeline) {
+        this.pipeline = pipeline;
     }
 
     /** {@return a pipeline without steps, named {@value #NAME}} */
@@ -66,225 +65,12 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the name has an unpaired surrogate
      */
     public static Augment images(String name) {
-        KeyedRandom.step(name);
-        return new Augment(name, List.of(), Ending.NONE, null);
+        return new Augment(Pipeline.named(name));
     }
 
     @Override
     Augment with(Step step) {
-        if (ending.dtype() != null) {
-            throw new IllegalStateException(step + " after normalize or to, expected before: it changes u8 pixels");
-        }
-        long before = steps.stream().filter(named -> named.step().operation().equals(step.operation())).count();
-        String stepName = name + "." + step.operation() + (before == 0 ? "" : "." + (before + 1));
-        List<AugmentMap.Named> more = new ArrayList<>(steps);
-        more.add(new AugmentMap.Named(stepName, KeyedRandom.step(stepName), step));
-        return new Augment(name, List.copyOf(more), Ending.NONE, decoding);
-    }
-
-    /**
-     * Scales the shorter side to a size and keeps the aspect ratio: bilinear with antialiasing, with Pillow's bits.
-     *
-     * @param shorterSide in pixels; the longer side is rounded down
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the size is below 1
-     */
-    public Augment resize(int shorterSide) {
-        return resize(shorterSide, ResizeFilter.BILINEAR);
-    }
-
-    /**
-     * Scales the shorter side to a size and keeps the aspect ratio.
-     *
-     * @param shorterSide in pixels; the longer side is rounded down
-     * @param filter how pixels are weighed
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the size is below 1
-     */
-    public Augment resize(int shorterSide, ResizeFilter filter) {
-        return with(new Resize(0, new Size(shorterSide, shorterSide).width(), filter));
-    }
-
-    /**
-     * Resizes to a size: bilinear with antialiasing, with Pillow's bits.
-     *
-     * @param height in pixels
-     * @param width in pixels
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment resize(int height, int width) {
-        return resize(height, width, ResizeFilter.BILINEAR);
-    }
-
-    /**
-     * Resizes to a size.
-     *
-     * @param height in pixels
-     * @param width in pixels
-     * @param filter how pixels are weighed
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment resize(int height, int width, ResizeFilter filter) {
-        return with(new Resize(new Size(height, width).height(), width, filter));
-    }
-
-    /**
-     * Adds a border.
-     *
-     * @param padding the border
-     * @return a new pipeline
-     */
-    public Augment pad(Padding padding) {
-        return with(new Pad(padding));
-    }
-
-    /**
-     * Crops the middle. If the margins cannot be equal, half a pixel is rounded to even.
-     *
-     * @param height in pixels, at most the image's
-     * @param width in pixels, at most the image's
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment centerCrop(int height, int width) {
-        return with(new Crop(Crop.Place.CENTER, new Size(height, width), Padding.NONE));
-    }
-
-    /**
-     * Crops at a random place.
-     *
-     * @param height in pixels, at most the image's
-     * @param width in pixels, at most the image's
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment randomCrop(int height, int width) {
-        return randomCrop(height, width, Padding.NONE);
-    }
-
-    /**
-     * Crops the padded image at a random place.
-     *
-     * @param height in pixels, at most the padded image's
-     * @param width in pixels, at most the padded image's
-     * @param padding the border
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment randomCrop(int height, int width, Padding padding) {
-        return with(new Crop(Crop.Place.RANDOM, new Size(height, width), padding));
-    }
-
-    /**
-     * Crops 8 % to 100 % of the area, with an aspect ratio of 3/4 to 4/3, at a random place, and resizes that.
-     *
-     * @param height of the result
-     * @param width of the result
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1
-     */
-    public Augment randomResizedCrop(int height, int width) {
-        return randomResizedCrop(height, width, RandomResizedCrop.SCALE, RandomResizedCrop.RATIO);
-    }
-
-    /**
-     * Crops a random part and resizes it: bilinear with antialiasing, with Pillow's bits. The part's own edge is the
-     * border: no pixel outside it counts. If ten draws do not fit into the image, the part is the largest in its middle
-     * with the nearest allowed ratio.
-     *
-     * @param height of the result
-     * @param width of the result
-     * @param scale the part's area as a share of the image's
-     * @param ratio the part's width over its height, drawn uniformly on a logarithmic scale
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a side is below 1, or a range has a number that is not positive
-     */
-    public Augment randomResizedCrop(int height, int width, Range scale, Range ratio) {
-        return with(new RandomResizedCrop(new Size(height, width), scale, ratio));
-    }
-
-    /**
-     * Mirrors left and right.
-     *
-     * @param probability of the flip
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment horizontalFlip(double probability) {
-        return flip("horizontalFlip", Sometimes.Motion.HORIZONTAL, probability, Canvas::flipHorizontally,
-                PixelOp.Kind.FLIP_HORIZONTALLY);
-    }
-
-    /**
-     * Mirrors top and bottom.
-     *
-     * @param probability of the flip
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the probability is not in 0 to 1
-     */
-    public Augment verticalFlip(double probability) {
-        return flip("verticalFlip", Sometimes.Motion.VERTICAL, probability, Canvas::flipVertically,
-                PixelOp.Kind.FLIP_VERTICALLY);
-    }
-
-    private Augment flip(String operation, Sometimes.Motion motion, double probability, Sometimes.Change change,
-            PixelOp.Kind kind) {
-        return with(new Sometimes(operation, "", Sometimes.Channels.ANY, motion, probability, change,
-                PixelOp.of(kind)));
-    }
-
-    /**
-     * Rotates about the middle; the size stays.
-     *
-     * @param degrees the largest angle, clockwise or counterclockwise; at least 0
-     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#NEAREST}
-     * @param fill the value of all channels outside the image, 0 to 255
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment rotate(double degrees, Interpolation interpolation, int fill) {
-        return with(new Affine(Affine.Kind.ROTATE, AffineRanges.degrees(degrees), interpolation, fill));
-    }
-
-    /**
-     * Rotates, shifts, scales and shears about the middle; the size stays.
-     *
-     * @param ranges what the transform is drawn from
-     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#NEAREST}
-     * @param fill the value of all channels outside the image, 0 to 255
-     * @return a new pipeline
-     * @throws IllegalArgumentException if the fill is out of range
-     */
-    public Augment affine(AffineRanges ranges, Interpolation interpolation, int fill) {
-        return with(new Affine(Affine.Kind.AFFINE, ranges, interpolation, fill));
-    }
-
-    /**
-     * Moves the four corners inwards, each by a random number of whole pixels. Outside the image is black.
-     *
-     * @param distortion the largest move, as a share of half a side: 0 to 1; torchvision's default is 0.5
-     * @param probability of a move; torchvision's default is 0.5
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment perspective(double distortion, double probability) {
-        return perspective(distortion, probability, Interpolation.BILINEAR, 0);
-    }
-
-    /**
-     * Moves the four corners inwards, each by a random number of whole pixels.
-     *
-     * @param distortion the largest move, as a share of half a side: 0 to 1
-     * @param probability of a move
-     * @param interpolation how the image is read; torchvision's default is {@link Interpolation#BILINEAR}
-     * @param fill the value of all channels outside the image, 0 to 255
-     * @return a new pipeline
-     * @throws IllegalArgumentException if a number is out of range
-     */
-    public Augment perspective(double distortion, double probability, Interpolation interpolation, int fill) {
-        return with(new Perspective(distortion, probability, interpolation, fill));
+        return new Augment(pipeline.with(step));
     }
 
     /**
@@ -296,7 +82,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment normalize(float[] mean, float[] deviation) {
-        return new Augment(name, steps, ending.normalize(mean, deviation), decoding);
+        return new Augment(pipeline.with(pipeline.ending().normalize(mean, deviation)));
     }
 
     /**
@@ -307,7 +93,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, which takes no more steps
      */
     public Augment to(DType dtype, Layout layout) {
-        return new Augment(name, steps, ending.to(dtype, layout), decoding);
+        return new Augment(pipeline.with(pipeline.ending().to(dtype, layout)));
     }
 
     /**
@@ -317,7 +103,7 @@ public final class Augment extends PixelSteps {
      * @return a new pipeline, for image files only
      */
     public Augment decoding(ImageDecoding how) {
-        return new Augment(name, steps, ending, how);
+        return new Augment(pipeline.with(how));
     }
 
     /**
@@ -332,7 +118,14 @@ public final class Augment extends PixelSteps {
      *     size of files, or a normalization does not fit the channels
      */
     public Dataset mapped(Dataset images, String field) {
-        return over(images.fields().get(images.indexOf(field))).mapped(images, field, name, toString(), ending);
+        AugmentMap map = over(images.fields().get(images.indexOf(field)));
+        TensorSpec augmented = map.result(field);
+        ImageTransform transform = pipeline.ending().transform(augmented);
+        String what = map.decodes() ? this + ", of files to " + map.decoding() : toString();
+        if (transform == null) {
+            return map.steps().isEmpty() ? images : images.map(field, augmented, what, name(), map);
+        }
+        return images.map(field, transform.result(field), what + ", " + transform, name(), map.to(transform));
     }
 
     /**
@@ -343,7 +136,12 @@ public final class Augment extends PixelSteps {
      *         .mapped(images, "image", Target.mask("mask"), Target.boxes("boxes"), Target.keypoints("joints"));
      * }
      *
-     * @param samples samples with a field of {@code u8 [H, W, C]}, and the fields of the targets; must stay open
+     * <p>If the field has image files, targets follow the size that each file tells, and a mask is a file too: a PNG
+     * with the image's height and width, of gray values or palette indices. A mask of another size or kind is a bad
+     * sample.
+     *
+     * @param samples samples with a field of {@code u8 [H, W, C]} or of image files, and the fields of the targets;
+     *     must stay open
      * @param image the image field's name
      * @param targets what moves with the image
      * @return the samples with the augmented fields in place of theirs, and a field more for each target of boxes or
@@ -352,17 +150,13 @@ public final class Augment extends PixelSteps {
      *     way, as AugMix does
      */
     public Dataset mapped(Dataset samples, String image, Target... targets) {
-        TensorSpec in = samples.fields().get(samples.indexOf(image));
-        Dataset mapped = mapped(samples, image);
+        AugmentMap map = over(samples.fields().get(samples.indexOf(image)));
+        var moves = new Targets(image, map, name(), toString());
+        Dataset mapped = map.decodes() ? samples : mapped(samples, image);
         for (Target target : targets) {
-            mapped = Targets.mapped(mapped, target, over(in), name, toString());
+            mapped = moves.mapped(mapped, target);
         }
-        return mapped;
-    }
-
-    /** Returns this pipeline for a view of a sample, which draws by the view's name. */
-    Augment view(String field) {
-        return named(name + "." + field);
+        return map.decodes() ? mapped(mapped, image) : mapped;
     }
 
     /**
@@ -373,11 +167,7 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the name has an unpaired surrogate
      */
     public Augment named(String other) {
-        Augment renamed = images(other);
-        for (AugmentMap.Named named : steps) {
-            renamed = renamed.with(named.step());
-        }
-        return new Augment(other, renamed.steps, ending, decoding);
+        return new Augment(pipeline.renamed(other));
     }
 
     /**
@@ -392,7 +182,7 @@ public final class Augment extends PixelSteps {
      */
     public Dataset withParameters(Dataset images, String field) {
         AugmentMap map = over(images.fields().get(images.indexOf(field)));
-        return WithParameters.of(images, field, name, toString(), map, table());
+        return WithParameters.of(images, field, name(), toString(), map, table());
     }
 
     /**
@@ -418,11 +208,11 @@ public final class Augment extends PixelSteps {
      * @throws IllegalArgumentException if the parameters take more than {@value ParameterTable#MAX_BYTES} bytes
      */
     public ParameterTable table() {
-        return ParameterTable.of(steps);
+        return ParameterTable.of(pipeline.steps());
     }
 
-    Ending ending() {
-        return ending;
+    Pipeline pipeline() {
+        return pipeline;
     }
 
     /**
@@ -436,7 +226,7 @@ public final class Augment extends PixelSteps {
      */
     public List<StepParameters> parameters(KeyedRandom random, long position, int height, int width) {
         random.select(position, 0);
-        return AugmentMap.draw(steps, random, new Size(height, width));
+        return AugmentMap.draw(pipeline.steps(), random, new Size(height, width));
     }
 
     /**
@@ -460,8 +250,7 @@ public final class Augment extends PixelSteps {
      * @return true for {@code u8 [H, W, C]} with C at most 4
      */
     public static boolean areImages(TensorSpec field) {
-        return field.dtype() == DType.U8 && field.rank() == 3 && !field.isVariable() && field.dim(2) >= 1
-                && field.dim(2) <= ImageTransform.MAX_CHANNELS;
+        return AugmentMap.areImages(field);
     }
 
     /**
@@ -476,25 +265,17 @@ public final class Augment extends PixelSteps {
     }
 
     AugmentMap over(TensorSpec images) {
-        return AugmentMap.of(steps, images, decoding);
+        return AugmentMap.of(pipeline.steps(), images, pipeline.decoding());
     }
 
     /** {@return the name that keys the random numbers} */
     public String name() {
-        return name;
-    }
-
-    @Nullable ImageDecoding decoding() {
-        return decoding;
-    }
-
-    List<Step> steps() {
-        return steps.stream().map(AugmentMap.Named::step).toList();
+        return pipeline.name();
     }
 
     /** For example {@code penstock.augment: horizontalFlip(p 0.5), randomCrop(32 x 32, padding 4 REFLECT)}. */
     @Override
     public String toString() {
-        return name + ": " + steps.stream().map(named -> named.step().toString()).collect(Collectors.joining(", "));
+        return pipeline.toString();
     }
 }

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.augment.StepTable.Entry;
-import io.penstock.augment.StepTable.Parameter;
-import io.penstock.augment.StepTable.Values;
-import io.penstock.image.ImageDecoding;
+import io.penstock.augment.text.PipelineText;
+import io.penstock.augment.value.StepForm;
 import io.penstock.io.index.JsonFile;
-import io.penstock.json.Json;
-import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Pipelines as text, for command lines and settings.
@@ -46,14 +37,7 @@ public final class AugmentText {
 
     private static final long MOST_FILE_BYTES = 1 << 20;
 
-    private static final String NAME = "name";
-
-    private final String text;
-    /** The character that is read; messages count from 1. */
-    private int at;
-
-    private AugmentText(String text) {
-        this.text = text;
+    private AugmentText() {
     }
 
     /**
@@ -65,7 +49,7 @@ public final class AugmentText {
      *     what was expected
      */
     public static Augment parse(String text) {
-        return new AugmentText(text).pipeline();
+        return new Augment(PipelineText.parse(text));
     }
 
     /**
@@ -76,7 +60,7 @@ public final class AugmentText {
      * @throws IOException if the file cannot be read or is no pipeline: names the file and the field
      */
     public static Augment read(Path file) throws IOException {
-        return JsonFile.read(file, "a pipeline of augmentation", MOST_FILE_BYTES, AugmentText::read);
+        return new Augment(JsonFile.read(file, "a pipeline of augmentation", MOST_FILE_BYTES, PipelineText::read));
     }
 
     /**
@@ -87,251 +71,11 @@ public final class AugmentText {
      * @return the text, with short names and without values that are as usual
      */
     public static String of(Augment pipeline) {
-        List<String> parts = new ArrayList<>();
-        if (!pipeline.name().equals(Augment.NAME)) {
-            parts.add(NAME + "=" + Json.write(pipeline.name()));
-        }
-        ImageDecoding decoding = pipeline.decoding();
-        if (decoding != null) {
-            parts.add(StepTable.text(decoding));
-        }
-        pipeline.steps().forEach(step -> parts.add(text(Objects.requireNonNull(entry(step.operation())), step)));
-        StepTable.end(pipeline.ending(), parts);
-        return String.join(",", parts);
+        return PipelineText.of(pipeline.pipeline());
     }
 
     /** {@return all steps that a text may have} */
     public static List<StepForm> forms() {
-        return StepTable.ENTRIES.stream().map(Entry::form).toList();
-    }
-
-    private Augment pipeline() {
-        Augment pipeline = Augment.images();
-        if (text.isBlank()) {
-            return pipeline;
-        }
-        if (upTo("=,").equals(NAME) && at < text.length() && text.charAt(at) == '=') {
-            at++;
-            pipeline = Augment.images(quoted());
-            if (at == text.length()) {
-                return pipeline;
-            }
-            at++;
-        } else {
-            at = 0;
-        }
-        while (true) {
-            pipeline = step(pipeline);
-            if (at == text.length()) {
-                return pipeline;
-            }
-            at++;
-        }
-    }
-
-    /** Reads a word that may be a string of JSON, which any character may be in. */
-    private String quoted() {
-        int begin = at;
-        if (at == text.length() || text.charAt(at) != '"') {
-            return upTo(",");
-        }
-        for (at++; at < text.length() && text.charAt(at) != '"'; at++) {
-            at += text.charAt(at) == '\\' ? 1 : 0;
-        }
-        at = Math.min(at + 1, text.length());
-        if (!upTo(",").isEmpty()) {
-            throw wrong(begin, NAME + ": found characters after the quoted name, expected a comma");
-        }
-        try {
-            return (String) Objects.requireNonNull(Json.parse(text.substring(begin, at)));
-        } catch (IllegalArgumentException e) {
-            throw wrong(begin, NAME + ": " + e.getMessage());
-        }
-    }
-
-    /** Reads up to one of some characters, or the end. */
-    private String upTo(String ends) {
-        int begin = at;
-        while (at < text.length() && ends.indexOf(text.charAt(at)) < 0) {
-            at++;
-        }
-        return text.substring(begin, at).strip();
-    }
-
-    private Augment step(Augment pipeline) {
-        int begin = begin();
-        String name = upTo("=,");
-        Entry entry = entry(name);
-        if (entry == null) {
-            throw wrong(begin, unknown(name));
-        }
-        @Nullable Object[] values = new Object[entry.parameters().size()];
-        int next = 0;
-        boolean isNamed = false;
-        while (at < text.length() && text.charAt(at) != ',') {
-            at++;
-            int valueBegin = begin();
-            String value = upTo("=:,");
-            if (at < text.length() && text.charAt(at) == '=') {
-                next = parameter(entry, value, valueBegin);
-                isNamed = true;
-                at++;
-                valueBegin = begin();
-                value = upTo(":,");
-            } else if (isNamed || next == values.length) {
-                throw wrong(valueBegin, entry.shortName() + ": found '" + value + "', expected "
-                        + (isNamed ? "the name of a parameter and '='" : "at most " + values.length + " values: "
-                        + entry.form()));
-            }
-            if (values[next] != null) {
-                throw wrong(valueBegin, entry.shortName() + ": found two values of "
-                        + entry.parameters().get(next).name());
-            }
-            values[next] = value(entry, next, value, valueBegin);
-            next++;
-        }
-        try {
-            return add(pipeline, entry, values);
-        } catch (IllegalArgumentException | IllegalStateException e) {
-            throw wrong(begin, entry.shortName() + ": " + e.getMessage());
-        }
-    }
-
-    /** The index of the next character that is not blank. */
-    private int begin() {
-        int begin = at;
-        while (begin < text.length() && Character.isWhitespace(text.charAt(begin))) {
-            begin++;
-        }
-        return begin;
-    }
-
-    private int parameter(Entry entry, String name, int begin) {
-        for (int i = 0; i < entry.parameters().size(); i++) {
-            if (entry.parameters().get(i).name().equalsIgnoreCase(name)) {
-                return i;
-            }
-        }
-        throw wrong(begin, entry.shortName() + ": found no parameter '" + name + "', expected one of "
-                + entry.parameters().stream().map(Parameter::name).toList());
-    }
-
-    private Object value(Entry entry, int parameter, String value, int begin) {
-        try {
-            return read(entry.parameters().get(parameter), value);
-        } catch (IllegalArgumentException e) {
-            throw wrong(begin, entry.shortName() + ": " + e.getMessage());
-        }
-    }
-
-    private static Object read(Parameter<?> parameter, String value) {
-        try {
-            return Objects.requireNonNull(parameter.form().reader().apply(value));
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    parameter.name() + ": found '" + value + "', expected " + parameter.form().what(), e);
-        }
-    }
-
-    private static Augment add(Augment pipeline, Entry entry, @Nullable Object[] given) {
-        List<Object> values = new ArrayList<>();
-        for (int i = 0; i < given.length; i++) {
-            Parameter<?> parameter = entry.parameters().get(i);
-            Object value = given[i] == null ? parameter.standard() : given[i];
-            if (value == null) {
-                throw new IllegalArgumentException(
-                        parameter.name() + ": found nothing, expected " + parameter.form().what());
-            }
-            values.add(value);
-        }
-        return entry.maker().add(pipeline, new Values(values));
-    }
-
-    private IllegalArgumentException wrong(int where, String what) {
-        return new IllegalArgumentException("at character " + (where + 1) + ": " + what);
-    }
-
-    // ---- names
-
-    private static @Nullable Entry entry(String name) {
-        return StepTable.ENTRIES.stream()
-                .filter(entry -> entry.name().equalsIgnoreCase(name) || entry.shortName().equalsIgnoreCase(name))
-                .findAny().orElse(null);
-    }
-
-    private static String unknown(String name) {
-        String near = NearestName.of(name, StepTable.ENTRIES.stream()
-                .flatMap(entry -> Stream.of(entry.shortName(), entry.name())).toList());
-        return "found " + (name.isEmpty() ? "nothing" : "'" + name + "'") + (near.isEmpty() ? "" : ", did you mean '"
-                + near + "'?") + (near.isEmpty() ? ", expected one of " : " The steps are ")
-                + StepTable.ENTRIES.stream().map(Entry::shortName).collect(Collectors.joining(", "));
-    }
-
-    // ---- JSON
-
-    /** Reads an object with the steps as objects; an {@link IllegalArgumentException} names the field. */
-    private static Augment read(JsonFields file) {
-        String named = file.textIfThere(NAME);
-        Augment pipeline = named == null ? Augment.images() : Augment.images(named);
-        int index = 0;
-        for (JsonFields step : file.objects("steps")) {
-            String where = "steps[" + index++ + "]";
-            String name = step.text("step");
-            Entry entry = entry(name);
-            if (entry == null) {
-                throw new IllegalArgumentException(where + ".step: " + unknown(name));
-            }
-            @Nullable Object[] values = new Object[entry.parameters().size()];
-            try {
-                for (int i = 0; i < values.length; i++) {
-                    Parameter<?> parameter = entry.parameters().get(i);
-                    Object value = step.takeIfThere(parameter.name());
-                    values[i] = value == null ? null : read(parameter, inText(parameter, value));
-                }
-                pipeline = add(pipeline, entry, values);
-            } catch (IllegalArgumentException | IllegalStateException e) {
-                throw new IllegalArgumentException(where + ": " + entry.name() + ": " + e.getMessage(), e);
-            }
-            step.end();
-        }
-        file.end();
-        return pipeline;
-    }
-
-    /** A value of JSON as a text has it: numbers as they are, an array's elements with the form's separator. */
-    private static String inText(Parameter<?> parameter, @Nullable Object value) {
-        return switch (value) {
-            case List<?> list when !parameter.form().separator().isEmpty() -> list.stream()
-                    .map(each -> inText(parameter, each)).collect(Collectors.joining(parameter.form().separator()));
-            case Double number -> ValueForm.text(number);
-            case String word -> word;
-            case Long number -> number.toString();
-            case null, default -> Json.shown(value);
-        };
-    }
-
-    // ---- writing
-
-    private static String text(Entry entry, Step step) {
-        return text(entry, entry.reader().apply(step));
-    }
-
-    /** Writes a step: values without names up to the first that is as usual, those after it with names. */
-    static String text(Entry entry, List<?> values) {
-        StringBuilder text = new StringBuilder(entry.shortName());
-        boolean isNamed = false;
-        boolean isFirst = true;
-        for (int i = 0; i < values.size(); i++) {
-            Parameter<?> parameter = entry.parameters().get(i);
-            Object value = values.get(i);
-            if (value.equals(parameter.standard())) {
-                isNamed = true;
-                continue;
-            }
-            text.append(isFirst ? '=' : ':').append(isNamed ? parameter.name() + "=" : "")
-                    .append(parameter.text(value));
-            isFirst = false;
-        }
-        return text.toString();
+        return PipelineText.forms();
     }
 }

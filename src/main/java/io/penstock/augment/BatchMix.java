@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.step.Distributions;
+import io.penstock.augment.step.Step;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Stack;
 import io.penstock.dataset.Dataset;
@@ -27,10 +29,10 @@ import java.util.random.RandomGenerator;
  *         .collator(BatchMix.soft("jpg", "cls", 1000).mixUp(0.2).cutMix(1, ImageTransform.Layout.NCHW)).open();
  * }
  *
- * <p>MixUp makes {@code w a + (1 - w) b} of an image a and its partner b, with one w for the batch; for {@code f32}
- * with torchvision's bits. CutMix replaces a rectangle of a by that of b; w is the share that stays. Labels are
- * {@link #soft} or {@link #pairs}. Samples without weight, which fill up a last batch, stay as they are and are
- * nobody's partner.
+ * <p>MixUp makes {@code w a + (1 - w) b} of an image a and its partner b, with one w for the batch, or one for each
+ * image; for {@code f32} with torchvision's bits. CutMix replaces a rectangle of a by that of b; w is the share that
+ * stays. Labels are {@link #soft} or {@link #pairs}. Samples without weight, which fill up a last batch, stay as they
+ * are and are nobody's partner.
  *
  * <p>The draws are keyed by the seed, the epoch, and the position of the batch's first sample: workers and resuming do
  * not change a batch, but another batch size does. {@code docs/spec/augment.md} specifies them. Papers: Zhang and
@@ -63,9 +65,11 @@ public final class BatchMix implements Collator {
     private final double mixAlpha;
     private final double cutAlpha;
     private final Layout layout;
+    /** Whether MixUp draws a weight for each sample. */
+    private final boolean isEach;
 
     private BatchMix(String image, String label, int classes, double probability, double mixAlpha, double cutAlpha,
-            Layout layout) {
+            Layout layout, boolean isEach) {
         this.image = image;
         this.label = label;
         this.classes = classes;
@@ -73,6 +77,7 @@ public final class BatchMix implements Collator {
         this.mixAlpha = mixAlpha;
         this.cutAlpha = cutAlpha;
         this.layout = layout;
+        this.isEach = isEach;
     }
 
     /**
@@ -90,7 +95,7 @@ public final class BatchMix implements Collator {
         if (classes < 1) {
             throw new IllegalArgumentException(classes + " classes, expected 1 or more");
         }
-        return new BatchMix(image, label, classes, 1, UNUSED, UNUSED, Layout.NCHW);
+        return new BatchMix(image, label, classes, 1, UNUSED, UNUSED, Layout.NCHW, false);
     }
 
     /**
@@ -103,7 +108,7 @@ public final class BatchMix implements Collator {
      * @return a collator that does not mix yet
      */
     public static BatchMix pairs(String image, String label) {
-        return new BatchMix(image, label, PAIRS, 1, UNUSED, UNUSED, Layout.NCHW);
+        return new BatchMix(image, label, PAIRS, 1, UNUSED, UNUSED, Layout.NCHW, false);
     }
 
     /**
@@ -114,7 +119,18 @@ public final class BatchMix implements Collator {
      * @throws IllegalArgumentException if the parameter is not positive
      */
     public BatchMix mixUp(double alpha) {
-        return new BatchMix(image, label, classes, probability, checked(alpha), cutAlpha, layout);
+        return new BatchMix(image, label, classes, probability, checked(alpha), cutAlpha, layout, false);
+    }
+
+    /**
+     * Mixes whole images, each by a weight of its own.
+     *
+     * @param alpha as in {@link #mixUp}
+     * @return a new collator
+     * @throws IllegalArgumentException if the parameter is not positive
+     */
+    public BatchMix mixUpEach(double alpha) {
+        return new BatchMix(image, label, classes, probability, checked(alpha), cutAlpha, layout, true);
     }
 
     /**
@@ -127,7 +143,7 @@ public final class BatchMix implements Collator {
      * @throws IllegalArgumentException if the parameter is not positive
      */
     public BatchMix cutMix(double alpha, Layout order) {
-        return new BatchMix(image, label, classes, probability, mixAlpha, checked(alpha), order);
+        return new BatchMix(image, label, classes, probability, mixAlpha, checked(alpha), order, isEach);
     }
 
     /**
@@ -139,7 +155,7 @@ public final class BatchMix implements Collator {
      */
     public BatchMix probability(double share) {
         Step.checkProbability(share);
-        return new BatchMix(image, label, classes, share, mixAlpha, cutAlpha, layout);
+        return new BatchMix(image, label, classes, share, mixAlpha, cutAlpha, layout, isEach);
     }
 
     private static double checked(double alpha) {
@@ -191,28 +207,24 @@ public final class BatchMix implements Collator {
         }
         MixRows rows = MixRows.ofThread();
         TensorSpec spec = fields.get(images);
-        draw(in.random(plan, STEP), height(spec), width(spec), rows.parameters());
-        double weight = mix(rows.parameters(), spec, plan.valid(), out.segment(), out.offset(images), rows);
+        RandomGenerator random = in.random(plan, STEP);
+        draw(random, height(spec), width(spec), rows.parameters());
+        drawWeights(random, rows.parameters(), rows.weights(plan.count()), plan.valid());
+        mix(rows.parameters(), spec, plan.valid(), out.segment(), out.offset(images), rows);
         if (classes == PAIRS) {
-            rows.pairLabels(plan, weight, fields.get(labels).dtype().byteSize(), out, labels, fields.size());
+            rows.pairLabels(plan, fields.get(labels).dtype().byteSize(), out, labels, fields.size());
         } else {
-            rows.softenLabels(in, plan, weight, labels, out, classes);
+            rows.softenLabels(in, plan, labels, out, classes);
         }
     }
 
-    /**
-     * Mixes the images.
-     *
-     * @param drawn the parameters
-     * @return the share of an image's label
-     */
-    private double mix(double[] drawn, TensorSpec spec, int count, MemorySegment slab, long first, MixRows rows) {
+    private void mix(double[] drawn, TensorSpec spec, int count, MemorySegment slab, long first, MixRows rows) {
         if (count < 2 || drawn[0] == NOTHING) {
-            return 1;
+            return;
         }
         if (drawn[0] == MIX_UP) {
-            rows.mix(slab, first, spec.dtype(), spec.byteSize(), count, drawn[1]);
-            return drawn[1];
+            rows.mix(slab, first, spec.dtype(), spec.byteSize(), count);
+            return;
         }
         boolean hasPlanes = layout == Layout.NCHW;
         int pixelBytes = spec.dtype().byteSize() * (hasPlanes ? 1 : (int) spec.dim(2));
@@ -220,7 +232,14 @@ public final class BatchMix implements Collator {
         int columns = (int) drawn[5] - left;
         rows.cut(slab, first, spec.byteSize(), count, hasPlanes ? (int) spec.dim(0) : 1, height(spec),
                 width(spec) * pixelBytes, (int) drawn[2], (int) drawn[4], left * pixelBytes, columns * pixelBytes);
-        return drawn[1];
+    }
+
+    /** Sets the weights of samples: those of more than one that are mixed, which come first; the others have 1. */
+    void drawWeights(RandomGenerator random, double[] drawn, double[] weights, int mixed) {
+        Arrays.fill(weights, 1);
+        for (int i = 0; i < mixed && mixed > 1; i++) {
+            weights[i] = i > 0 && isEach && drawn[0] == MIX_UP ? Distributions.beta(random, mixAlpha) : drawn[1];
+        }
     }
 
     /** Draws what happens to a batch: 0, MixUp or CutMix; the weight; and the rectangle from its corner to below it. */
@@ -259,6 +278,7 @@ public final class BatchMix implements Collator {
     @Override
     public String toString() {
         return "stack and mix '" + image + "'" + (mixAlpha == UNUSED ? "" : " by mixUp " + mixAlpha)
+                + (isEach ? " each" : "")
                 + (cutAlpha == UNUSED ? "" : " by cutMix " + cutAlpha) + ", p " + probability + ", '" + label + "' as "
                 + (classes == PAIRS ? "pairs" : classes + " weights");
     }

@@ -5,6 +5,7 @@ import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.I16;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.augment.pixels.Warp;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.BatchReader;
 import io.penstock.memory.DType;
@@ -24,6 +25,7 @@ final class MixRows {
     private float[] row = {};
     private float[] partner = {};
     private float[] last = {};
+    private double[] weights = {};
     private long[] classes = {};
     /** The label of one row; all zeros between rows. */
     private float[] shares = {};
@@ -37,6 +39,14 @@ final class MixRows {
         return parameters;
     }
 
+    /** The weights of so many rows or more, for {@link BatchMix#drawWeights} to write. */
+    double[] weights(int count) {
+        if (weights.length < count) {
+            weights = new double[count];
+        }
+        return weights;
+    }
+
     static boolean takes(DType dtype) {
         return dtype == DType.U8 || dtype == DType.F16 || dtype == DType.BF16 || dtype == DType.F32;
     }
@@ -46,7 +56,7 @@ final class MixRows {
      *
      * @param first where the first row is
      */
-    void mix(MemorySegment slab, long first, DType dtype, long imageBytes, int count, double weight) {
+    void mix(MemorySegment slab, long first, DType dtype, long imageBytes, int count) {
         int values = (int) (imageBytes / dtype.byteSize());
         if (row.length < values) {
             row = new float[values];
@@ -61,7 +71,7 @@ final class MixRows {
             } else {
                 System.arraycopy(last, 0, partner, 0, values);
             }
-            blend(row, (float) weight, partner, (float) (1 - weight), values);
+            blend(row, (float) weights[i], partner, (float) (1 - weights[i]), values);
             store(row, slab, dtype, first + i * imageBytes, values);
             float[] next = partner;
             partner = row;
@@ -163,7 +173,7 @@ final class MixRows {
     }
 
     /** Writes each row's label with the weight, and its partner's with the rest, in the arithmetic of torchvision. */
-    void softenLabels(BatchReader in, BatchPlan plan, double weight, int field, Slab out, int classCount) {
+    void softenLabels(BatchReader in, BatchPlan plan, int field, Slab out, int classCount) {
         DType dtype = in.samples().fields().get(field).dtype();
         if (classes.length < plan.count()) {
             classes = new long[plan.count()];
@@ -183,7 +193,7 @@ final class MixRows {
         for (int i = 0; i < plan.count(); i++) {
             int own = (int) classes[i];
             int other = (int) classes[partner(i, plan.valid())];
-            share(shares, own, other, i < plan.valid() ? weight : 1);
+            share(shares, own, other, weights[i]);
             MemorySegment.copy(shares, 0, out.segment(), F32,
                     out.offset(field) + (long) i * classCount * Float.BYTES, classCount);
             shares[own] = 0;
@@ -198,12 +208,12 @@ final class MixRows {
     }
 
     /** Writes the fields behind those of the samples: the partners' labels, and the weights. */
-    void pairLabels(BatchPlan plan, double weight, int labelBytes, Slab out, int field, int added) {
+    void pairLabels(BatchPlan plan, int labelBytes, Slab out, int field, int added) {
         MemorySegment slab = out.segment();
         for (int i = 0; i < plan.count(); i++) {
             MemorySegment.copy(slab, out.offset(field) + (long) partner(i, plan.valid()) * labelBytes, slab,
                     out.offset(added) + (long) i * labelBytes, labelBytes);
-            slab.set(F32, out.offset(added + 1) + (long) i * Float.BYTES, i < plan.valid() ? (float) weight : 1);
+            slab.set(F32, out.offset(added + 1) + (long) i * Float.BYTES, (float) weights[i]);
         }
     }
 

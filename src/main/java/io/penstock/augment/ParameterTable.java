@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import static io.penstock.memory.LittleEndian.F32;
 import static io.penstock.memory.LittleEndian.F64;
 import static io.penstock.memory.LittleEndian.I32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -32,15 +36,15 @@ public final class ParameterTable {
 
     private static final int ALIGNMENT_BYTES = 8;
 
-    private final List<AugmentMap.Named> steps;
+    private final List<NamedStep> steps;
     private final List<List<DType>> types;
     /** Of each step, where its parameters are in a row. */
     private final int[][] offsets;
     private final int rowBytes;
 
-    private ParameterTable(List<AugmentMap.Named> steps) {
+    private ParameterTable(List<NamedStep> steps) {
         this.steps = steps;
-        this.types = steps.stream().map(named -> named.step().types()).toList();
+        this.types = steps.stream().map(named -> named.form().types()).toList();
         this.offsets = new int[steps.size()][];
         int end = 0;
         for (int i = 0; i < offsets.length; i++) {
@@ -59,20 +63,20 @@ public final class ParameterTable {
      *
      * @throws IllegalArgumentException if they take too many bytes
      */
-    static ParameterTable of(List<AugmentMap.Named> steps) {
+    static ParameterTable of(List<NamedStep> steps) {
         var table = new ParameterTable(steps);
         if (table.rowBytes > MAX_BYTES) {
             throw new IllegalArgumentException("the parameters of "
-                    + steps.stream().map(AugmentMap.Named::name).toList() + " take " + table.rowBytes
+                    + steps.stream().map(NamedStep::name).toList() + " take " + table.rowBytes
                     + " bytes a sample, expected at most " + MAX_BYTES
                     + ": run some of these steps in the workers, by Augment.mapped");
         }
         return table;
     }
 
-    /** Where each parameter of a step is in a row. */
-    int[] offsets(int step) {
-        return offsets[step];
+    /** Where each parameter of each step is in a row. */
+    int[][] offsets() {
+        return offsets;
     }
 
     /**
@@ -134,7 +138,7 @@ public final class ParameterTable {
             steps.get(i).values(parameters.get(i), values);
             for (int p = 0; p < offsets[i].length; p++) {
                 DType type = types.get(i).get(p);
-                if (type != DType.F64 && !(values[p] >= least(type) && values[p] <= greatest(type))) {
+                if (!type.isFloat() && !(values[p] >= least(type) && values[p] <= greatest(type))) {
                     throw new IllegalArgumentException(parameters.get(i) + ": " + values[p] + ", expected "
                             + least(type) + " to " + greatest(type));
                 }
@@ -149,6 +153,7 @@ public final class ParameterTable {
             switch (types.get(step).get(p)) {
                 case U8 -> row.set(JAVA_BYTE, offsets[step][p], (byte) (int) values[p]);
                 case I32 -> row.set(I32, offsets[step][p], (int) values[p]);
+                case F32 -> row.set(F32, offsets[step][p], (float) values[p]);
                 default -> row.set(F64, offsets[step][p], values[p]);
             }
         }
@@ -158,6 +163,7 @@ public final class ParameterTable {
         return switch (type) {
             case U8 -> row.get(JAVA_BYTE, offset) & 0xFF;
             case I32 -> row.get(I32, offset);
+            case F32 -> row.get(F32, offset);
             default -> row.get(F64, offset);
         };
     }

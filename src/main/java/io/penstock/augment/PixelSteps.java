@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
-import io.penstock.augment.PixelOp.Kind;
+import io.penstock.augment.step.AugMix;
+import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.GaussianBlur;
+import io.penstock.augment.step.GaussianNoise;
+import io.penstock.augment.step.PixelOp.Kind;
+import io.penstock.augment.step.Policy;
+import io.penstock.augment.step.Sometimes;
+import io.penstock.augment.step.ToneCurve;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Range;
 
 /**
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and
  * the policies that choose among such changes.
  */
-abstract sealed class PixelSteps permits Augment {
-
-    /** Returns a pipeline with one step more. */
-    abstract Augment with(Step step);
+abstract sealed class PixelSteps extends GeometricSteps permits Augment {
 
     /**
      * Changes brightness, contrast and saturation by factors drawn from {@code max(1 - x, 0)} to {@code 1 + x}, and the
@@ -51,7 +59,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment grayscale(double probability) {
-        return colors("grayscale", "", probability, ColorChanges::grayscale, Kind.GRAYSCALE, 0);
+        return with(Sometimes.of("grayscale", Kind.GRAYSCALE, probability));
     }
 
     /**
@@ -62,7 +70,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment invert(double probability) {
-        return colors("invert", "", probability, ColorChanges::invert, Kind.SOLARIZE, 0);
+        return with(Sometimes.of("invert", Kind.SOLARIZE, probability));
     }
 
     /**
@@ -74,11 +82,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment posterize(int bits, double probability) {
-        if (bits < 0 || bits > 8) {
-            throw new IllegalArgumentException("posterize to " + bits + " bits, expected 0 to 8");
-        }
-        return colors("posterize", "bits " + bits, probability, canvas -> ColorChanges.posterize(canvas, bits),
-                Kind.POSTERIZE, bits);
+        return with(Sometimes.posterize(bits, probability));
     }
 
     /**
@@ -90,11 +94,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment solarize(double threshold, double probability) {
-        if (!(threshold >= 0 && threshold <= 255)) {
-            throw new IllegalArgumentException("solarize from " + threshold + ", expected 0 to 255");
-        }
-        return colors("solarize", "threshold " + threshold, probability,
-                canvas -> ColorChanges.solarize(canvas, threshold), Kind.SOLARIZE, threshold);
+        return with(Sometimes.solarize(threshold, probability));
     }
 
     /**
@@ -105,7 +105,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment autocontrast(double probability) {
-        return colors("autocontrast", "", probability, ColorChanges::autocontrast, Kind.AUTOCONTRAST, 0);
+        return with(Sometimes.of("autocontrast", Kind.AUTOCONTRAST, probability));
     }
 
     /**
@@ -116,7 +116,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if the probability is not in 0 to 1
      */
     public Augment equalize(double probability) {
-        return colors("equalize", "", probability, ColorChanges::equalize, Kind.EQUALIZE, 0);
+        return with(Sometimes.of("equalize", Kind.EQUALIZE, probability));
     }
 
     /**
@@ -128,11 +128,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment sharpness(double factor, double probability) {
-        if (!(factor >= 0 && factor < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("sharpness " + factor + ", expected at least 0");
-        }
-        return colors("sharpness", "factor " + factor, probability, canvas -> ColorChanges.sharpness(canvas, factor),
-                Kind.SHARPNESS, 1 - factor);
+        return with(Sometimes.sharpness(factor, probability));
     }
 
     /**
@@ -144,7 +140,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment gamma(Range gamma, double probability) {
-        return with(new ToneCurve(ToneCurve.Kind.GAMMA, probability, gamma, Range.of(0, 0)));
+        return with(ToneCurve.gamma(gamma, probability));
     }
 
     /**
@@ -159,8 +155,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment brightnessContrast(double brightness, double contrast, double probability) {
-        return with(new ToneCurve(ToneCurve.Kind.BRIGHTNESS_CONTRAST, probability, ColorJitter.around1(contrast),
-                Range.of(-brightness, brightness)));
+        return with(ToneCurve.line(brightness, contrast, probability));
     }
 
     /**
@@ -238,7 +233,7 @@ abstract sealed class PixelSteps permits Augment {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Augment randAugment(int operations, int magnitude, Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.RAND_AUGMENT, operations, magnitude, interpolation));
+        return with(Policy.randAugment(operations, magnitude, interpolation));
     }
 
     /**
@@ -249,7 +244,7 @@ abstract sealed class PixelSteps permits Augment {
      * @return a new pipeline
      */
     public Augment trivialAugmentWide(Interpolation interpolation) {
-        return with(new Policy(Policy.Kind.TRIVIAL_AUGMENT_WIDE, 1, 0, interpolation));
+        return with(Policy.trivialAugmentWide(interpolation));
     }
 
     /**
@@ -260,7 +255,7 @@ abstract sealed class PixelSteps permits Augment {
      * @return a new pipeline
      */
     public Augment autoAugment(AutoAugmentPolicy policy, Interpolation interpolation) {
-        return with(new AutoAugment(policy, interpolation));
+        return with(Policy.autoAugment(policy, interpolation));
     }
 
     /** {@return a new pipeline with AugMix as torchvision's default has it: severity 3, three chains of 1 to 3} */
@@ -283,11 +278,5 @@ abstract sealed class PixelSteps permits Augment {
      */
     public Augment augMix(int severity, int chains, int depth, double alpha, Interpolation interpolation) {
         return with(new AugMix(severity, chains, depth, alpha, interpolation));
-    }
-
-    private Augment colors(String operation, String settings, double probability, Sometimes.Change change, Kind kind,
-            double amount) {
-        return with(new Sometimes(operation, settings, Sometimes.Channels.GRAY_OR_RGB, Sometimes.Motion.NONE,
-                probability, change, new PixelOp(kind, 0, 0, (float) amount)));
     }
 }

@@ -63,7 +63,7 @@ public final class Views {
     public Dataset mapped(Dataset images, String field) {
         Dataset mapped = images.duplicate(field, views.stream().map(View::field).toArray(String[]::new));
         for (View view : views) {
-            mapped = view.augment.view(view.field).mapped(mapped, view.field);
+            mapped = view.augment.named(view.augment.name() + "." + view.field).mapped(mapped, view.field);
         }
         return mapped;
     }

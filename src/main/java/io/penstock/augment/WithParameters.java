@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.Size;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
@@ -18,6 +22,10 @@ import java.util.random.RandomGenerator;
 record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, FieldSource.Generated parameters)
         implements Dataset {
 
+    /** What a worker reuses: a generator has no session. */
+    private static final ThreadLocal<double[]> VALUES =
+            ThreadLocal.withInitial(() -> new double[Step.MAX_PARAMETERS]);
+
     /** Adds the parameters of a pipeline over a field of images. */
     static WithParameters of(Dataset base, String images, String name, String pipeline, AugmentMap map,
             ParameterTable table) {
@@ -33,7 +41,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     }
 
     /** Draws the parameters of a sample; the sizes are those before each step. */
-    private record Draws(List<AugmentMap.Named> steps, ParameterTable table, List<Size> sizes)
+    private record Draws(List<NamedStep> steps, ParameterTable table, List<Size> sizes)
             implements SampleGenerator {
 
         @Override
@@ -43,12 +51,12 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     }
 
     /** Draws the parameters of all steps into a row. */
-    static void draw(List<AugmentMap.Named> steps, ParameterTable table, List<Size> sizes, RandomGenerator random,
+    static void draw(List<NamedStep> steps, ParameterTable table, List<Size> sizes, RandomGenerator random,
             MemorySegment row) {
-        double[] values = AugmentMap.workspace().values;
+        double[] values = VALUES.get();
         for (int i = 0; i < steps.size(); i++) {
             Size size = sizes.get(i);
-            AugmentMap.draw(steps.get(i), random, size.height(), size.width(), values);
+            steps.get(i).draw(random, size.height(), size.width(), values);
             table.write(i, values, row);
         }
     }

@@ -3,8 +3,8 @@ package io.penstock.cli;
 
 import io.penstock.augment.Augment;
 import io.penstock.augment.AugmentText;
-import io.penstock.augment.StepForm;
-import io.penstock.augment.StepParameters;
+import io.penstock.augment.value.StepForm;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Dataset;
 import io.penstock.image.PixelFormat;

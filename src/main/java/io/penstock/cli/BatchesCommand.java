@@ -39,9 +39,12 @@ final class BatchesCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "STORE",
+    @Parameters(arity = "0..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<String> names;
+    private List<String> names = List.of();
+
+    @Mixin
+    private SourceOptions sources;
 
     @Mixin
     private SampleOptions samples;
@@ -53,6 +56,9 @@ final class BatchesCommand implements Callable<Integer> {
             description = "Batches to print; default: the rest of the epoch.")
     private @Nullable Long limit;
 
+    @Mixin
+    private StateOption state;
+
     @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")
     private boolean digest;
 
@@ -61,20 +67,22 @@ final class BatchesCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        state.check();
         if (limit != null) {
             UsageException.requireAtLeast(0, "--limit", limit);
         }
-        try (SampleSource source = samples.open(names, storeOptions)) {
-            BatchSampler batches = plan.batches(source);
+        try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
+            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
-                for (long n = 0; n < count; n++) {
+                for (long n = 0; n < count && loader.hasNext(); n++) {
                     try (Batch batch = loader.next()) {
                         if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
                             return ExitCode.FAILURE;
                         }
                     }
                 }
+                state.save(loader.state(), storeOptions.remote());
             }
         }
         return ExitCode.SUCCESS;

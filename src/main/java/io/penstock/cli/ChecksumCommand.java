@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.io.Location;
+import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
@@ -11,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,23 +32,27 @@ final class ChecksumCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Any files.")
-    private List<Path> files;
+    @Parameters(arity = "1..*", paramLabel = "FILE", description = "Any files, also s3://BUCKET/KEY.")
+    private List<String> files;
 
     @Option(names = "--force", description = "Replace existing checksums.")
     private boolean force;
+
+    @Mixin
+    private RemoteOptions remote;
 
     @Override
     public Integer call() throws IOException {
         List<Map<String, @Nullable Object>> written = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("checksum", "B")) {
-            for (Path file : files) {
-                long bytes = file.toFile().length();
-                BlockChecksums checksums = BlockChecksums.write(file, force ? IfExists.REPLACE : IfExists.FAIL,
-                        done -> bar.update("checksum " + file.getFileName(), done, bytes));
+            for (String name : files) {
+                Location file = remote.locate(name);
+                long bytes = file.info().byteSize();
+                BlockChecksums checksums = write(name, file,
+                        done -> bar.update("checksum " + file.name(), done, bytes));
                 written.add(describe(checksums));
                 if (!report.isJson()) {
-                    report.print(BlockChecksums.pathFor(file) + ": " + NumberText.count(checksums.blocks(), "block")
+                    report.print(checksums.location() + ": " + NumberText.count(checksums.blocks(), "block")
                             + " of " + checksums.blockBytes() + " bytes\n");
                 }
             }
@@ -53,6 +61,19 @@ final class ChecksumCommand implements Callable<Integer> {
             report.print(written);
         }
         return ExitCode.SUCCESS;
+    }
+
+    private BlockChecksums write(String name, Location file, LongConsumer progress) throws IOException {
+        IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
+        if (!RemoteFiles.isRemote(name)) {
+            return BlockChecksums.write(Path.of(name), ifExists, progress);
+        }
+        try (Target target = Target.of(name + BlockChecksums.SUFFIX, remote, ifExists)) {
+            BlockChecksums checksums = BlockChecksums.compute(file, BlockChecksums.DEFAULT_BLOCK_BYTES, progress);
+            AtomicFile.write(target.path(), out -> out.write(checksums.toBytes()));
+            target.publish(ProgressBar.hidden());
+            return checksums;
+        }
     }
 
     private static Map<String, @Nullable Object> describe(BlockChecksums checksums) {

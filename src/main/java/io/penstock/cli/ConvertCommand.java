@@ -55,8 +55,8 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Parameters(index = "1", paramLabel = "B",
             description = "Store to write: a file, a prefix for megatron, or for several tars a name with {000000} in"
-                    + " place of the number.")
-    private Path target;
+                    + " place of the number; also s3://BUCKET/KEY.")
+    private String target;
 
     @Option(names = "--to", paramLabel = "NAME",
             description = "Target format: megatron, npy, safetensors or webdataset; default: by B's extension.")
@@ -116,11 +116,17 @@ final class ConvertCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ConversionSummary summary;
         source = storeOptions.locate(name);
-        try (Store store = storeOptions.open(source)) {
-            Conversion conversion = new Conversion(store, target, format(store))
+        IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
+        try (Store store = storeOptions.open(source);
+                Target written = Target.of(target, storeOptions.remote(), ifExists)) {
+            TargetFormat format = format(store, written.path());
+            if (format == TargetFormat.MEGATRON) {
+                written.requireAbsent(".bin", ".idx");
+            }
+            Conversion conversion = new Conversion(store, written.path(), format)
                     .fields(fields.isEmpty() ? null : fields).decoders(parsedDecoders(store)).suffixes(suffixes)
                     .tokenDType(tokenDType == null ? null : dtype(tokenDType))
-                    .ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
+                    .ifExists(ifExists);
             if (skipIncomplete) {
                 conversion.skipIncomplete();
             }
@@ -130,8 +136,9 @@ final class ConvertCommand implements Callable<Integer> {
             try (ProgressBar bar = report.progressBar("convert", records ? "records" : "B")) {
                 summary = conversion.progress(bar::update)
                         .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
+                written.publish(bar);
             }
-            report.print(report.isJson() ? describe(summary) : text(summary, noun(store, summary)));
+            report.print(report.isJson() ? describe(summary, written) : text(summary, noun(store, summary)));
         }
         return ExitCode.SUCCESS;
     }
@@ -140,10 +147,10 @@ final class ConvertCommand implements Callable<Integer> {
         return UsageException.valid("--token-dtype: ", () -> DType.of(name));
     }
 
-    private TargetFormat format(Store store) throws IOException {
+    private TargetFormat format(Store store, Path path) throws IOException {
         List<TargetFormat> possible = TargetFormat.of(store);
         String told = to;
-        TargetFormat format = told == null ? TargetFormat.ofEnding(target).orElse(null)
+        TargetFormat format = told == null ? TargetFormat.ofEnding(path).orElse(null)
                 : UsageException.valid("--to: ", () -> TargetFormat.of(told));
         if (format == null) {
             throw new UsageException(target + ": its extension names no target format; add --to; supported targets for "
@@ -208,10 +215,10 @@ final class ConvertCommand implements Callable<Integer> {
         };
     }
 
-    private Map<String, @Nullable Object> describe(ConversionSummary summary) {
-        return Json.members("source", source.toString(), "target", target.toString(),
+    private Map<String, @Nullable Object> describe(ConversionSummary summary, Target written) {
+        return Json.members("source", source.toString(), "target", target,
                 "format", summary.format().toString(), "records", summary.records(), "bytes", summary.bytes(),
-                "files", summary.files().stream().map(Path::toString).toList(), "lost", summary.lost(),
+                "files", summary.files().stream().map(written::shown).toList(), "lost", summary.lost(),
                 "seconds", summary.nanos() / 1e9, "bytes_per_second", summary.bytesPerSecond());
     }
 

@@ -80,7 +80,7 @@ final class DiagnosisOptions {
         diagnosis.stop();
         long steps = Math.clamp((long) (SYNTHETIC_SECONDS * 1e9 / Math.max(1, stepNanos)), 1, SYNTHETIC_STEPS);
         try (Replay replay = loader.replay()) {
-            var run = new StreamRun(loader, replay::next, System.nanoTime(), stepNanos, bar);
+            var run = new StreamRun(loader, replay::next, () -> true, System.nanoTime(), stepNanos, bar);
             StreamRun.Measured ceiling = run.run(Math.ceilDiv(steps, 10L), steps);
             if (ceiling.nanos() == 0 || ceiling.interrupted()) {
                 return null;

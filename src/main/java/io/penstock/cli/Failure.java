@@ -18,6 +18,7 @@ import io.penstock.store.StoreProviderException;
 import io.penstock.tokenize.CorpusException;
 import io.penstock.tokenize.VocabularyException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -51,7 +52,8 @@ record Failure(int exitCode, String line, Throwable cause) {
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
-            case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _ ->
+            case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
+                    InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _,
                     StoreProviderException _, ThreadLimitException _ ->

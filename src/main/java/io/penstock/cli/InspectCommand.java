@@ -41,8 +41,8 @@ final class InspectCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<Inspection> inspections = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("digest", "B")) {
-            for (String name : names) {
-                inspections.add(inspect(storeOptions.locate(name), bar));
+            for (Location store : storeOptions.locate(names)) {
+                inspections.add(inspect(store, bar));
             }
         }
         if (report.isJson()) {

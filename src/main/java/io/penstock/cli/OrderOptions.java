@@ -3,6 +3,7 @@ package io.penstock.cli;
 
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
+import io.penstock.stream.StreamDataset;
 import io.penstock.text.NumberText;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -19,6 +20,8 @@ final class OrderOptions {
 
     static final long DEFAULT_SEED = 42;
     private static final int BLOCKS_IN_A_WINDOW = 16;
+    private static final String SEQUENTIAL_WINDOW = "--shuffle-window and --no-shuffle: found both, expected one of"
+            + " them";
 
     @ArgGroup
     private Shuffle shuffle = new Shuffle();
@@ -41,7 +44,8 @@ final class OrderOptions {
 
     @Option(names = "--shuffle-window", paramLabel = "SAMPLES",
             description = "For storage that reads sequentially: shuffle blocks, then samples within a window of"
-                    + " SAMPLES. A block is a shard of a WebDataset, or a 16th of the window in other stores.")
+                    + " SAMPLES. A block is a shard of a WebDataset, or a 16th of the window in other stores. With"
+                    + " --source: shuffle windows of SAMPLES; default: keep the order.")
     private @Nullable Long shuffleWindow;
 
     @Option(names = "--weights", paramLabel = "W", split = ",",
@@ -66,8 +70,25 @@ final class OrderOptions {
     @Option(names = "--by-chance", description = "Mix the stores at random instead of evenly.")
     private boolean byChance;
 
+    /** Whether samples are a stream's, which is shuffled only on request. */
+    private boolean isStream;
+
     boolean isSequential() {
-        return shuffle.sequential;
+        return shuffle.sequential || isStream && shuffleWindow == null;
+    }
+
+    /** The order of a stream. */
+    StreamDataset.Builder shuffled(StreamDataset.Builder stream) {
+        if (!orders.isEmpty() || !weights.isEmpty() || !storeEpochs.isEmpty() || draws != null || byChance
+                || !then.isEmpty()) {
+            throw new IllegalArgumentException("--order, --weights, --store-epochs, --draws, --then and --by-chance:"
+                    + " found one of them with --source, expected stores");
+        }
+        isStream = true;
+        if (shuffle.sequential && shuffleWindow != null) {
+            throw new IllegalArgumentException(SEQUENTIAL_WINDOW);
+        }
+        return shuffleWindow == null ? stream : stream.shuffle(shuffle.seed, Math.toIntExact(shuffleWindow));
     }
 
     long seed() {
@@ -77,11 +98,14 @@ final class OrderOptions {
     /** The order as text. */
     String text() {
         return (orders.isEmpty() ? "" : orders.keySet().iterator().next() + ", ")
-                + (shuffle.sequential ? "in order" : "shuffled with seed " + shuffle.seed);
+                + (isSequential() ? "in order" : "shuffled with seed " + shuffle.seed);
     }
 
     /** The order that the options describe; an {@link IllegalArgumentException} names options that conflict. */
     Sampler sampler(SampleSource source) {
+        if (source.dataset().arrivals().isPresent()) {
+            return source.dataset().arrivals().get().order();
+        }
         long size = source.dataset().size();
         if (!weights.isEmpty() || !storeEpochs.isEmpty()) {
             if (!orders.isEmpty()) {
@@ -104,8 +128,7 @@ final class OrderOptions {
         }
         if (shuffle.sequential) {
             if (shuffleWindow != null) {
-                throw new IllegalArgumentException("--shuffle-window and --no-shuffle: found both, expected one of"
-                        + " them");
+                throw new IllegalArgumentException(SEQUENTIAL_WINDOW);
             }
             return Sampler.sequential(size);
         }

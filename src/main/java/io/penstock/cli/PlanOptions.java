@@ -16,6 +16,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.stream.StreamDataset;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -137,6 +138,7 @@ final class PlanOptions {
             rank = shard.rank();
             world = shard.worldSize();
             BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
+                    : isStream(source) ? BatchSampler.arriving(sampler, budget(tokenBudget), lengths(source), shard)
                     : BatchSampler.of(sampler, budget(tokenBudget), lengths(source), shard);
             BatchSampler all = (dropLast ? whole.droppingLast() : whole)
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
@@ -145,7 +147,23 @@ final class PlanOptions {
         });
     }
 
+    private static boolean isStream(SampleSource source) {
+        return source.dataset().arrivals().isPresent();
+    }
+
+    /** The order of a stream. */
+    StreamDataset.Builder shuffled(StreamDataset.Builder stream) {
+        return order.shuffled(stream);
+    }
+
+    boolean skipsBadSamples() {
+        return badSamples == BadSamplePolicy.SKIP;
+    }
+
     private Sampler bucketed(SampleSource source, Sampler base) {
+        if (bucketWindow != null && isStream(source)) {
+            throw new IllegalArgumentException("--bucket-window: found with --source, expected a store");
+        }
         return bucketWindow == null ? base
                 : Sampler.lengthBucketed(base, lengths(source), bucketWindow, bucketGroup, order.seed());
     }
@@ -169,7 +187,9 @@ final class PlanOptions {
                     + NumberText.count(fields.size(), "variable-length field"))
                     + ", expected exactly one variable-length field of " + dataset.fields());
         }
-        LongUnaryOperator found = dataset instanceof Documents documents ? documents::length
+        LongUnaryOperator found = dataset instanceof StreamDataset stream
+                ? stream.lengths(fields.getFirst().name())
+                : dataset instanceof Documents documents ? documents::length
                 : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
         lengthsOf = source;
         lengths = found;
@@ -246,12 +266,13 @@ final class PlanOptions {
 
     /** The store, batches and order, for JSON. */
     Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches) {
-        Map<String, @Nullable Object> fields = Json.members("store", source.path().toString(), "kind", source.kind(),
-                "samples_in_epoch", batches.sampler().size());
+        Map<String, @Nullable Object> fields = Json.members("store", source.path(), "kind", source.kind(),
+                "samples_in_epoch", isStream(source) ? null : batches.sampler().size());
         fields.putAll(source.cut());
         fields.putAll(Json.members("batch", tokenBudget == null ? batch : null, "token_budget", tokenBudget,
                 "max_samples", tokenBudget == null ? null : batches.batchSize(),
-                "batches_in_epoch", batches.batchesInEpoch(batches.startState().epoch() + 1),
+                "batches_in_epoch", isStream(source) ? null
+                        : batches.batchesInEpoch(batches.startState().epoch() + 1),
                 "shuffled", !order.isSequential(), "seed", order.isSequential() ? null : order.seed(),
                 "order", batches.sampler().fingerprint(), "rank", rank, "world", world,
                 "read", (readMode != null ? readMode : settings().readMode().orElse(ReadMode.AUTO)).toString()));
@@ -260,10 +281,11 @@ final class PlanOptions {
 
     /** The same as text. */
     String text(SampleSource source, BatchSampler batches) {
-        return "store    " + source.path() + " (" + source.kind() + "): " + source.text() + ", "
-                + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget)) + ", "
-                + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
-                + " per epoch" + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
+        return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
+                + source.text() + ", " + order.text() + "\n"
+                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
+                + (isStream(source) ? "" : ", "
+                        + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
+                        + " per epoch") + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
     }
 }

@@ -14,6 +14,8 @@ final class ProgressBar implements AutoCloseable {
     private static final long QUIET_NANOS = 1_000_000_000L;
     private static final long REDRAW_NANOS = 100_000_000L;
     private static final int BAR_CHARS = 30;
+    /** From this total on, the work has no end. */
+    private static final long ENDLESS = 1L << 40;
     private static final String ERASE_LINE = "\r\u001b[K";
 
     private final PrintWriter terminal;
@@ -103,6 +105,9 @@ final class ProgressBar implements AutoCloseable {
 
     private String line(long done, long total, double seconds) {
         double rate = (done - phaseDone) / seconds;
+        if (total >= ENDLESS) {
+            return label + " " + NumberText.of(done, unit) + ", " + NumberText.of(rate, unit) + "/s";
+        }
         return bar(done, total) + (rate <= 0 ? ""
                 : " " + NumberText.of(rate, unit) + "/s, " + TimeText.clock((total - done) / rate) + " left");
     }

@@ -94,7 +94,8 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private static Map<String, @Nullable Object> fields(TokenizeSummary summary, Inspection inspection,
             ChosenDevice device, StreamReport stream) {
-        Map<String, @Nullable Object> fields = Json.members("tokenize", TokenizeCommand.fields(summary),
+        Map<String, @Nullable Object> fields = Json.members("tokenize",
+                TokenizeCommand.fields(summary, summary.store().toString()),
                 "inspect", inspection.toMap());
         Map<String, @Nullable Object> streamed = Json.members("window", WINDOW_TOKENS, "batch", BATCH_SAMPLES,
                 "seed", SEED, "device", device.device().name(), "device_reason", device.reason());
@@ -107,7 +108,7 @@ final class QuickstartCommand implements Callable<Integer> {
             StreamReport stream) {
         String store = keep == null ? "out" : prefix.toString();
         return "1. Tokenized a corpus of " + CORPUS.size() + " files:\n"
-                + indented(TokenizeCommand.text(summary))
+                + indented(TokenizeCommand.text(summary, summary.store().toString()))
                 + "\n2. Inspected the store:\n"
                 + indented(InspectCommand.text(inspection))
                 + "\n3. Streamed shuffled batches of " + BATCH_SAMPLES + " windows of " + WINDOW_TOKENS

@@ -32,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -42,7 +43,7 @@ final class SampleOptions {
     @Option(names = "--window", paramLabel = "TOKENS",
             description = "Input tokens per sample; a sample has one more, for the labels. Token stores need --window,"
                     + " --pack or --documents.")
-    private @Nullable Long window;
+    @Nullable Long window;
 
     @Option(names = "--stride", paramLabel = "TOKENS",
             description = "Distance between the starts of two windows; default: --window.")
@@ -59,16 +60,16 @@ final class SampleOptions {
 
     @Option(names = "--pack-by", paramLabel = "METHOD",
             description = "best-fit (default) has the least padding, first-fit keeps neighboring documents close.")
-    private Packing.Method packMethod = Packing.Method.BEST_FIT;
+    Packing.Method packMethod = Packing.Method.BEST_FIT;
 
     @Option(names = "--pack-window", paramLabel = "DOCUMENTS",
-            description = "With --pack: pack DOCUMENTS documents at a time; default: all.")
-    private long packWindow = Long.MAX_VALUE;
+            description = "With --pack: pack DOCUMENTS documents at a time; default: all, with --source 1000.")
+    long packWindow = Long.MAX_VALUE;
 
     @Option(names = "--documents",
             description = "Instead of --window: one document per sample, padded to the longest of the batch, with"
                     + " attention mask and lengths; --max-length truncates.")
-    private boolean documents;
+    boolean documents;
 
     @Option(names = "--tokens-as", paramLabel = "WIDTH",
             description = "store (default): one field, in the store's dtype. i32, i64: inputs and labels, widened. For"
@@ -80,8 +81,10 @@ final class SampleOptions {
                     + " the first.")
     List<String> names = List.of();
 
-    @Option(names = "--decode", paramLabel = "NAME=DECODER",
-            description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding.")
+    @Option(names = "--decode", paramLabel = "NAME=DECODER", mapFallbackValue = "",
+            description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding."
+                    + " With --source, where the text is: text, or json:FIELD; default: text, and json:text of files of"
+                    + " JSON lines.")
     Map<String, String> decoders = new LinkedHashMap<>();
 
     @Option(names = "--image", paramLabel = "HxW",
@@ -94,7 +97,7 @@ final class SampleOptions {
 
     @Option(names = "--max-length", paramLabel = "N",
             description = "Truncate variable-length fields, such as text or documents, to N elements.")
-    private @Nullable Long maxLength;
+    @Nullable Long maxLength;
 
     @Mixin
     AugmentOptions augmenting;
@@ -111,14 +114,15 @@ final class SampleOptions {
     }
 
     /** Opens stores as samples that are not augmented. */
-    SampleSource openPlain(List<String> stores, StoreOptions storeOptions) throws IOException {
+    SampleSource openPlain(List<String> names, StoreOptions storeOptions) throws IOException {
+        List<Location> stores = storeOptions.locate(names);
         if (pack != null && stores.size() > 1) {
             throw new UsageException("--pack: found " + stores.size() + " stores, expected one");
         }
         List<SampleSource> sources = new ArrayList<>();
         try {
-            for (String name : stores) {
-                sources.add(open(storeOptions.locate(name), storeOptions));
+            for (Location store : stores) {
+                sources.add(open(store, storeOptions));
             }
             return sources.size() == 1 ? sources.getFirst() : together(sources);
         } catch (Throwable t) {
@@ -132,7 +136,7 @@ final class SampleOptions {
         Dataset all = UsageException.valid(() -> first.dataset().concat(
                 sources.stream().skip(1).map(SampleSource::dataset).toArray(Dataset[]::new)));
         Map<String, @Nullable Object> cut = new LinkedHashMap<>();
-        cut.put("stores", sources.stream().map(source -> Json.members("store", source.path().toString(),
+        cut.put("stores", sources.stream().map(source -> Json.members("store", source.path(),
                 "kind", source.kind(), "samples", source.dataset().size())).toList());
         cut.putAll(first.cut());
         List<Long> sizes = sources.stream().map(source -> source.dataset().size()).toList();
@@ -194,7 +198,7 @@ final class SampleOptions {
         }
         Map<String, @Nullable Object> cut = Json.members("window", tokens, "stride", step,
                 "within_documents", withinDocuments);
-        return new SampleSource(path, kind, store::close, dataset, windowCollator(), tokens,
+        return new SampleSource(path.toString(), kind, store::close, dataset, windowCollator(), tokens,
                 Long.MAX_VALUE, List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(dataset.size(), "window") + " of " + tokens + "+1 tokens"
                         + (step == tokens ? "" : ", one every " + step)
@@ -212,7 +216,7 @@ final class SampleOptions {
                 () -> new Packing(whole, tokens, packMethod, packWindow).pack());
         Map<String, @Nullable Object> cut = Json.members("pack", tokens, "pack_by", packMethod.toString(),
                 "pieces", sequences.pieceCount(), "padding_share", sequences.paddingShare());
-        return new SampleSource(path, kind, () -> {
+        return new SampleSource(path.toString(), kind, () -> {
             sequences.close();
             close.run();
         }, sequences,
@@ -234,24 +238,24 @@ final class SampleOptions {
         }
         Documents dataset = Documents.of(store, kept);
         Map<String, @Nullable Object> cut = Json.members("max_length", maxLength);
-        return new SampleSource(path, kind, store::close, dataset, Pad.toLongest(width(), 0), 0, kept,
+        return new SampleSource(path.toString(), kind, store::close, dataset, Pad.toLongest(width(), 0), 0, kept,
                 List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
                         + " tokens"));
     }
 
-    private Collator windowCollator() {
+    Collator windowCollator() {
         return width() == TokenWidth.STORE ? CausalLm.narrow() : CausalLm.widened(width());
     }
 
-    private TokenWidth width() {
+    TokenWidth width() {
         return requireNonNullElse(tokenWidth, TokenWidth.STORE);
     }
 
     SampleSource source(Location path, String kind, Store store, Dataset dataset, String noun) {
         Map<String, @Nullable Object> cut = Json.members("fields",
                 dataset.fields().stream().map(TensorSpec::toString).toList());
-        return new SampleSource(path, kind, store::close, dataset, collator(dataset), 0,
+        return new SampleSource(path.toString(), kind, store::close, dataset, collator(dataset), 0,
                 requireNonNullElse(maxLength, Long.MAX_VALUE), List.of(dataset.size()), blocks(store, dataset), cut,
                 NumberText.count(dataset.size(), noun) + " of " + dataset.fields());
     }
@@ -261,7 +265,7 @@ final class SampleOptions {
                 : SampleSource.NO_BLOCKS;
     }
 
-    private Collator collator(Dataset dataset) {
+    Collator collator(Dataset dataset) {
         Long longest = maxLength;
         if (tokenWidth == null) {
             return longest == null ? new StackAndPad() : UsageException.valid(() -> new StackAndPad(longest));
@@ -275,6 +279,18 @@ final class SampleOptions {
         }
         Pad pad = Pad.toLongest(tokenWidth, 0);
         return longest == null ? pad : UsageException.valid(() -> pad.cutTo(longest));
+    }
+
+    /** Fails if an option was given that only stores have. */
+    void checkForSource() {
+        if (stride != null || withinDocuments || !names.isEmpty() || image != null || skipIncomplete) {
+            throw new UsageException("--source: found with --stride, --within-documents, --fields, --image or"
+                    + " --skip-incomplete, which need a store");
+        }
+        long ways = Stream.of(window != null, pack != null, documents).filter(given -> given).count();
+        if (ways > 1) {
+            throw new UsageException("--window, --pack and --documents: found " + ways + ", expected one of them");
+        }
     }
 
     void checkNoWindows(Location path) throws IOException {

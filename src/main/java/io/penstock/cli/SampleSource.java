@@ -3,15 +3,14 @@ package io.penstock.cli;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
-import io.penstock.io.Location;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open store, its samples, and the collator of their batches.
+ * An open store or stream, its samples, and the collator of their batches.
  *
- * @param path where it is
+ * @param path its name on the command line
  * @param kind its format
  * @param closer closes the store and everything opened on it
  * @param dataset its samples
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param cut how samples are cut out of the store, as JSON writers take it
  * @param text the same for people, for example {@code 80 windows of 128+1 tokens}
  */
-record SampleSource(Location path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
+record SampleSource(String path, String kind, Runnable closer, Dataset dataset, Collator collator, long windowTokens,
         long maxLength, List<Long> sizes, long[] blockStarts, Map<String, @Nullable Object> cut, String text)
         implements AutoCloseable {
 

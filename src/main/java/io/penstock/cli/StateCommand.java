@@ -4,7 +4,6 @@ package io.penstock.cli;
 import io.penstock.json.Json;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,8 +30,8 @@ final class StateCommand implements Callable<Integer> {
         throw new UsageException("expected show or diff");
     }
 
-    private static Map<String, @Nullable Object> fields(Path file) throws IOException {
-        return Json.object(Json.parse(LoaderState.read(file).toJson()));
+    private static Map<String, @Nullable Object> fields(String file, RemoteOptions remote) throws IOException {
+        return Json.object(Json.parse(LoaderState.read(remote.locate(file)).toJson()));
     }
 
     /** {@code penstock state show}. */
@@ -44,11 +43,14 @@ final class StateCommand implements Callable<Integer> {
 
         @Parameters(paramLabel = "FILE",
                 description = "A state, written by 'stream --state' or from DataLoader.state().")
-        private Path file;
+        private String file;
+
+        @Mixin
+        private RemoteOptions remote;
 
         @Override
         public Integer call() throws IOException {
-            Map<String, @Nullable Object> fields = fields(file);
+            Map<String, @Nullable Object> fields = fields(file, remote);
             if (report.isJson()) {
                 report.print(fields);
                 return ExitCode.SUCCESS;
@@ -73,15 +75,18 @@ final class StateCommand implements Callable<Integer> {
         private Report report;
 
         @Parameters(index = "0", paramLabel = "A", description = "A state.")
-        private Path first;
+        private String first;
 
         @Parameters(index = "1", paramLabel = "B", description = "Another state.")
-        private Path second;
+        private String second;
+
+        @Mixin
+        private RemoteOptions remote;
 
         @Override
         public Integer call() throws IOException {
-            Map<String, @Nullable Object> a = fields(first);
-            Map<String, @Nullable Object> b = fields(second);
+            Map<String, @Nullable Object> a = fields(first, remote);
+            Map<String, @Nullable Object> b = fields(second, remote);
             Map<String, @Nullable Object> differences = new LinkedHashMap<>();
             a.forEach((name, value) -> {
                 if (!Objects.equals(value, b.get(name))) {

@@ -2,18 +2,22 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.format.webdataset.ShardList;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.RegularFile;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
+import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +56,25 @@ final class StoreOptions {
     /** The file or folder that an argument names: a path, or the URI of a remote file. */
     Location locate(String name) {
         return remote.locate(name);
+    }
+
+    /**
+     * The files or folders that arguments name. Braces in a remote name stand for several, since a shell cannot expand
+     * them with quotes around; shards of tars with braces are one store.
+     */
+    List<Location> locate(List<String> names) {
+        List<Location> found = new ArrayList<>();
+        for (String name : names) {
+            boolean isList = RemoteFiles.isRemote(name) && name.indexOf('{') >= 0 && !ShardList.hasShardName(name);
+            for (String one : isList ? UsageException.valid(() -> BraceExpansion.expand(name)) : List.of(name)) {
+                found.add(locate(one));
+            }
+        }
+        return found;
+    }
+
+    RemoteOptions remote() {
+        return remote;
     }
 
     /** The name of the format that was given or is detected. */

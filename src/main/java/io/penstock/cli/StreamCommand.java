@@ -6,10 +6,7 @@ import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LoaderState;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,9 +33,12 @@ final class StreamCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(arity = "1..*", paramLabel = "STORE",
+    @Parameters(arity = "0..*", paramLabel = "STORE",
             description = PlanOptions.STORES)
-    private List<String> names;
+    private List<String> names = List.of();
+
+    @Mixin
+    private SourceOptions sources;
 
     @Mixin
     private SampleOptions samples;
@@ -61,10 +61,8 @@ final class StreamCommand implements Callable<Integer> {
             description = "Batches to take before measuring; default: ${DEFAULT-VALUE}.")
     private long warmup;
 
-    @Option(names = "--state", paramLabel = "FILE",
-            description = "Resume from FILE if it exists, overriding --epoch and --skip; save the new state there at"
-                    + " the end.")
-    private @Nullable Path stateFile;
+    @Mixin
+    private StateOption state;
 
     @Mixin
     private DiagnosisOptions diagnosing;
@@ -75,9 +73,9 @@ final class StreamCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        try (SampleSource source = samples.open(names, storeOptions);
+        try (SampleSource source = sources.open(names, samples, storeOptions, plan);
                 ChosenDevice device = UsageException.valid(target::open)) {
-            BatchSampler batches = start(plan.batches(source));
+            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
             long stepNanos = Math.round(stepMillis * 1e6);
             long opened = System.nanoTime();
@@ -96,14 +94,11 @@ final class StreamCommand implements Callable<Integer> {
                 // The figures first: what is written after them may fail.
                 report.print(report.isJson() ? fields(source, batches, device, result)
                         : text(source, batches, device, result));
-                if (stateFile != null) {
-                    measured.end().write(stateFile);
-                }
+                state.save(measured.end(), storeOptions.remote());
                 diagnosing.write(diagnosis);
             }
             if (!report.isJson()) {
-                report.print(diagnosing.text() + (stateFile == null ? "" : "Saved to " + stateFile + ": epoch "
-                        + measured.end().epoch() + ", position " + measured.end().position() + ".\n"));
+                report.print(diagnosing.text() + state.text(measured.end()));
             }
             return measured.interrupted() ? ExitCode.INTERRUPTED : ExitCode.SUCCESS;
         }
@@ -117,12 +112,8 @@ final class StreamCommand implements Callable<Integer> {
         if (!(stepMillis >= 0 && stepMillis <= 1e9)) {
             throw new UsageException("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
-        UsageException.requireFolder("--state", stateFile);
+        state.check();
         diagnosing.check(plan);
-    }
-
-    private BatchSampler start(BatchSampler batches) throws IOException {
-        return stateFile == null || !Files.exists(stateFile) ? batches : batches.resume(LoaderState.read(stateFile));
     }
 
     private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,

@@ -58,7 +58,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     private double workerShare(long nanos) {
         LoaderReport loader = run.loader();
         return share(nanos, Math.max(run.nanos() * Math.max(1, workers),
-                loader.planNanos() + loader.collateNanos() + loader.slotWaitNanos()));
+                loader.planNanos() + loader.collateNanos() + loader.slotWaitNanos() + sourceNanos()));
     }
 
     /** The bottleneck: {@code input}, {@code trainer}, or null if nothing was measured. */
@@ -86,7 +86,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         }
         double making = workerShare(run.loader().planNanos() + run.loader().collateNanos());
         return "Input-bound: the trainer " + waited + "; "
-                + (workers == 0 ? "it built the batches itself (--workers 0)."
+                + (workerShare(sourceNanos()) >= 0.5 ? "the source "
+                        + (run.loader().sourceEmptyNanos() > run.loader().sourceSlowNanos() ? "had nothing."
+                                : "is slow: more partitions, or less to do for the stream's thread, may help.")
+                        : workers == 0 ? "it built the batches itself (--workers 0)."
                         : making >= 0.5 ? "the workers spent " + NumberText.percent(making)
                                 + " of theirs building batches (" + advice() + ")."
                         : "the workers " + slots + (copies() ? " (the copy to the device is the limit)."
@@ -100,6 +103,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 .map(dearest -> "most for " + dearest.name() + ", " + TimeText.millis(perSample(dearest))
                         + " a sample; try more --workers, the device, or 'penstock convert' beforehand")
                 .orElse("try more --workers or a narrower --tokens-as");
+    }
+
+    /** How long workers waited for a stream's records. */
+    private long sourceNanos() {
+        return run.loader().sourceEmptyNanos() + run.loader().sourceSlowNanos();
     }
 
     /** Nanoseconds of a part for a sample that was given to the trainer. */
@@ -141,6 +149,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "workers_planning", workerShare(loader.planNanos()),
                 "workers_collating", workerShare(loader.collateNanos()),
                 "workers_waiting_for_slot", workerShare(loader.slotWaitNanos()));
+        if (sourceNanos() > 0) {
+            shares.put("workers_waiting_for_empty_source", workerShare(loader.sourceEmptyNanos()));
+            shares.put("workers_waiting_for_slow_source", workerShare(loader.sourceSlowNanos()));
+        }
         if (copies()) {
             shares.put("copy_submitting", share(loader.submitNanos(), run.nanos()));
         }
@@ -177,6 +189,11 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 NumberText.percent(workerShare(loader.planNanos())),
                 NumberText.percent(workerShare(loader.collateNanos())),
                 NumberText.percent(workerShare(loader.slotWaitNanos())));
+        if (sourceNanos() > 0) {
+            line(text, "source", "workers waited %s for one that had nothing, %s for one that had more than was read",
+                    NumberText.percent(workerShare(loader.sourceEmptyNanos())),
+                    NumberText.percent(workerShare(loader.sourceSlowNanos())));
+        }
         if (!loader.parts().isEmpty()) {
             line(text, "samples", "%s", loader.parts().stream().map(part -> part.name() + " "
                     + TimeText.millis(perSample(part))).collect(Collectors.joining(", ")));

@@ -7,6 +7,7 @@ import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.tune.StandInTrainer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -19,7 +20,10 @@ final class StreamRun {
     private final StandInTrainer trainer;
     private final long openedNanos;
     private final ProgressBar bar;
+    private final BooleanSupplier hasNext;
 
+    /** Whether a stream has ended. */
+    private boolean isOver;
     private long firstBatchNanos = -1;
     private long samples;
     private long bytes;
@@ -47,11 +51,13 @@ final class StreamRun {
 
     /** Takes the time just before the loader opened, and how long to hold a batch. */
     StreamRun(DataLoader loader, long openedNanos, long stepNanos, ProgressBar bar) {
-        this(loader, loader::next, openedNanos, stepNanos, bar);
+        this(loader, loader::next, loader::hasNext, openedNanos, stepNanos, bar);
     }
 
     /** A run that takes its batches from elsewhere, such as a replay. */
-    StreamRun(DataLoader loader, Supplier<Batch> batches, long openedNanos, long stepNanos, ProgressBar bar) {
+    StreamRun(DataLoader loader, Supplier<Batch> batches, BooleanSupplier hasNext, long openedNanos, long stepNanos,
+            ProgressBar bar) {
+        this.hasNext = hasNext;
         this.loader = loader;
         this.trainer = new StandInTrainer(loader, batches, stepNanos);
         this.openedNanos = openedNanos;
@@ -64,7 +70,7 @@ final class StreamRun {
 
     /** Runs, and calls back when the warm-up is over. */
     Measured run(long warmup, long count, Runnable warm) {
-        boolean done = takeUpTo(warmup, 0, warmup + count) == warmup;
+        boolean done = takeUpTo(warmup, 0, warmup + count) == warmup || isOver;
         warm.run();
         LoaderReport before = loader.report();
         long begin = System.nanoTime();
@@ -72,7 +78,7 @@ final class StreamRun {
         long nanos = System.nanoTime() - begin;
         boolean interrupted = Thread.interrupted();
         return new Measured(taken, samples, bytes, nanos, firstBatchNanos, steps, waits,
-                loader.report().since(before), loader.state(), interrupted || taken < count);
+                loader.report().since(before), loader.state(), interrupted || taken < count && !isOver);
     }
 
     /** Forgets what was measured so far. */
@@ -89,6 +95,10 @@ final class StreamRun {
         long taken = begun();
         try {
             while (taken < count && !Thread.currentThread().isInterrupted()) {
+                if (!hasNext.getAsBoolean()) {
+                    isOver = true;
+                    break;
+                }
                 take();
                 taken++;
                 bar.update(before + taken, total);

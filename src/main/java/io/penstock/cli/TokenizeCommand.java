@@ -2,13 +2,13 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
 import io.penstock.tokenize.CorpusShard;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
-import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,6 +33,7 @@ import picocli.CommandLine.Parameters;
                 + " counted.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is removed. Empty documents are kept.",
             "", "The store is in Megatron's format: STORE.bin and STORE.idx. It appears complete or not at all.",
+            "", "A STORE in a bucket, s3://BUCKET/KEY, is written on the local disk and uploaded at the end.",
             "", "On several machines: each runs the same command with its own --shard and writes a part,"
                 + " STORE-00003-of-00016. Then 'penstock manifest STORE-*.idx -o STORE' makes the parts one store."})
 final class TokenizeCommand implements Callable<Integer> {
@@ -44,23 +45,12 @@ final class TokenizeCommand implements Callable<Integer> {
     private List<Path> inputs;
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "Store to write, without a suffix.")
+            description = "Store to write, without a suffix; also s3://BUCKET/KEY.")
     @SuppressWarnings("NullAway.Init")
-    private Path output;
+    private String output;
 
-    @Option(names = "--encoding", paramLabel = "NAME",
-            description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
-    private String encoding = "gpt2";
-
-    @Option(names = "--vocabulary", paramLabel = "FILE",
-            description = "tokenizer.json of a model of Hugging Face, or a .tiktoken file with the vocabulary of"
-                    + " --encoding.")
-    private @Nullable Path vocabulary;
-
-    @Option(names = "--end-of-text", paramLabel = "TOKEN",
-            description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
-                    + " <|end_of_text|> or </s>.")
-    private @Nullable String endOfText;
+    @Mixin
+    private TokenizerOptions tokenizer;
 
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
@@ -94,14 +84,29 @@ final class TokenizeCommand implements Callable<Integer> {
     @Mixin
     private DecodeOptions decode;
 
+    @Mixin
+    private RemoteOptions remote;
+
     @Option(names = "--force", description = "Replace an existing store.")
     private boolean force;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         UsageException.requireAtLeast(1, "--threads", threads);
-        TokenizeJob job = new TokenizeJob(tokenizer(), inputs, output).threads(threads)
-                .textField(field).ifExists(force ? IfExists.REPLACE : IfExists.FAIL)
+        IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
+        // Shards are separate uploads. The job itself adds a shard's number to the path.
+        String name = shard != null && RemoteFiles.isRemote(output) ? shard.nameOf(output) : output;
+        try (Target target = Target.of(name, remote, ifExists)) {
+            target.requireAbsent(".bin", ".idx");
+            Path path = name.equals(output) ? target.path()
+                    : target.path().resolveSibling(output.substring(output.lastIndexOf('/') + 1));
+            return write(target, path, ifExists);
+        }
+    }
+
+    private int write(Target target, Path path, IfExists ifExists) throws IOException, InterruptedException {
+        TokenizeJob job = new TokenizeJob(tokenizer.open(), inputs, path).threads(threads)
+                .textField(field).ifExists(ifExists)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
         UsageException.valid("--min-tokens, --max-tokens, --max-total-tokens: ",
                 () -> job.documentTokens(minTokens, maxTokens).maxTotalTokens(maxTotalTokens));
@@ -118,30 +123,15 @@ final class TokenizeCommand implements Callable<Integer> {
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
             summary = job.progress(bar::update)
                     .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
+            target.publish(bar);
         }
-        report.print(report.isJson() ? fields(summary) : text(summary));
+        String store = target.shown(summary.store());
+        report.print(report.isJson() ? fields(summary, store) : text(summary, store));
         return ExitCode.SUCCESS;
     }
 
-    private Tokenizer tokenizer() throws IOException {
-        Path file = vocabulary;
-        boolean isJson = file != null && String.valueOf(file.getFileName()).endsWith(".json");
-        if (endOfText != null && !isJson) {
-            throw new UsageException("--end-of-text needs --vocabulary with a tokenizer.json");
-        }
-        try {
-            if (file == null) {
-                return Tokenizer.of(encoding);
-            }
-            return !isJson ? Tokenizer.of(encoding, file) : endOfText == null ? Tokenizer.of(file)
-                    : Tokenizer.of(file, endOfText);
-        } catch (IllegalArgumentException e) {
-            throw new UsageException((isJson ? "--vocabulary: " : "--encoding: ") + e.getMessage(), e);
-        }
-    }
-
-    static Map<String, @Nullable Object> fields(TokenizeSummary summary) {
-        return Json.members("store", summary.store().toString(), "encoding", summary.encoding(),
+    static Map<String, @Nullable Object> fields(TokenizeSummary summary, String store) {
+        return Json.members("store", store, "encoding", summary.encoding(),
                 "dtype", summary.dtype().toString(), "files", summary.files(), "skipped_links", summary.skippedLinks(),
                 "documents", summary.documents(), "filtered_documents", summary.filteredDocuments(),
                 "tokens", summary.tokens(), "text_bytes", summary.textBytes(),
@@ -149,9 +139,9 @@ final class TokenizeCommand implements Callable<Integer> {
                 "text_bytes_per_second", summary.textBytesPerSecond());
     }
 
-    static String text(TokenizeSummary summary) {
+    static String text(TokenizeSummary summary, String store) {
         return String.format(Locale.ROOT, "%s: %s of %s in %s (%s) from %s, %s%s%s%n%s in %.2f s: %s, %s%n",
-                summary.store(), NumberText.count(summary.tokens(), "token"), summary.dtype(),
+                store, NumberText.count(summary.tokens(), "token"), summary.dtype(),
                 NumberText.count(summary.documents(), "document"), summary.encoding(),
                 NumberText.count(summary.files(), "file"), NumberText.of(summary.textBytes(), "B"),
                 summary.skippedLinks() == 0 ? "" : " (" + NumberText.count(summary.skippedLinks(), "link")

@@ -92,7 +92,7 @@ final class TuneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        PageCache pages = PageCache.of(names.stream().map(storeOptions::locate)
+        PageCache pages = PageCache.of(storeOptions.locate(names).stream()
                 .flatMap(location -> location.local().stream()).toList());
         try (ChosenDevice device = UsageException.valid(target::open);
                 SampleSource source = samples.open(names, storeOptions)) {
@@ -104,7 +104,7 @@ final class TuneCommand implements Callable<Integer> {
                 source.closer().run();
                 loaders = () -> reopened(device.device());
             }
-            TuneReport result = new TuneReport(source.path().toString(), source.windowTokens(), cold,
+            TuneReport result = new TuneReport(source.path(), source.windowTokens(), cold,
                     pages.residency(), budgetNanos, memoryBytes, device.toString());
             return tune(pages, new LoaderWorkbench(loaders, cold ? pages : null), result, text, fields);
         }

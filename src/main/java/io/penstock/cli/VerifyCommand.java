@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.store.integrity.CheckedFile;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
@@ -45,8 +46,8 @@ final class VerifyCommand implements Callable<Integer> {
         UsageException.requireAtLeast(1, "--threads", threads);
         List<Verification> results = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("verify", "B")) {
-            for (String name : names) {
-                results.add(Verification.run(storeOptions.locate(name), storeOptions.options(), threads, bar::update));
+            for (Location store : storeOptions.locate(names)) {
+                results.add(Verification.run(store, storeOptions.options(), threads, bar::update));
             }
         }
         if (report.isJson()) {

@@ -5,7 +5,7 @@ import static io.penstock.collate.Integers.NONE;
 import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.PackedSequences;
+import io.penstock.dataset.PackedSamples;
 import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Batches of {@link PackedSequences} for a causal language model in which documents that share a sequence do not attend
+ * Batches of {@link PackedSamples} for a causal language model in which documents that share a sequence do not attend
  * to each other. Each of the B sequences of capacity S holds pieces of documents, then padding:
  *
  * <ul>
@@ -98,11 +98,11 @@ public final class PackedLm implements Collator {
 
     @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
-        if (!(dataset instanceof PackedSequences packed)) {
+        if (!(dataset instanceof PackedSamples packed)) {
             throw new IllegalArgumentException("packed batches: found samples of " + dataset.fields()
-                    + ", expected PackedSequences");
+                    + ", expected PackedSamples");
         }
-        long capacity = packed.packing().capacity();
+        long capacity = packed.capacity();
         if (Math.multiplyExact(capacity, (long) batchSize) > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(batchSize + " sequences of " + capacity
                     + " tokens: their positions do not fit 32 bits");
@@ -129,7 +129,7 @@ public final class PackedLm implements Collator {
 
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
-        PackedSequences packed = (PackedSequences) in.samples();
+        PackedSamples packed = (PackedSamples) in.samples();
         layOut(in, packed, plan, out);
         int f = 0;
         long ids = out.offset(f);
@@ -142,7 +142,7 @@ public final class PackedLm implements Collator {
         long attention = wanted.contains(Field.ATTENTION_MASK) ? out.offset(++f) : NONE;
         DType from = packed.fields().getFirst().dtype();
         DType to = out.layout().fields().getFirst().dtype();
-        int capacity = packed.packing().capacity();
+        int capacity = packed.capacity();
         MemorySegment slab = out.segment();
         Span span = in.ownSpan();
         int max = 0;
@@ -197,12 +197,12 @@ public final class PackedLm implements Collator {
     }
 
     /** Sets the batch's shapes. */
-    private static void layOut(BatchReader in, PackedSequences packed, BatchPlan plan, Slab out) {
+    private static void layOut(BatchReader in, PackedSamples packed, BatchPlan plan, Slab out) {
         int pieces = 0;
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             in.about(sample);
-            pieces += packed.parts(sample) + (packed.length(sample) < packed.packing().capacity() ? 1 : 0);
+            pieces += packed.parts(sample) + (packed.length(sample) < packed.capacity() ? 1 : 0);
         }
         int fields = out.layout().fields().size();
         for (int f = 0; f < fields; f++) {

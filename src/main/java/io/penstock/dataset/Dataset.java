@@ -124,7 +124,24 @@ public interface Dataset extends Samples {
      * @throws IllegalArgumentException as {@link #map(String, TensorSpec, String, SampleMap)}
      */
     default Dataset map(String field, TensorSpec out, String name, String step, SampleMap map) {
-        return Mapped.of(this, field, out, name, step, map);
+        return Mapped.of(this, field, null, out, name, step, map);
+    }
+
+    /**
+     * Maps a field by user code that also needs another one: boxes by the size of their image's file.
+     *
+     * @param field the field's name
+     * @param beside the other field's name; the map's {@linkplain SampleMap#open session}, which it must have, is told
+     *     its value by {@link SampleMap.Mapper#beside}
+     * @param out the mapped field, as in {@link #map(String, TensorSpec, String, SampleMap)}
+     * @param name the map's name, for the fingerprint: change it when the code changes
+     * @param step the name that keys the random numbers
+     * @param map computes the values
+     * @return the dataset with the mapped field in place of the field
+     * @throws IllegalArgumentException as {@link #map(String, TensorSpec, String, SampleMap)}
+     */
+    default Dataset map(String field, String beside, TensorSpec out, String name, String step, SampleMap map) {
+        return Mapped.of(this, field, beside, out, name, step, map);
     }
 
     /**

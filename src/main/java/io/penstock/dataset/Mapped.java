@@ -10,13 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A dataset with one field mapped by user code. */
 record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, String step, FieldSource.Mapped source)
         implements Dataset {
 
     /** Maps a field; {@link Dataset#map(String, TensorSpec, String, String, SampleMap)} says how. */
-    static Mapped of(Dataset base, String field, TensorSpec out, String name, String step, SampleMap map) {
+    static Mapped of(Dataset base, String field, @Nullable String beside, TensorSpec out, String name, String step,
+            SampleMap map) {
         int index = base.indexOf(field);
         TensorSpec in = base.fields().get(index);
         List<TensorSpec> fields = new ArrayList<>(base.fields());
@@ -35,8 +37,10 @@ record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, Str
             throw new IllegalArgumentException("'" + field + "' is made by another step '" + step
                     + "', expected another name: both would draw the same random numbers");
         }
+        int other = beside == null ? -1 : base.indexOf(beside);
         return new Mapped(base, index, List.copyOf(fields), Objects.requireNonNull(name, "name"), step,
-                new FieldSource.Mapped(input, in, map, number));
+                new FieldSource.Mapped(input, in, map, number, other < 0 ? null
+                        : new FieldSource.Mapped.Beside(base.source(other), base.fields().get(other))));
     }
 
     @Override
@@ -67,7 +71,9 @@ record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, Str
 
     @Override
     public String fingerprint() {
-        return "mapped:" + name + ":" + base.fields().get(field).name() + "->" + fields.get(field) + ":step=" + step
+        FieldSource.Mapped.Beside beside = source.beside();
+        return "mapped:" + name + ":" + base.fields().get(field).name()
+                + (beside == null ? "" : " beside " + beside.field()) + "->" + fields.get(field) + ":step=" + step
                 + "|" + base.fingerprint();
     }
 

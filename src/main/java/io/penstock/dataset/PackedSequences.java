@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
  * <p>Owns the index of the pieces in native memory, 8 bytes per piece and 8 per sequence: the packer closes it after
  * the last read.
  */
-public final class PackedSequences implements Dataset, AutoCloseable {
+public final class PackedSequences implements PackedSamples, AutoCloseable {
 
     private static final int CHUNK_BITS = 26;
     private static final long MAX_DOCUMENT = (1L << 63 - CHUNK_BITS) - 1;
@@ -67,13 +67,12 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         return new FieldSource.InParts(this::parts, this::locatePart);
     }
 
-    /**
-     * Returns the number of pieces in a sequence.
-     *
-     * @param sample the sequence's index
-     * @return the count
-     * @throws IndexOutOfBoundsException if the sequence does not exist
-     */
+    @Override
+    public int capacity() {
+        return packing.capacity();
+    }
+
+    @Override
     public int parts(long sample) {
         Objects.checkIndex(sample, size);
         return (int) (starts.getAtIndex(ValueLayout.JAVA_LONG, sample + 1)
@@ -85,15 +84,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         into.setPart(into, 0, (long) tokens * tokenBytes);
     }
 
-    /**
-     * Locates a piece and, if the document continues, the following token: the label of the piece's last token.
-     *
-     * @param sample the sequence's index
-     * @param part the piece's number in the sequence
-     * @param into receives the piece's tokens, and one more if the document continues
-     * @return the number of tokens of the piece
-     * @throws IndexOutOfBoundsException if the sequence or piece does not exist
-     */
+    @Override
     public int locateWithNext(long sample, int part, Span into) {
         long piece = piece(sample, part);
         documents.locate(document(piece), into);
@@ -103,13 +94,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
         return (int) Math.min(packing.capacity(), left);
     }
 
-    /**
-     * Returns the number of tokens in a sequence.
-     *
-     * @param sample the sequence's index
-     * @return the count, at most the capacity
-     * @throws IndexOutOfBoundsException if the sequence does not exist
-     */
+    @Override
     public int length(long sample) {
         Objects.checkIndex(sample, size);
         return lengths.getAtIndex(ValueLayout.JAVA_INT, sample);
@@ -173,6 +158,7 @@ public final class PackedSequences implements Dataset, AutoCloseable {
     }
 
     /** {@return the most pieces in a sequence, which takes a pass over the sequences} */
+    @Override
     public int maxParts() {
         return LongStream.range(0, size).mapToInt(this::parts).max().orElse(0);
     }
@@ -226,34 +212,28 @@ public final class PackedSequences implements Dataset, AutoCloseable {
             this.packing = packing;
         }
 
-        /** Turns a window's bins into sequences in order of creation, pieces in document order. */
-        void add(PieceList window, Bins bins) {
-            starts = growingStarts.of((sequences + bins.count() + 1) * Long.BYTES);
+        /** Adds the sequences of a window. */
+        void add(PieceList window, PackedWindow packed) {
+            starts = growingStarts.of((sequences + packed.sequences() + 1) * Long.BYTES);
             pieces = growingPieces.of((pieceCount + window.size()) * Long.BYTES);
-            lengths = growingLengths.of((sequences + bins.count()) * Integer.BYTES);
-            int[] next = new int[bins.count() + 1];
-            for (int piece = 0; piece < window.size(); piece++) {
-                next[bins.binOf(piece) + 1]++;
-            }
-            for (int bin = 0; bin < bins.count(); bin++) {
-                starts.setAtIndex(ValueLayout.JAVA_LONG, sequences + bin, pieceCount + next[bin]);
-                next[bin + 1] += next[bin];
-            }
-            for (int piece = 0; piece < window.size(); piece++) {
-                long document = window.document(piece);
-                if (document > MAX_DOCUMENT || window.chunk(piece) >= 1 << CHUNK_BITS) {
-                    throw new IllegalArgumentException("document " + document + ", piece " + window.chunk(piece)
-                            + ": expected below 2^37 documents and 2^26 pieces of each");
+            lengths = growingLengths.of((sequences + packed.sequences()) * Integer.BYTES);
+            for (int sequence = 0; sequence < packed.sequences(); sequence++) {
+                starts.setAtIndex(ValueLayout.JAVA_LONG, sequences, pieceCount);
+                int length = 0;
+                for (int part = 0; part < packed.parts(sequence); part++) {
+                    int piece = packed.piece(sequence, part);
+                    long document = window.document(piece);
+                    if (document > MAX_DOCUMENT || window.chunk(piece) >= 1 << CHUNK_BITS) {
+                        throw new IllegalArgumentException("document " + document + ", piece " + window.chunk(piece)
+                                + ": expected below 2^37 documents and 2^26 pieces of each");
+                    }
+                    pieces.setAtIndex(ValueLayout.JAVA_LONG, pieceCount++,
+                            document << CHUNK_BITS | window.chunk(piece));
+                    length += window.length(piece);
                 }
-                pieces.setAtIndex(ValueLayout.JAVA_LONG, pieceCount + next[bins.binOf(piece)]++,
-                        document << CHUNK_BITS | window.chunk(piece));
-                long sequence = sequences + bins.binOf(piece);
-                lengths.setAtIndex(ValueLayout.JAVA_INT, sequence,
-                        lengths.getAtIndex(ValueLayout.JAVA_INT, sequence) + window.length(piece));
-                tokens += window.length(piece);
+                lengths.setAtIndex(ValueLayout.JAVA_INT, sequences++, length);
+                tokens += length;
             }
-            sequences += bins.count();
-            pieceCount += window.size();
         }
 
         PackedSequences build() {

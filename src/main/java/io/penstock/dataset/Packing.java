@@ -68,8 +68,8 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
                     + " pieces: documents.cache(\"" + tokens.name() + "\") makes them contiguous");
         }
         if (documents.arrivals().isPresent()) {
-            throw new IllegalArgumentException(documents + " cannot be packed: it has no index, and packing looks at"
-                    + " all lengths");
+            throw new IllegalArgumentException(documents + " cannot be packed: it has no index; pack it while it"
+                    + " arrives, with io.penstock.stream.PackedSource");
         }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window
@@ -133,8 +133,7 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
                 place.locate(document, span);
                 pieces.add(document, span.byteSize() / tokenBytes, capacity);
             }
-            Bins bins = method == Method.BEST_FIT ? Bins.bestFit(pieces, capacity) : Bins.firstFit(pieces, capacity);
-            sequences.add(pieces, bins);
+            sequences.add(pieces, PackedWindow.of(pieces, capacity, method));
             first = end;
         }
         return sequences.build();

@@ -98,6 +98,16 @@ public interface Device extends AutoCloseable {
     void makeCurrent();
 
     /**
+     * Makes this the current device of a thread on which nobody captures CUDA graphs. While another thread captures,
+     * CUDA forbids some calls to all threads by default, and ends the capture if one is made; it lets this thread make
+     * them. The same as {@link #makeCurrent()} on the host device.
+     *
+     * @throws IllegalStateException as {@link #makeCurrent()}
+     * @throws DeviceException if the device reports an error
+     */
+    void dedicateThread();
+
+    /**
      * Opens a stream, which runs concurrently with all others.
      *
      * @param name the stream's name in error messages; on the host device also the thread's name
@@ -130,6 +140,17 @@ public interface Device extends AutoCloseable {
      * @throws DeviceException if the device reports an error
      */
     DeviceEvent openEvent(EventWait wait);
+
+    /**
+     * Opens an event that also notes when the device reached its mark, for {@link DeviceEvent#nanosSince}. Recording
+     * and waiting for it may cost the device a little more than for an event without a time.
+     *
+     * @param wait how a thread waits in {@link DeviceEvent#synchronize()}
+     * @return the event, which the caller closes
+     * @throws IllegalStateException if the device is closed
+     * @throws DeviceException if the device reports an error
+     */
+    DeviceEvent openTimedEvent(EventWait wait);
 
     /**
      * Wraps an event that the caller owns, to wait for it: a {@code cudaEvent_t}, for example the trainer's, or an open

@@ -30,6 +30,19 @@ public interface DeviceEvent extends AutoCloseable {
     void synchronize();
 
     /**
+     * The time on the device's clock from an earlier mark to this one. Both events are
+     * {@linkplain Device#openTimedEvent timed}, of one device, and known to be complete: by {@link #isComplete()}, or
+     * because work is that was ordered behind them. This neither waits nor allocates. A GPU's clock has a resolution of
+     * half a microsecond, and the result seven digits.
+     *
+     * @param earlier the event to measure from
+     * @return nanoseconds; 0 if the device reached the other mark later
+     * @throws IllegalArgumentException if the other event belongs to another device
+     * @throws DeviceException if one is not complete (600), is not timed, or was never recorded (400)
+     */
+    long nanosSince(DeviceEvent earlier);
+
+    /**
      * Closes the event; closing a view leaves the event itself open. Streams already waiting for it still wait.
      *
      * @throws DeviceException if the device reports an error; the event is closed anyway

@@ -19,10 +19,13 @@ import java.util.stream.IntStream;
  *   START   SLOT   PLAN     (mix)     SLOT, HANDOVER     COPY          COPY           HANDOVER
  * </pre>
  *
- * <p>Making a batch mixes stages, one sample after another, so that part is split in proportion to the stages' times.
+ * <p>Before it is planned, a batch of a stream waits for its samples; without workers, it does so before it is claimed.
+ * Making a batch mixes stages, one sample after another, so that part is split in proportion to the stages' times.
  * Two causes override the path. While the JVM is paused, the pause is the cause. While another worker stalls because
  * complete later batches hold all slots, order is the cause: had one of those batches been delivered instead, neither
  * trainer nor worker would have waited. Every nanosecond has one cause, so causes add up to the wait.
+ *
+ * <p>Workers that serve several devices start a batch late because they make others: START is then split as making is.
  */
 final class Attribution {
 
@@ -66,8 +69,19 @@ final class Attribution {
         Making made = account.making();
         split.pauses = recording.pauses();
         split.ordered = stalledByOrder(index);
-        split.until(made.claimedAt(), Cause.START);
+        boolean isInline = recording.settings().workers() == 0;
+        if (isInline) {
+            source(split, made, split.begin, made.claimedAt());
+        }
+        if (recording.settings().devices() > 1) {       // the workers were making other devices' batches
+            split.until(made.claimedAt(), MakingMix.of(made, recording.pauses()));
+        } else {
+            split.until(made.claimedAt(), Cause.START);
+        }
         split.until(made.slotAt(), Cause.SLOT);
+        if (!isInline) {
+            source(split, made, made.slotAt(), made.plannedAt());
+        }
         split.until(made.plannedAt(), Cause.PLAN);
         split.until(made.madeAt(), MakingMix.of(made, recording.pauses()));
         split.ordered = List.of();
@@ -81,12 +95,22 @@ final class Attribution {
         split.until(split.end, late);
     }
 
+    private static void source(Split split, Making made, long from, long to) {
+        split.until(Math.min(to, from + made.sourceEmptyNanos()), Cause.SOURCE_EMPTY);
+        split.until(Math.min(to, from + made.sourceNanos()), Cause.SOURCE_SLOW);
+    }
+
     /** When the trainer's thread stops waiting for the bytes; if it passed a stream, the stream waits instead. */
     private static long arrivedAt(BatchAccount account, Copying copied) {
-        if (account.taking().exposedNanos() >= 0) {
+        if (hasStream(account)) {
             return copied.submittedAt();
         }
         return copied.arrivedAt() >= 0 ? copied.arrivedAt() : account.taking().takenAt();
+    }
+
+    /** Whether the trainer is known to have passed a stream. */
+    static boolean hasStream(BatchAccount account) {
+        return account.onDevice() != null && account.onDevice().exposedNanos() >= 0;
     }
 
     /** When the device slot's previous batch was closed. */

@@ -11,6 +11,10 @@ public enum Cause {
     START,
     /** Its worker waited for a host slot, or the complete batch waited for a device slot. */
     SLOT,
+    /** Waiting for samples of a stream whose source had nothing. */
+    SOURCE_EMPTY,
+    /** Waiting for samples of a stream whose source had more than was read. */
+    SOURCE_SLOW,
     /** Determining its samples. */
     PLAN,
     /** Waiting for bytes of remote files that were not in the cache. */

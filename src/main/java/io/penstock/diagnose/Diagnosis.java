@@ -49,7 +49,7 @@ public final class Diagnosis implements AutoCloseable {
     private static final int ASKING_ROUNDS = 100;
     private static final double WARM_SHARE = 0.05;
     private static final double COLD_SHARE = 0.5;
-    private static final LoaderReport NOTHING = new LoaderReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of(),
+    private static final LoaderReport NOTHING = new LoaderReport(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, List.of(),
             LoaderReport.Downloads.NONE);
 
     private final DataLoader loader;

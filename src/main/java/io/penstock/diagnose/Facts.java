@@ -28,8 +28,8 @@ final class Facts {
     final long stepNanos;
     final double medianStepNanos;
 
-    Facts(Recording recording) {
-        this.recording = recording;
+    Facts(Recording whole) {
+        this.recording = whole.onOneClock();
         this.steps = Steps.of(recording);
         this.steady = Steps.steady(steps);
         this.firsts = steps.stream().filter(step -> step.account().first()).toList();
@@ -44,6 +44,11 @@ final class Facts {
             }
         }
         this.medianStepNanos = Distribution.of(values(Step::nanos)).p50();
+    }
+
+    /** The steps by the trainer's thread, which predictions replay. */
+    List<Step> onThread() {
+        return recording.isTimedByDevice() ? Steps.onThread(recording) : steps;
     }
 
     long sum(ToLongFunction<Step> what) {

@@ -35,6 +35,8 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     /** Below this, the operating system's scheduler dominates a step's time. */
     private static final double TAIL_MIN_STEP_NANOS = 200e3;
     private static final double COPY_RATE_SHARE = 0.5;
+    /** TraceML calls a GPU's utilization below 70 % moderate. */
+    private static final double IDLE_SHARE = 0.3;
     private static final double READY_SHARE = 0.99;
     private static final double CAPACITY = 1.2;
 
@@ -45,6 +47,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         }
         var rules = new InputRules(facts, facts.recording.settings(), new ArrayList<>());
         rules.findings.addAll(DownloadRules.judge(facts));
+        rules.source();
         rules.storage();
         rules.amplified();
         rules.stages();
@@ -56,6 +59,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         rules.tail();
         rules.slowCopies();
         rules.unpinned();
+        rules.idle();
         rules.ahead();
         rules.findings.sort(StepRules.ORDER);
         return List.copyOf(rules.findings);
@@ -77,6 +81,15 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     }
 
     // ---- reading
+
+    private void source() {
+        find(Verdict.SOURCE_EMPTY, facts.share(Cause.SOURCE_EMPTY), "The trainer waits for a source that has nothing",
+                "Nothing to do for the loader: train on more sources, or less often.", Json.members());
+        find(Verdict.SOURCE_SLOW, facts.share(Cause.SOURCE_SLOW),
+                "The trainer waits for a source that has more than was read",
+                "Divide the source into more partitions, read them on more ranks (lanes), or give the stream's thread"
+                        + " less to do, such as shorter texts to tokenize.", Json.members());
+    }
 
     private double readNanos() {
         return facts.causeNanos[Cause.READ_BLOCKED.ordinal()] + facts.causeNanos[Cause.READ_CPU.ordinal()]
@@ -151,7 +164,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         PartShares parts = new PartShares(facts.recording.parts());
         double ofWork = parts.share(dearest);
         boolean isStep = parts.dearest().filter(dearest::equals).isPresent();
-        WhatIf whatIf = new WhatIf(facts.recording, facts.steps);
+        WhatIf whatIf = new WhatIf(facts.recording, facts.onThread());
         double device = isStep ? gain(whatIf, WhatIf.Reading.DEVICE) : Double.NaN;
         double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
         Map<String, @Nullable Object> evidence = evidence(rule.stage);
@@ -303,6 +316,22 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         }
     }
 
+    // ---- the device
+
+    /** Informational: waiting for input and unaccounted time have verdicts of their own. */
+    private void idle() {
+        double busy = facts.stepNanos == 0 ? 1 : (double) facts.sum(Step::computeNanos) / facts.stepNanos;
+        if (facts.recording.isTimedByDevice() && 1 - busy >= IDLE_SHARE) {
+            double waits = (double) facts.sum(step -> step.waiting().nanos()) / facts.stepNanos;
+            find(Verdict.DEVICE_IDLE, Severity.INFO, 1 - busy,
+                    "The trainer's stream works for " + NumberText.percent(busy) + " of the step; for "
+                            + NumberText.percent(waits) + " it waits for input.",
+                    waits >= (1 - busy) / 2 ? "See the causes of waiting."
+                            : "Enqueue work sooner: the device waits for the trainer's thread.",
+                    Json.members("idle_share", 1 - busy, "input_share", waits));
+        }
+    }
+
     // ---- no problem
 
     private void ahead() {
@@ -310,7 +339,8 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         double readiness = (double) ready / facts.steady.size();
         double make = facts.steady.stream().mapToLong(step -> step.account().making().madeAt()
                 - step.account().making().slotAt()).average().orElse(Double.NaN);
-        double capacity = Math.max(1, settings.workers()) / make * facts.mean(Step::nanos);
+        double workers = Math.max(1, settings.workers()) / (double) settings.devices();
+        double capacity = workers / make * facts.mean(Step::nanos);
         if (settings.workers() > 0 && readiness >= READY_SHARE && capacity >= CAPACITY) {
             find(Verdict.LOADER_AHEAD, Severity.INFO, 0,
                     String.format(Locale.ROOT, "A batch was ready for %.1f %% of the requests; the loader could deliver"

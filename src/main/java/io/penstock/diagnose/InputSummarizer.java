@@ -94,7 +94,7 @@ final class InputSummarizer {
 
     private InputPipeline input(int rank) {
         return new InputPipeline(rank, "train", samplesPerSecond(steady), Double.NaN, spread(steady, row -> row.nanos),
-                spread(steady, row -> row.waitNanos), Distribution.NONE, List.of(), List.of(), List.of(), null,
+                spread(steady, row -> row.waitNanos), null, List.of(), List.of(), List.of(), null,
                 Distribution.NONE, coldStart(), tail(), gc(), Double.NaN, null, List.of(),
                 Summarizer.series(rows, this::point), List.of());
     }

@@ -2,6 +2,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
@@ -22,6 +23,37 @@ import org.jspecify.annotations.Nullable;
  */
 public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable Marks marks,
         Machine machine, List<PartTime> parts, Downloads downloads, long samples) {
+
+    /** Whether the device's clock has measured every step, so that steps are judged by it. */
+    boolean isTimedByDevice() {
+        for (int i = 0; i < accounts.size(); i++) {
+            OnDevice clock = accounts.get(i).onDevice();
+            if (clock == null || clock.exposedNanos() < 0 || clock.stepNanos() < 0 && goesOn(i)) {
+                return false;
+            }
+        }
+        return !accounts.isEmpty();
+    }
+
+    /** Whether a step lasts until the next account's begins: no epoch, move or unrecorded step is between them. */
+    boolean goesOn(int index) {
+        return index + 1 < accounts.size() && !accounts.get(index + 1).first()
+                && accounts.get(index + 1).sequence() == accounts.get(index).sequence() + 1;
+    }
+
+    /**
+     * Leaves out the latest steps, if the device's clock has measured all steps but those: it is read some batches
+     * later, and two clocks are never mixed. Never more than half of the steps.
+     */
+    Recording onOneClock() {
+        int timed = accounts.size();
+        while (timed > 0 && accounts.get(timed - 1).onDevice() == null) {
+            timed--;
+        }
+        Recording earlier = new Recording(settings, accounts.subList(0, timed), pauses, marks, machine, parts,
+                downloads, samples);
+        return timed >= Math.ceilDiv(accounts.size(), 2) && earlier.isTimedByDevice() ? earlier : this;
+    }
 
     /**
      * A period.

@@ -21,8 +21,10 @@ public enum Stage {
     ORDER,
     /** Enqueuing the copy to the device. */
     SUBMIT,
-    /** The copy, by the device's clock. */
-    COPY;
+    /** The copy, by the device's clock if it is read. */
+    COPY,
+    /** The loader's stages on the device, by its clock; not measured without it. */
+    STAGES;
 
     /** {@return the name in the summary file: the constant's name in lower case} */
     public String label() {

@@ -19,7 +19,7 @@ final class StageTable {
         Making made = account.making();
         return switch (stage) {
             case SLOT -> made.slotAt() - made.claimedAt();
-            case PLAN -> made.plannedAt() - made.slotAt();
+            case PLAN -> made.planNanos();
             case READ -> made.readNanos();
             case DECODE -> made.decodeNanos();
             case TRANSFORM -> made.transformNanos();
@@ -27,7 +27,8 @@ final class StageTable {
             case ORDER -> Math.max(0, handedOnAt(account) - made.madeAt());
             case SUBMIT -> account.copying() == null ? BatchAccount.NOT_MEASURED
                     : account.copying().submittedAt() - account.copying().submitAt();
-            case COPY -> account.copying() == null ? BatchAccount.NOT_MEASURED : account.copying().nanos();
+            case COPY -> account.copyNanos();
+            case STAGES -> account.onDevice() == null ? BatchAccount.NOT_MEASURED : account.onDevice().stageNanos();
         };
     }
 
@@ -56,7 +57,7 @@ final class StageTable {
         LoaderInfo settings = recording.settings();
         Distribution spread = Distribution.of(millis);
         double total = spread.mean() * spread.count();
-        int threads = stage == Stage.SUBMIT || stage == Stage.COPY ? 1 : Math.max(1, settings.workers());
+        int threads = stage.compareTo(Stage.SUBMIT) >= 0 ? 1 : Math.max(1, settings.workers());
         double blocked = blockedShare(stage, recording);
         long bytes = switch (stage) {
             case READ, COLLATE, COPY -> recording.accounts().stream().mapToLong(BatchAccount::bytes).sum();
@@ -71,7 +72,7 @@ final class StageTable {
         if (!stage.isWork()) {
             return 1;
         }
-        if (stage == Stage.PLAN || stage == Stage.SUBMIT || stage == Stage.COPY) {
+        if (stage == Stage.PLAN || stage.compareTo(Stage.SUBMIT) >= 0) {
             return Double.NaN;
         }
         double blocked = 0;

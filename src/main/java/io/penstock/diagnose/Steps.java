@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The steps of a recording, each with its wait. A step lasts from the request for its batch to the next request; at the
@@ -18,7 +20,8 @@ final class Steps {
      * @param account its batch
      * @param waiting the wait for it
      * @param nanos the whole step
-     * @param computeNanos the marked time, or the time that the batch was held
+     * @param computeNanos by the device's clock, what its stream worked; else the marked time, or the time that the
+     *     batch was held
      */
     record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
 
@@ -27,13 +30,8 @@ final class Steps {
             return waiting.nanos(Cause.COPY);
         }
 
-        /** The stream's stall if measured, else the thread's wait. */
-        long exposedNanos() {
-            return account.taking().exposedNanos() >= 0 ? account.taking().exposedNanos() : waiting.nanos();
-        }
-
         long inputNanos() {
-            return Math.max(0, exposedNanos() - h2dNanos());
+            return waiting.nanos() - h2dNanos();
         }
 
         /**
@@ -45,7 +43,8 @@ final class Steps {
             long withoutSlot = made.slotAt() - made.claimedAt();
             long making = Intervals.overlapNanos(account.taking().requestedAt(), account.taking().takenAt(),
                     made.slotAt(), made.madeAt());
-            return waiting.counts() ? waiting.nanos(Cause.SLOT) + Math.min(withoutSlot, making) : 0;
+            return waiting.counts()
+                    ? Math.min(waiting.nanos(), waiting.nanos(Cause.SLOT) + Math.min(withoutSlot, making)) : 0;
         }
 
         long residualNanos() {
@@ -56,13 +55,19 @@ final class Steps {
     private Steps() {
     }
 
+    /** By the device's clock if it measured every step, else by the trainer's thread. */
     static List<Step> of(Recording recording) {
+        return recording.isTimedByDevice() ? onDevice(recording) : onThread(recording);
+    }
+
+    /** By the trainer's thread, which what-if predictions are about. */
+    static List<Step> onThread(Recording recording) {
         List<BatchAccount> accounts = recording.accounts();
         List<Wait> waits = Attribution.of(recording);
         List<Step> steps = new ArrayList<>(accounts.size());
         for (int i = 0; i < accounts.size(); i++) {
             Taking taking = accounts.get(i).taking();
-            long end = end(accounts, i);
+            long end = recording.goesOn(i) ? accounts.get(i + 1).taking().requestedAt() : taking.closedAt();
             if (end != BatchAccount.NOT_MEASURED) {
                 long compute = Math.min(Math.max(0, taking.computeOrHeldNanos()), end - taking.takenAt());
                 steps.add(new Step(accounts.get(i), waits.get(i), end - taking.requestedAt(), Math.max(0, compute)));
@@ -71,10 +76,17 @@ final class Steps {
         return steps;
     }
 
-    private static long end(List<BatchAccount> accounts, int index) {
-        boolean goesOn = index + 1 < accounts.size() && !accounts.get(index + 1).first()
-                && accounts.get(index + 1).sequence() == accounts.get(index).sequence() + 1;
-        return goesOn ? accounts.get(index + 1).taking().requestedAt() : accounts.get(index).taking().closedAt();
+    private static List<Step> onDevice(Recording recording) {
+        List<BatchAccount> accounts = recording.accounts();
+        List<Wait> waits = Attribution.of(recording);
+        List<Step> steps = new ArrayList<>(accounts.size());
+        for (int i = 0; i < accounts.size(); i++) {
+            OnDevice clock = Objects.requireNonNull(accounts.get(i).onDevice());
+            long busy = clock.exposedNanos() + clock.computeNanos();
+            steps.add(new Step(accounts.get(i), waits.get(i).onDevice(clock),
+                    recording.goesOn(i) ? Math.max(busy, clock.stepNanos()) : busy, clock.computeNanos()));
+        }
+        return steps;
     }
 
     /** Excludes the first batches of epochs, whose waits are reported separately, unless there are no others. */

@@ -5,6 +5,7 @@ import io.penstock.diagnose.Steps.Step;
 import io.penstock.diagnose.Summary.BatchTimes;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.ColdStart;
+import io.penstock.diagnose.Summary.DeviceSteps;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.Gc;
 import io.penstock.diagnose.Summary.Headroom;
@@ -25,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
@@ -50,7 +52,7 @@ final class Summarizer {
 
     Summary summary(Fingerprint fingerprint, double overheadNanos, @Nullable Headroom headroom) {
         List<RankSteps> ranks = facts.steps.isEmpty() ? List.of() : List.of(rank());
-        String clock = clock();
+        String clock = recording.isTimedByDevice() ? "gpu" : "cpu";
         List<Finding> findings = new ArrayList<>(
                 StepRules.judge(ranks, facts.steps.isEmpty() ? 0 : 1, clock));
         findings.replaceAll(this::withCause);
@@ -71,24 +73,17 @@ final class Summarizer {
         return step.account().taking().requestedAt() + step.nanos();
     }
 
-    /** The device's clock if it measured every step's wait. */
-    private String clock() {
-        boolean device = !facts.steps.isEmpty() && facts.steps.stream()
-                .allMatch(step -> step.account().taking().exposedNanos() >= 0);
-        return device ? "gpu" : "cpu";
-    }
-
     private Overhead overhead(double nanosPerStep) {
         double step = facts.mean(Step::nanos);
         return new Overhead(nanosPerStep, step > 0 ? nanosPerStep / step : Double.NaN);
     }
 
     private RankSteps rank() {
-        Recording.@Nullable Marks marks = recording.marks();
+        Recording.@Nullable Marks marks = recording.isTimedByDevice() ? null : recording.marks();
         boolean measured = settings.copies();
         return new RankSteps(settings.rank(), hostName(), facts.steady.size(),
                 facts.steps.getFirst().account().sequence(), facts.steps.getLast().account().sequence(),
-                millis(Step::nanos), millis(Step::inputNanos), millis(step -> step.waiting().nanos()),
+                millis(Step::nanos), millis(Step::inputNanos), millis(step -> step.account().taking().waitNanos()),
                 measured ? millis(Step::h2dNanos) : Double.NaN, millis(Step::computeNanos),
                 marked(marks, Recording.Marks::forwardNanos), marked(marks, Recording.Marks::backwardNanos),
                 marked(marks, Recording.Marks::optimizerNanos), millis(Step::residualNanos),
@@ -133,6 +128,9 @@ final class Summarizer {
         return switch (cause) {
             case START -> "Open the loader sooner, and keep it open across epochs.";
             case SLOT -> "Prefetch more, or close batches sooner.";
+            case SOURCE_EMPTY -> "Nothing to do for the loader: the source gives no more.";
+            case SOURCE_SLOW -> "Divide the source into more partitions, read them on more ranks (lanes), or give the"
+                    + " stream's thread less to do.";
             case PLAN -> "Use a sampler that computes a sample from its position.";
             case DOWNLOAD -> "See the verdict on downloads.";
             case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
@@ -154,20 +152,29 @@ final class Summarizer {
     private InputPipeline input(@Nullable Headroom headroom) {
         return new InputPipeline(settings.rank(), settings.role().name().toLowerCase(Locale.ROOT),
                 facts.samplesPerSecond(), facts.bytesPerSecond(),
-                spread(Step::nanos), spread(step -> step.waiting().nanos()), exposed(), StageTable.of(recording),
+                spread(Step::nanos), spread(step -> step.waiting().nanos()), onDevice(), StageTable.of(recording),
                 new PartShares(recording.parts()).rows(), causes(), slots(), facts.counts(Taking::readyBatches),
                 coldStart(), Tails.of(facts),
                 Gc.of(recording.pauses(), facts.pausedNanos(), facts.stepNanos), facts.readAmplification(), headroom,
-                new WhatIf(recording, facts.steps).predictions(), series(facts.steps, this::point), timeline());
+                new WhatIf(recording, facts.onThread()).predictions(), series(facts.steps, this::point), timeline());
     }
 
     private Distribution spread(ToDoubleFunction<Step> nanos) {
         return Distribution.of(facts.values(step -> nanos.applyAsDouble(step) / 1e6));
     }
 
-    private Distribution exposed() {
-        return Distribution.of(facts.steady.stream().mapToLong(step -> step.account().taking().exposedNanos())
-                .filter(nanos -> nanos >= 0).mapToDouble(nanos -> nanos / 1e6).toArray());
+    private @Nullable DeviceSteps onDevice() {
+        if (!recording.isTimedByDevice()) {
+            return null;
+        }
+        double moving = facts.mean(step -> clock(step).copyNanos() + clock(step).stageNanos());
+        return new DeviceSteps(spread(step -> clock(step).copyNanos()), spread(step -> clock(step).stageNanos()),
+                spread(step -> clock(step).exposedNanos()), spread(Step::computeNanos),
+                moving == 0 ? Double.NaN : Math.max(0, 1 - facts.mean(Step::h2dNanos) / moving));
+    }
+
+    private static BatchAccount.OnDevice clock(Step step) {
+        return Objects.requireNonNull(step.account().onDevice());
     }
 
     private List<CauseRow> causes() {

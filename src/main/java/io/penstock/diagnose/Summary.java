@@ -139,7 +139,7 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param bytesPerSecond their bytes
      * @param stepMillis the distribution of steps
      * @param waitMillis the distribution of the trainer's waits
-     * @param exposedMillis how long its stream stalled for a batch
+     * @param onDevice what the device's clock says; null if steps are by the thread's
      * @param stages each stage's times, in pipeline order; empty for another library's input, which then has no causes,
      *     slots or predictions either
      * @param parts decoding, and the steps of sample maps; empty without any
@@ -156,10 +156,24 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param timeline a few batches in detail
      */
     public record InputPipeline(int rank, String role, double samplesPerSecond, double bytesPerSecond,
-            Distribution stepMillis, Distribution waitMillis, Distribution exposedMillis, List<StageRow> stages,
+            Distribution stepMillis, Distribution waitMillis, @Nullable DeviceSteps onDevice, List<StageRow> stages,
             List<PartRow> parts, List<CauseRow> causes, @Nullable Slots slots, Distribution readyBatches,
             ColdStart coldStart, Tail tail, Gc gc, double readAmplification, @Nullable Headroom headroom,
             List<Prediction> whatIf, List<StepPoint> series, List<BatchTimes> timeline) {
+    }
+
+    /**
+     * What the device's clock says of the steps.
+     *
+     * @param copyMillis copying a batch
+     * @param stageMillis the loader's stages
+     * @param exposedMillis how long the trainer's stream stalled for a batch
+     * @param computeMillis how long it then worked
+     * @param overlap the share of copies and stages that ran while the trainer's stream did not wait for them, 0 to 1;
+     *     NaN if they took no time
+     */
+    public record DeviceSteps(Distribution copyMillis, Distribution stageMillis, Distribution exposedMillis,
+            Distribution computeMillis, double overlap) {
     }
 
     /**

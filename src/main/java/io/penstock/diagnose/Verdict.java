@@ -34,6 +34,10 @@ public enum Verdict {
     /** There are no steps. */
     NO_DATA,
 
+    /** The trainer waits for a stream whose source has nothing. */
+    SOURCE_EMPTY,
+    /** The trainer waits for a stream whose source has more than was read. */
+    SOURCE_SLOW,
     /** At least half of reading time is waiting for storage. */
     STORAGE,
     /** At least half of reading time is waiting for page faults of mapped memory. */
@@ -68,6 +72,8 @@ public enum Verdict {
     H2D_SLOW,
     /** Copies start from memory that is not page-locked. */
     UNPINNED,
+    /** By the device's clock, the trainer's stream works for less than 70 % of the step. */
+    DEVICE_IDLE,
     /** The loader is ahead of the trainer, with capacity to spare. */
     LOADER_AHEAD;
 

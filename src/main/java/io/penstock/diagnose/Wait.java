@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
@@ -18,6 +19,25 @@ record Wait(long nanos, long[] byCause, long[] orderedBehind) {
 
     long nanos(Cause cause) {
         return byCause[cause.ordinal()];
+    }
+
+    /**
+     * The stall of the trainer's stream that this wait of its thread led to. The part before the batch's copy began has
+     * the thread's causes but the copy, in their proportions; without one, earlier copies were the cause. The rest is
+     * the batch's own copy and stages.
+     */
+    Wait onDevice(OnDevice clock) {
+        long late = Math.min(clock.lateNanos(), clock.exposedNanos());
+        long others = nanos - nanos(Cause.COPY);
+        double scale = counts() && others > 0 ? (double) late / others : 0;
+        long[] causes = scaled(byCause, scale);
+        causes[Cause.COPY.ordinal()] = 0;
+        causes[Cause.COPY.ordinal()] = clock.exposedNanos() - Arrays.stream(causes).sum();
+        return new Wait(clock.exposedNanos(), causes, scaled(orderedBehind, scale));
+    }
+
+    private static long[] scaled(long[] parts, double factor) {
+        return Arrays.stream(parts).map(part -> (long) (part * factor)).toArray();
     }
 
     /** Whether it is long enough to analyze. */

@@ -74,10 +74,10 @@ final class WhatIf {
      * @param recording the recording
      */
     WhatIf(Recording recording) {
-        this(recording, Steps.of(recording));
+        this(recording, Steps.onThread(recording));
     }
 
-    /** For a recording whose steps are already computed. */
+    /** For a recording whose steps on the trainer's thread are already computed. */
     WhatIf(Recording recording, List<Steps.Step> steps) {
         var settings = recording.settings();
         this.present = new Setting(settings.workers(), settings.memory().hostSlots(), settings.memory().deviceSlots(),
@@ -161,7 +161,7 @@ final class WhatIf {
             BatchAccount account = step.account();
             var taking = account.taking();
             long ready = readyAt(account);
-            double copy = account.copying() == null ? 0 : Math.max(0, account.copying().nanos());
+            double copy = Math.max(0, account.copyNanos());
             double take = taking.takenAt() - Math.max(ready, taking.requestedAt());
             double held = Math.max(0, Math.min(taking.closedAt() < 0 ? Long.MAX_VALUE : taking.closedAt(),
                     taking.requestedAt() + step.nanos()) - taking.takenAt());
@@ -189,7 +189,7 @@ final class WhatIf {
         if (copying == null) {
             return account.making().madeAt();
         }
-        boolean onStream = account.taking().exposedNanos() >= 0 || copying.arrivedAt() < 0;
+        boolean onStream = Attribution.hasStream(account) || copying.arrivedAt() < 0;
         return onStream ? copying.submittedAt() : copying.arrivedAt();
     }
 

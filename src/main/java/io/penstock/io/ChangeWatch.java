@@ -30,6 +30,14 @@ final class ChangeWatch {
         this.sample = new ContentSample(file);
     }
 
+    /** A watch without the descriptor; none if the path leads to another file by now. */
+    synchronized ChangeWatch byPath() {
+        FileStatus before = status;
+        FileStatus now = FileStatus.of(-1, path);
+        boolean isSame = before != null && now != null && !now.isWrittenSince(before);
+        return new ChangeWatch(file, -1, path, isSame ? now : null);
+    }
+
     boolean isChanged() {
         return change != null;
     }

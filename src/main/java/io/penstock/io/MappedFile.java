@@ -49,13 +49,12 @@ public final class MappedFile implements AutoCloseable {
     private final String version;
     private final Arena arena;
     private final MemorySegment segment;
-    private final int fd;
+    private int fd;                             // -1: there is none
     /** Fetches missing bytes; null if all are present. */
     private final @Nullable RangeFetcher fetcher;
-    private final ChangeWatch watch;
+    private ChangeWatch watch;
     private final @Nullable MappedFile index;
     private final Leak leak;
-
     private volatile boolean closed;
     final FileUsers users = new FileUsers();
     /** Whether the whole file was fetched. */
@@ -266,7 +265,7 @@ public final class MappedFile implements AutoCloseable {
         long pageStart = offset & -Posix.PAGE_BYTES;
         MemorySegment pages = segment.asSlice(pageStart, offset + bytes - pageStart);
         boolean taken = Posix.madvise(pages, advice.madvise);
-        if (advice.fadvise >= 0 && advice != Advice.WILL_NEED) {
+        if (fd >= 0 && advice.fadvise >= 0 && advice != Advice.WILL_NEED) {
             taken |= Posix.fadvise(fd, pageStart, pages.byteSize(), advice.fadvise);
         }
         return taken;
@@ -398,8 +397,14 @@ public final class MappedFile implements AutoCloseable {
     /** Starts reading whole pages; a hint, whose end may be after the file's. */
     void willNeed(long pageOffset, long bytes) {
         // The OS would read what is missing as zeros.
-        if (prefetch(pageOffset, bytes)) {
+        if (!prefetch(pageOffset, bytes)) {
+            return;
+        }
+        if (fd >= 0) {
             Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
+        } else if (pageOffset < segment.byteSize()) {
+            Posix.madvise(segment.asSlice(pageOffset, Math.min(bytes, segment.byteSize() - pageOffset)),
+                    Advice.WILL_NEED.madvise);
         }
     }
 
@@ -425,7 +430,19 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Reads by {@code pread(2)} in native code, so that a cold page never delays a safepoint.
+     * Closes the file's descriptor, of which a process may have few; the mapping stays. Cold ranges are then read by
+     * {@code madvise(2)}, and changes are looked for at the file's path. Call it before other threads have the file.
+     */
+    public void releaseDescriptor() {
+        if (fd >= 0) {
+            watch = watch.byPath();
+            Posix.close(fd);
+            fd = -1;
+        }
+    }
+
+    /**
+     * Reads in native code, by {@code pread(2)} if there is a descriptor, so that a cold page never delays a safepoint.
      *
      * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
      */
@@ -437,25 +454,8 @@ public final class MappedFile implements AutoCloseable {
         do {
             before = drops();
             fetch(offset, bytes, waits);
-            long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
-            if (read < bytes) {
-                readRest(Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
-            }
+            ColdRead.copy(this, fd, offset, target, targetOffset, bytes, callState);
         } while (drops() != before);
-    }
-
-    /** Continues after a short first read: a signal, the end of the file, or an error. */
-    private void readRest(long done, long last, long offset, MemorySegment target, long targetOffset, long bytes,
-            MemorySegment callState) {
-        while (done < bytes) {
-            if (last == 0 || last < 0 && last != -Posix.EINTR) {
-                checkUnchanged();
-                throw new UncheckedIOException(new IOException(location + ": read failed at byte " + (offset + done)
-                        + (last == 0 ? ": unexpected end of file" : ": " + Posix.message((int) -last))));
-            }
-            last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
-            done += Math.max(last, 0);
-        }
     }
 
     private void checkOpen() {

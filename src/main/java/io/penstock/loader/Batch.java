@@ -74,6 +74,16 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
+     * Which slot the batch is in: of two batches in the same slot whose fields have the same shapes, all addresses are
+     * the same. So a graph of kernels that was captured for one can be launched for the other.
+     *
+     * @return from 0 up to, not including, the number of device slots, or of host slots if batches are lent in place
+     */
+    public int slot() {
+        return lease.open().index;
+    }
+
+    /**
      * The epoch that all samples of the batch belong to.
      *
      * @return from 0

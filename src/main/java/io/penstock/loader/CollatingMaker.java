@@ -4,6 +4,7 @@ package io.penstock.loader;
 import io.penstock.collate.Collator;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.reading.StageClock;
+import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.io.FetchWaits;
@@ -31,26 +32,31 @@ final class CollatingMaker implements BatchMaker {
     /** How the samples arrive; null if they are all there. */
     private final @Nullable Arrivals arrivals;
     private final BooleanSupplier isStopped;
-    /** Positions that may be in use at the same time. */
-    private final long span;
+    /** How many batches may be in use at the same time. */
+    private final int batchesInUse;
+    private final ArrivalWait waited = new ArrivalWait();
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
-    CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, long seed,
-            Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, long span, LoaderProbe probe,
+    CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, EpochRandom random,
+            Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, int batchesInUse, LoaderProbe probe,
             LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
-        this.random = new EpochRandom(seed);
+        this.random = random;
         this.ahead = ahead;
         this.arrivals = arrivals;
         this.isStopped = reader::isStopped;
-        this.span = span;
+        this.batchesInUse = batchesInUse;
         this.probe = probe;
         this.nanoTime = nanoTime;
-        reader.random(random);
+    }
+
+    /** What the thread has waited since its latest batch was made. */
+    ArrivalWait waited() {
+        return waited;
     }
 
     /** What it makes from now on are batches of a run. Called before the pool is told to begin with it. */
@@ -74,12 +80,10 @@ final class CollatingMaker implements BatchMaker {
         try {
             if (arrivals == null) {
                 run.batches.plan(sequence - run.base, slot.plan);
-                told.plannedAt = nanoTime.getAsLong();
             } else {
-                told.plannedAt = nanoTime.getAsLong();
                 planArrived(arrivals, sequence - run.base, slot.plan);
-                stages.readSince(told.plannedAt);
             }
+            told.plannedAt = nanoTime.getAsLong();
             probe.planned(told);
             collate(slot);
         } catch (Throwable t) {
@@ -101,18 +105,25 @@ final class CollatingMaker implements BatchMaker {
                     told.downloadNanos[phase] = waits.nanos(phase);
                 }
             }
+            told.sourceEmptyNanos = waited.emptyNanos;
+            told.sourceSlowNanos = waited.slowNanos;
+            waited.emptyNanos = 0;
+            waited.slowNanos = 0;
         }
     }
 
-    /** Waits for a batch's samples, which counts as reading, and plans it. */
+    /** Waits for a batch's samples, and plans it. */
     private void planArrived(Arrivals from, long number, BatchPlan plan) throws InterruptedException {
-        int rows = run.arrive(from, number, isStopped);
+        int rows = run.arrive(from, number, isStopped, waited);
         if (rows == 0) {
             throw new NoSuchElementException("the samples end before batch " + number);     // the trainer will not ask
         }
         run.batches.plan(number, plan);
         plan.truncate(rows);
-        from.release(plan.epoch(), plan.firstPosition() - span);
+        long unused = number - batchesInUse;
+        if (unused > 0) {
+            from.release(run.batches.epochOf(unused), run.batches.positionOf(unused));
+        }
     }
 
     private void collate(HostSlot slot) {

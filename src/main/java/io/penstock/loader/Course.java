@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.DeviceStream;
 import io.penstock.loader.slots.Delivery;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.NotMadeException;
+import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.recording.LoaderProbe;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +46,8 @@ final class Course {
     /** When the trainer began to wait for the samples of the next batch to arrive, if it did. */
     private long askedAt = NOT_MEASURED;
     private final BooleanSupplier isOver;
+    /** The own maker's, if there are no workers: then this thread waits for what it makes. */
+    private final ArrivalWait waited;
 
     /**
      * Begins with the first batch.
@@ -57,10 +63,12 @@ final class Course {
         this.delivery = parts.delivery;
         this.failure = parts.failure;
         this.isOver = failure::isOver;
-        begin(batches, 0);
+        this.waited = inline ? parts.makers.getFirst().waited() : new ArrivalWait();
+        prepare(batches, 0);
     }
 
-    private void begin(BatchSampler batches, long base) {
+    /** Sets everything to begin a run, which the workers then do. */
+    private void prepare(BatchSampler batches, long base) {
         run = new PlannedRun(batches, base, endEpoch, Long.MAX_VALUE - base - parts.ring.size());
         parts.beginArrivals(batches);
         askedAt = NOT_MEASURED;
@@ -69,7 +77,6 @@ final class Course {
         parts.makers.forEach(maker -> maker.begin(run));
         delivery.begin(run);
         parts.planAhead.ifPresent(ahead -> ahead.begin(run));
-        parts.pool.begin(run);
     }
 
     PlannedRun run() {
@@ -86,7 +93,7 @@ final class Course {
             askedAt = nanoTime.getAsLong();
         }
         try {
-            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver) > 0;
+            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver, waited) > 0;
             if (!has && isOver.getAsBoolean()) {
                 failure.checkOpen();
                 failure.check();
@@ -129,6 +136,9 @@ final class Course {
         parts.leases.begin();
         Lease lease = null;
         try {
+            if (stream != null) {
+                delivery.ask(nextBatch, stream);
+            }
             if (inline) {
                 fillInline();
             }
@@ -171,22 +181,49 @@ final class Course {
         inlineFilled = false;
     }
 
-    /** Drops what was made ahead, and goes on elsewhere. Waits until the workers have ended what they are at. */
-    void moveTo(BatchSampler batches) {
+    /** Begins to make what the courses of all loaders that share workers have come to. */
+    static void begin(Crew crew, List<Course> courses) {
+        crew.begin(courses.stream().map(Course::run).toArray(Run[]::new));
+    }
+
+    /**
+     * Drops what was made ahead, and goes on elsewhere, all together. Waits until the workers have ended what they are
+     * at.
+     *
+     * @param courses of all loaders that share the workers
+     */
+    static void move(Crew crew, List<Course> courses, UnaryOperator<BatchSampler> to) {
+        List<BatchSampler> targets = courses.stream().map(course -> course.target(to)).toList();
+        crew.stop();
+        try {
+            courses.forEach(course -> course.failure.check());
+            for (int i = 0; i < targets.size(); i++) {
+                courses.get(i).moveTo(targets.get(i));
+            }
+        } catch (RuntimeException e) {
+            crew.failOthers(e);
+            throw e;
+        }
+        begin(crew, courses);
+    }
+
+    private BatchSampler target(UnaryOperator<BatchSampler> to) {
+        BatchSampler batches = to.apply(run.batches);
         failure.checkOpen();
         failure.check();
         parts.arrivals.ifPresent(arrivals -> arrivals.check(batches.startState()));
-        try {
-            parts.pool.stop();
-        } catch (IllegalStateException stuck) {
-            failure.set(stuck);
-            delivery.wake();
-            parts.ring.wakeWriters();
-        }
-        failure.check();
+        return batches;
+    }
+
+    private void moveTo(BatchSampler batches) {
         long base = delivery.stop(run.base + nextBatch);
         failure.check();
         parts.ring.unpublishFrom(base);
-        begin(batches, base);
+        prepare(batches, base);
+    }
+
+    /** How many batches of the run the trainer was given. */
+    long given() {
+        return nextBatch;
     }
 }

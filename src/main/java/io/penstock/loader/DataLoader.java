@@ -13,9 +13,11 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.LoaderReport;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -63,24 +65,45 @@ public final class DataLoader implements AutoCloseable {
     private final String name;
     private final LoaderParts parts;
     private final Course course;
+    private final Crew crew;
     /** What is lent for every batch in a slot, by the slot's number, if leases are reused. */
     private final @Nullable Batch[] reused;
-    private final Leak leak;
+    private @Nullable Leak leak;
     private final OneThread trainer = new OneThread();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    DataLoader(DataLoaderBuilder settings) {
-        BatchSampler batches = LoaderParts.plan(settings);
-        this.parts = new LoaderParts(settings, batches);
-        this.name = settings.name;
+    private DataLoader(DataLoaderBuilder settings, LoaderParts parts, Crew crew) {
+        this.parts = parts;
+        this.crew = crew;
+        this.name = parts.info.name();
         this.reused = new Batch[parts.delivery.holders().size()];
+        this.course = new Course(parts, parts.seat.batches(),
+                Math.min(settings.endEpoch, settings.sampler.epochs()), settings.nanoTime);
+    }
+
+    /** Opens a loader for each device that the settings name; one if they name none. */
+    static DeviceLoaders open(DataLoaderBuilder settings) {
+        BatchSampler first = LoaderParts.plan(settings);
+        int devices = Math.max(1, settings.devices.size());
+        List<Seat> seats = new ArrayList<>();
+        for (int i = 0; i < devices; i++) {
+            seats.add(new Seat(settings.devices.isEmpty() ? null : settings.devices.get(i),
+                    i == 0 ? first : first.ofRank(first.shard().rank() + i),
+                    devices == 1 ? settings.name : settings.name + "-" + i, devices));
+        }
+        var crew = new Crew(settings, seats);
         try {
-            course = new Course(parts, batches, Math.min(settings.endEpoch, settings.sampler.epochs()),
-                    settings.nanoTime);
+            List<DataLoader> loaders = crew.loaders.stream().map(of -> new DataLoader(settings, of, crew)).toList();
+            Course.begin(crew, loaders.stream().map(DataLoader::course).toList());
+            loaders.forEach(DataLoader::opened);
+            return new DeviceLoaders(loaders, crew);
         } catch (Throwable t) {
-            parts.closeAfter(t);
+            crew.closeAfter(t);
             throw t;
         }
+    }
+
+    private void opened() {
         leak = Leak.watch(this, "loader", name);
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, parts.memory);
     }
@@ -208,7 +231,7 @@ public final class DataLoader implements AutoCloseable {
         try {
             LoaderState here = state();
             if (here.epoch() != epoch || here.position() != 0) {
-                course.moveTo(course.run().batches.startingAt(epoch, 0));
+                moveTo(batches -> batches.startingAt(epoch, 0));
             }
             return restOf(epoch);
         } finally {
@@ -265,7 +288,8 @@ public final class DataLoader implements AutoCloseable {
      *
      * @param epoch the epoch, from 0
      * @throws IllegalArgumentException if the order has no such epoch
-     * @throws IllegalStateException if a worker does not end after twice that time: the loader has then failed
+     * @throws IllegalStateException if a worker does not end after twice that time: the loader has then failed; or if
+     *     this is a loader of {@link DeviceLoaders}, which are moved together
      */
     public void seek(long epoch) {
         move(batches -> batches.startingAt(epoch, 0));
@@ -284,10 +308,18 @@ public final class DataLoader implements AutoCloseable {
     private void move(UnaryOperator<BatchSampler> to) {
         trainer.enter();
         try {
-            course.moveTo(to.apply(course.run().batches));
+            moveTo(to);
         } finally {
             trainer.leave();
         }
+    }
+
+    private void moveTo(UnaryOperator<BatchSampler> to) {
+        if (crew.loaders.size() > 1) {
+            throw new IllegalStateException(name + " is one of " + crew.loaders.size() + " loaders that share workers"
+                    + " and are at one place: move all of them, with DeviceLoaders.seek");
+        }
+        Course.move(crew, List.of(course), to);
     }
 
     // ---- what the loader is
@@ -356,6 +388,32 @@ public final class DataLoader implements AutoCloseable {
         return parts.badSamples.met();
     }
 
+    // ---- for the loaders of several devices
+
+    Course course() {
+        return course;
+    }
+
+    long given() {
+        return course.given();
+    }
+
+    void enter() {
+        trainer.enter();
+    }
+
+    void leave() {
+        trainer.leave();
+    }
+
+    /** Ends what is given; the memory stays. */
+    void end() {
+        if (closed.compareAndSet(false, true)) {
+            Objects.requireNonNull(leak).closed();
+            parts.end();
+        }
+    }
+
     /** For tests that look at what the trainer cannot. */
     SlotRing ring() {
         return parts.ring;
@@ -377,15 +435,18 @@ public final class DataLoader implements AutoCloseable {
      * thread, a daemon, and all memory of the loader stay until it ends. What the worker reads of a store that is
      * closed meanwhile throws.
      *
+     * <p>A loader of {@link DeviceLoaders} only ends what it gives; its memory is freed with theirs.
+     *
      * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet;
      *     all is freed that can be
      */
     @Override
     public void close() {
-        if (!closed.compareAndSet(false, true)) {
-            return;
+        if (crew.loaders.size() > 1) {
+            end();
+        } else if (closed.compareAndSet(false, true)) {
+            Objects.requireNonNull(leak).closed();
+            crew.close();
         }
-        leak.closed();
-        parts.close();
     }
 }

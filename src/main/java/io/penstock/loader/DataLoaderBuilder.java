@@ -7,6 +7,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
 import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
@@ -46,7 +47,8 @@ public final class DataLoaderBuilder {
     @Nullable LoaderState state;
     long startEpoch;
     long endEpoch = Long.MAX_VALUE;
-    @Nullable Device device;
+    /** Empty for a host device of the loader's own. */
+    List<Device> devices = List.of();
     final List<DeviceStage> stages = new ArrayList<>();
     TransferMode transfer = TransferMode.AUTO;
     ReadMode readMode = LoaderDefaults.READ_MODE;
@@ -60,6 +62,7 @@ public final class DataLoaderBuilder {
     String name = LoaderDefaults.NAME;
     Role role = Role.TRAIN;
     boolean accounts = true;
+    boolean deviceClock;
     Duration patience = LoaderDefaults.PATIENCE;
     /** What accounts tell the time by. */
     LongSupplier nanoTime = Telemetry.MACHINE_TIME;
@@ -148,9 +151,10 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * This process's part of every epoch. Default: all of it.
+     * This process's part of every epoch. Default: all of it. With several {@linkplain #devices devices}, each has its
+     * part of this part.
      *
-     * @param shard rank, world size and tail policy
+     * @param shard rank, world size and tail policy; ranks are processes
      * @return this
      */
     public DataLoaderBuilder shard(Shard shard) {
@@ -208,7 +212,19 @@ public final class DataLoaderBuilder {
      * @return this
      */
     public DataLoaderBuilder device(Device device) {
-        this.device = Objects.requireNonNull(device, "device");
+        return devices(device);
+    }
+
+    /**
+     * Where batches go, if this process trains on several devices: each has its rank's batches. They are opened with
+     * {@link #openAll()}; {@link DeviceLoaders} says what is shared. The caller closes the devices after the loaders.
+     *
+     * @param devices the devices, in the order of their ranks; at least one
+     * @return this
+     */
+    public DataLoaderBuilder devices(Device... devices) {
+        LoaderLimits.check(devices.length > 0, "devices", "none", "at least one");
+        this.devices = List.of(devices);
         return this;
     }
 
@@ -270,8 +286,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Threads that collate. 0 collates on the trainer's thread in {@link DataLoader#next()}. Default: one less than
-     * there are processors, 1 to 4.
+     * Threads that collate, for all {@linkplain #devices devices} together. 0 collates on the trainer's thread in
+     * {@link DataLoader#next()}. Default: one less than there are processors, 1 to 4.
      *
      * @param threads 0 to 1024
      * @return this
@@ -282,8 +298,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Batches that may wait, filled, ahead of the trainer. Default: two a worker, at least two; of small batches more,
-     * up to 16 or a MiB, since they are made sooner than a thread wakes up.
+     * Batches that may wait, filled, ahead of each device's trainer. Default: two a worker, at least two; of small
+     * batches more, up to 16 or a MiB, since they are made sooner than a thread wakes up.
      *
      * @param batches 1 to 65,536
      * @return this
@@ -377,6 +393,20 @@ public final class DataLoaderBuilder {
     }
 
     /**
+     * Times by the device's clock, where batches are copied: the copies and the stages, and of batches that are
+     * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream stalled for them and then
+     * worked. The accounts then have these times, some batches later, and a diagnosis judges by them. Nothing waits for
+     * them. They cost two more events a batch, one of them on the trainer's thread, which is why they are off by
+     * default; without accounts nothing is timed.
+     *
+     * @return this
+     */
+    public DataLoaderBuilder withDeviceClock() {
+        this.deviceClock = true;
+        return this;
+    }
+
+    /**
      * How long a call waits for code of users in a worker before something is done about it: {@link DataLoader#next()}
      * names the worker and the place in the log, and waits on; a move interrupts it; {@link DataLoader#close()}, which
      * has interrupted it, names it and leaves it to itself. Default 10 seconds.
@@ -412,7 +442,18 @@ public final class DataLoaderBuilder {
      * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
      */
     public DataLoader open() {
+        LoaderLimits.check(devices.size() <= 1, "devices", devices.size(), "one; openAll() opens a loader for each");
+        return openAll().get(0);
+    }
+
+    /**
+     * Opens a loader for each of the {@linkplain #devices devices}, as {@link #open()} does. They share the workers.
+     *
+     * @return the loaders, to be closed by the caller
+     * @throws RuntimeException as {@link #open()}
+     */
+    public DeviceLoaders openAll() {
         LoaderLimits.check(this);
-        return new DataLoader(this);
+        return DataLoader.open(this);
     }
 }

@@ -15,10 +15,12 @@ import io.penstock.io.ReadMode;
  * @param workers worker threads; 0 if batches are made on the trainer's thread
  * @param readMode how bytes of files are brought in
  * @param device what the device is called
+ * @param devices how many devices of this process share the workers
  * @param copies whether batches are copied to it
  * @param pinned whether host slots are page-locked
  * @param memory slots and their bytes
  */
 public record LoaderInfo(String name, Role role, String dataset, int batchSize, int rank, int worldSize,
-        int workers, ReadMode readMode, String device, boolean copies, boolean pinned, LoaderMemory memory) {
+        int workers, ReadMode readMode, String device, int devices, boolean copies, boolean pinned,
+        LoaderMemory memory) {
 }

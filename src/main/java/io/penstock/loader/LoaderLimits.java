@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.Arrivals;
+import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
 
@@ -22,7 +24,7 @@ final class LoaderLimits {
 
     /** Fails if settings are out of bounds or contradict each other. */
     static void check(DataLoaderBuilder settings) {
-        settings.dataset.arrivals().ifPresent(arrivals -> checkArrivals(settings, arrivals.order()));
+        settings.dataset.arrivals().ifPresent(arrivals -> checkArrivals(settings, arrivals));
         check(settings.workers >= 0 && settings.workers <= MOST_WORKERS, "workers", settings.workers, "0 to "
                 + MOST_WORKERS
                 + " (each is a thread with its own memory; more workers than processors do not help)");
@@ -36,15 +38,22 @@ final class LoaderLimits {
                 "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
-        check(settings.transfer != TransferMode.IN_PLACE || settings.device == null
-                || settings.device.hostAccessible(), "transfer", "in place",
+        check(settings.transfer != TransferMode.IN_PLACE
+                || settings.devices.stream().allMatch(Device::hostAccessible), "transfer", "in place",
                 "copy, as the CPU cannot read this device's memory");
     }
 
-    private static void checkArrivals(DataLoaderBuilder settings, Sampler order) {
+    private static void checkArrivals(DataLoaderBuilder settings, Arrivals arrivals) {
+        Sampler order = arrivals.order();
         check(settings.sampler == order, "order of a stream", settings.sampler.fingerprint(),
                 "its own, " + order.fingerprint() + " (shuffle a stream when you open it)");
-        check(settings.budget == null, "batches of a stream", "a token budget", "a number of samples");
+        check(settings.devices.size() <= 1, "devices of a stream", settings.devices.size(),
+                "one (its records arrive for one rank: open a stream per device)");
+        check(settings.budget == null || order.epochs() == 1, "records in an epoch of a stream with a token budget",
+                order.size(), "one epoch without end");
+        check(settings.budget == null || arrivals.areShared(settings.shard), "lanes of a stream with a token budget",
+                "several, divided among " + settings.shard.worldSize() + " ranks",
+                "one (every rank needs the lengths of all)");
         check(settings.badSamples != BadSamplePolicy.REPLACE, "bad samples of a stream", settings.badSamples,
                 "FAIL or SKIP (there are no other samples to draw)");
         check(order.epochs() == 1 || order.size() % settings.shard.worldSize() == 0,

@@ -14,13 +14,11 @@ import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.Opened;
 import io.penstock.loader.slots.SlotRing;
-import io.penstock.loader.slots.SpinGate;
 import io.penstock.loader.workers.Worker;
-import io.penstock.loader.workers.WorkerPool;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
-import io.penstock.store.integrity.reads.VerifiedReads;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.recording.LoaderIdentity;
 import io.penstock.telemetry.recording.Telemetry;
@@ -28,18 +26,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens what a loader is made of, by its settings: the ring, the workers, and what brings filled slots to the trainer.
- * Nothing in here refers to the loader, so that its threads do not keep one reachable that was forgotten.
+ * Opens what a loader is made of, by its settings, but the workers: the ring, and what brings filled slots to the
+ * trainer. Nothing in here refers to the loader, so that its threads do not keep one reachable that was forgotten.
  */
 final class LoaderParts {
 
     final Device device;
+    final Seat seat;
     /** Of a host slot. */
     final SlabLayout layout;
     final DeviceStages stages;
@@ -51,8 +48,8 @@ final class LoaderParts {
     /** One a thread that fills. */
     final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if there are workers. */
-    final @Nullable Worker own;
-    final WorkerPool pool;
+    @Nullable Worker own;
+    final LateBatch late;
     final Delivery delivery;
     final LoaderMemory memory;
     final LoaderInfo info;
@@ -64,58 +61,56 @@ final class LoaderParts {
     final Optional<Arrivals> arrivals;
 
     private final DataLoaderBuilder settings;
-    /** What workers have checked; null if they take bytes as they are. */
-    private final @Nullable VerifiedReads verified;
-    /** Tells stores who reads them. */
-    private final Supplier<Optional<String>> user;
+    /** The loader's part of the workers, rounded up. */
+    private final int workers;
     /** Closed when the last lease ends, in the reverse of this order. */
     private final Opened opened = new Opened();
 
-    LoaderParts(DataLoaderBuilder settings, BatchSampler batches) {
+    /**
+     * Opens the parts.
+     *
+     * @param verifiedBytes what all workers have verified so far
+     * @param freed called when everything is freed
+     */
+    LoaderParts(DataLoaderBuilder settings, Seat seat, LongSupplier verifiedBytes, Runnable freed) {
         this.settings = settings;
+        this.seat = seat;
+        this.workers = Math.ceilDiv(settings.workers, seat.loaders());
         this.arrivals = settings.dataset.arrivals();
-        this.layout = layout(settings, batches);
-        this.leases = new Leases(settings.name, failure, opened::close);
-        this.device = settings.device == null ? opened.add(Device.host(), Device::close) : settings.device;
-        this.verified = settings.verify ? new VerifiedReads() : null;
-        this.user = user(settings.name, failure);
-        this.badSamples = new BadSamples(settings.badSamples, seed(), settings.dataset.size(),
+        this.layout = layout(settings, seat.batches());
+        this.leases = new Leases(seat.name(), failure, () -> new Closing().step(opened::close).step(freed).end());
+        this.device = seat.device() == null ? opened.add(Device.host(), Device::close) : seat.device();
+        this.badSamples = new BadSamples(settings.badSamples, seed(settings), settings.dataset.size(),
                 arrivals.isPresent());
+        this.late = new LateBatch(seat.name(), settings.patience);
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
-            this.ring = openRing(batches, copies);
-            this.planAhead = openPlanAhead(batches);
-            this.telemetry = openTelemetry(copies);
-            this.own = settings.workers == 0 ? openWorker(0) : null;
-            List<Worker> workers = openWorkers();
-            var late = new LateBatch(settings.name, settings.patience);
-            this.delivery = openDelivery(batches, copies, late);
+            this.ring = openRing(seat.batches(), copies);
+            this.planAhead = openPlanAhead(seat.batches());
+            this.telemetry = openTelemetry(copies, verifiedBytes);
+            this.delivery = openDelivery(seat.batches(), copies);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
-            this.info = new LoaderInfo(settings.name, settings.role, settings.dataset.fingerprint(),
-                    batches.batchSize(), settings.shard.rank(), settings.shard.worldSize(), settings.workers,
-                    settings.readMode, device.name(), copies, true, memory);
-            List<Worker> fillers = workers.isEmpty() ? List.of(Objects.requireNonNull(own)) : workers;
-            ring.connect(delivery.ringReader(), fillers.stream().map(Worker::gate).toArray(SpinGate[]::new));
-            this.pool = opened.add(new WorkerPool(settings.name, workers, settings.patience, leases,
-                    onDeath(settings.name, failure, delivery, ring)), WorkerPool::close);
-            late.connect(pool::describe);
+            Shard shard = seat.batches().shard();
+            this.info = new LoaderInfo(seat.name(), settings.role, settings.dataset.fingerprint(),
+                    seat.batches().batchSize(), shard.rank(), shard.worldSize(), settings.workers, settings.readMode,
+                    device.name(), seat.loaders(), copies, true, memory);
         } catch (Throwable t) {
-            closeAfter(t);
+            opened.closeAfter(t);
             throw t;
         }
     }
 
-    private static Supplier<Optional<String>> user(String name, LoaderFailure failure) {
-        Optional<String> user = Optional.of("loader " + name);
-        return () -> failure.isClosed() ? Optional.empty() : user;
-    }
-
-    /** The batches that settings say, from where they say. */
+    /** The batches of the first device that settings say, from where they say. */
     static BatchSampler plan(DataLoaderBuilder of) {
-        BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, of.shard)
-                : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), of.shard);
+        int devices = Math.max(1, of.devices.size());
+        Shard shard = new Shard(of.shard.rank() * devices, Math.multiplyExact(of.shard.worldSize(), devices),
+                of.shard.tail());
+        BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, shard)
+                : of.dataset.arrivals().isPresent()
+                        ? BatchSampler.arriving(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard)
+                        : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
                 : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
@@ -125,8 +120,8 @@ final class LoaderParts {
         return run;
     }
 
-    private long seed() {
-        return settings.seed != null ? settings.seed : settings.sampler.augmentationSeed();
+    static long seed(DataLoaderBuilder of) {
+        return of.seed != null ? of.seed : of.sampler.augmentationSeed();
     }
 
     private static SlabLayout layout(DataLoaderBuilder settings, BatchSampler batches) {
@@ -145,32 +140,31 @@ final class LoaderParts {
         long slabBytes = layout.capacityBytes();
         int hostSlots = hostSlots(slabBytes);
         long here = copies && device.hostAccessible() ? settings.deviceSlots : 0;
-        LoaderLimits.checkMemory(slabBytes, hostSlots + here);
-        LoaderLimits.checkMemory(stages.slotBytes(), here);
+        LoaderLimits.checkMemory(slabBytes, (hostSlots + here) * seat.loaders());
+        LoaderLimits.checkMemory(stages.slotBytes(), here * seat.loaders());
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
     /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
     private int hostSlots(long slabBytes) {
         int ahead = settings.prefetch != DataLoaderBuilder.AUTO ? settings.prefetch
-                : LoaderDefaults.prefetch(settings.workers, slabBytes);
-        return Math.addExact(ahead, Math.max(1, settings.workers) + 1);
+                : LoaderDefaults.prefetch(workers, slabBytes);
+        return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 
     /** Lets arriving samples arrive for a run, before anything of it is made. */
     void beginArrivals(BatchSampler batches) {
-        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard, span()));
+        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard));
     }
 
-    /** Positions from the oldest batch that the trainer may have been given last to the latest that is being made. */
-    private long span() {
-        return (ring.size() + settings.deviceSlots + 1L) * settings.batchSize * settings.shard.worldSize();
+    /** Batches from the oldest that the trainer may have been given last to the latest that is being made. */
+    private int batchesInUse() {
+        return ring.size() + settings.deviceSlots + 1;
     }
 
     private Optional<PlanAhead> openPlanAhead(BatchSampler batches) {
         Optional<PlanAhead> ahead = settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
-                : PlanAhead.open(settings.dataset, batches, Math.max(1, settings.workers), settings.name,
-                        settings.nanoTime);
+                : PlanAhead.open(settings.dataset, batches, Math.max(1, workers), seat.name(), settings.nanoTime);
         ahead.ifPresent(one -> opened.add(one, PlanAhead::close));
         return ahead;
     }
@@ -179,7 +173,7 @@ final class LoaderParts {
     private Optional<BatchesAhead> ahead() {
         return settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
                 : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
-                        Math.max(1, settings.workers), settings.readAheadBytes));
+                        Math.max(1, workers), settings.readAheadBytes));
     }
 
     /** Where the time went so far. */
@@ -188,60 +182,50 @@ final class LoaderParts {
         return planAhead.map(ahead -> ahead.addTo(report)).orElse(report);
     }
 
-    private Telemetry openTelemetry(boolean copies) {
-        var identity = new LoaderIdentity(settings.name, device.name(), settings.workers, copies);
-        VerifiedReads reads = verified;
-        LongSupplier verifiedBytes = reads == null ? () -> 0 : reads::verifiedBytes;
+    private Telemetry openTelemetry(boolean copies, LongSupplier verifiedBytes) {
+        var identity = new LoaderIdentity(seat.name(), device.name(), settings.workers, copies,
+                copies && settings.deviceClock);
         return opened.add(settings.accounts
                 ? Telemetry.accounting(identity, verifiedBytes, ring, settings.nanoTime)
                 : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
     }
 
-    private List<Worker> openWorkers() {
-        List<Worker> workers = new ArrayList<>();
-        for (int w = 0; w < settings.workers; w++) {
-            workers.add(openWorker(w));
-        }
-        return workers;
-    }
-
-    private Worker openWorker(int number) {
-        var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
-        reader.user(user);
-        var maker = new CollatingMaker(settings.collator, reader, badSamples, seed(),
-                ahead(), arrivals.orElse(null), span(), telemetry.probe(), settings.nanoTime);
+    /** Opens what makes this loader's batches on a thread, with the thread's own reader. */
+    CollatingMaker openMaker(SampleReader reader, EpochRandom random) {
+        var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
+                batchesInUse(), telemetry.probe(), settings.nanoTime);
         makers.add(maker);
-        return opened.add(new Worker(number, ring, maker, failure, telemetry.probe(), settings.nanoTime),
-                Worker::close);
+        return maker;
     }
 
-    private Delivery openDelivery(BatchSampler batches, boolean copies, LateBatch late) {
+    private Delivery openDelivery(BatchSampler batches, boolean copies) {
         Delivery made = copies
                 ? new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
-                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, settings.name)
+                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, seat.name(),
+                        settings.accounts && settings.deviceClock)
                 : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);
         return made;
     }
 
-    private static Consumer<Throwable> onDeath(String name, LoaderFailure failure, Delivery delivery, SlotRing ring) {
-        return error -> {
-            failure.set(new IllegalStateException("a worker of " + name + " died: " + error, error));
-            delivery.wake();
-            ring.wakeWriters();
-        };
+    /** Lets all threads that wait look again. */
+    void wake() {
+        delivery.wake();
+        ring.wakeWriters();
     }
 
-    /** Ends all waiting, stops the threads, and frees everything, or leaves that to the last lease that is out. */
-    void close() {
+    /** Ends all waiting: nothing more is given. */
+    void end() {
         failure.setClosed();
         if (own != null) {
             own.wake();
         }
-        delivery.wake();
-        ring.wakeWriters();
-        var closing = new Closing().step(pool::close).step(delivery::halt);
+        wake();
+    }
+
+    /** Frees everything, or leaves that to the last lease that is out. Called when no thread works on it any more. */
+    void close(Closing closing) {
         planAhead.ifPresent(ahead -> closing.step(ahead::close));
         leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
@@ -250,7 +234,6 @@ final class LoaderParts {
     }
 
     void closeAfter(Throwable failed) {
-        failure.setClosed();
         opened.closeAfter(failed);
     }
 }

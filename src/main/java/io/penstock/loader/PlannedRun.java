@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
@@ -39,18 +40,31 @@ final class PlannedRun extends Run {
      * Waits until it is known whether a batch of arriving samples exists, and that is until all of it is there.
      *
      * @param isOver asked now and then: whether nobody wants to know any more
+     * @param waited the time is added to it
      * @return how many of its samples each rank has; 0 if the samples have ended, or it is over
      */
-    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver) throws InterruptedException {
+    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited)
+            throws InterruptedException {
         int world = batches.shard().worldSize();
-        long epoch = batches.epochOf(number);
-        long position = batches.positionOf(number);
-        long wanted = Math.min((long) batches.batchSize() * world, batches.sampler().size() - position);
-        long there = arrivals.await(epoch, position, wanted, isOver) / world;
-        if (there == 0 || batches.dropsLast() && there < batches.batchSize()) {
+        for (long next = batches.awaited(number); next >= 0; next = batches.awaited(number)) {
+            if (arrivals.await(batches.startState().epoch(), next, world, isOver, waited) == world) {
+                batches.arrived(next + world);
+            } else if (isOver.getAsBoolean()) {
+                return 0;
+            } else {
+                batches.ended();
+            }
+        }
+        if (!has(number)) {
             return 0;
         }
-        if (there == batches.batchSize()) {
+        long epoch = batches.epochOf(number);
+        long wanted = (long) batches.countOf(number) * world;
+        long there = arrivals.await(epoch, batches.positionOf(number), wanted, isOver, waited) / world;
+        if (there == 0 || batches.dropsLast() && there < batches.countOf(number)) {
+            return 0;
+        }
+        if (there * world == wanted) {
             arrived.accumulateAndGet(number, Math::max);
         }
         return (int) there;

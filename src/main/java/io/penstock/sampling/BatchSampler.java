@@ -91,7 +91,21 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
                     + "; use fewer ranks or another tail policy");
         }
-        return new BudgetBatches(settings, budget, lengths);
+        return new BudgetBatches(settings, budget, lengths, false);
+    }
+
+    /**
+     * The batches of one rank of samples that arrive, from the first one, each with as many samples as fit in a budget
+     * on every rank. A sample that alone exceeds the budget is an error at its batch. Keeps 1 MiB.
+     *
+     * @param sampler the order, of one epoch
+     * @param budget the capacity of a batch
+     * @param lengths the length of a sample that has arrived, of any rank, in the budget's tokens; called by any thread
+     * @param shard the rank's part
+     * @return the batch sampler, which is told what has {@link #arrived}
+     */
+    public static BatchSampler arriving(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard) {
+        return new BudgetBatches(Settings.of(sampler, shard), budget, Objects.requireNonNull(lengths, "lengths"), true);
     }
 
     /** Returns batches of the same size with other settings. */
@@ -119,6 +133,22 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public BatchSampler droppingLast() {
         return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
                 settings.startPosition, settings.lanes));
+    }
+
+    /**
+     * The batches of another rank of as many. What is known of the order and of budgets is shared.
+     *
+     * @param rank the other rank, from 0
+     * @return its batch sampler, at the same place
+     * @throws IllegalArgumentException if the rank is outside the world size
+     */
+    public BatchSampler ofRank(int rank) {
+        return with(ofOther(rank));
+    }
+
+    final Settings ofOther(int rank) {
+        return new Settings(settings.sampler, settings.orders, new Shard(rank, shard.worldSize(), shard.tail()),
+                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes);
     }
 
     /**
@@ -268,6 +298,28 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract long firstBatchOf(long epoch);
 
     /**
+     * Tells which sample must arrive before a batch is known. Waits for nothing.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return its position in the epoch, rank 0's; -1 if the batch is known, or that there is none
+     */
+    public long awaited(long number) {
+        return -1;
+    }
+
+    /**
+     * Tells that samples have arrived, if they do.
+     *
+     * @param position the end of the positions whose samples are there
+     */
+    public void arrived(long position) {
+    }
+
+    /** Tells that no more samples arrive, if they do. */
+    public void ended() {
+    }
+
+    /**
      * Returns where a batch begins.
      *
      * @param number the batch's number in this run, from 0
@@ -277,6 +329,18 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public long positionOf(long number) {
         long epoch = epochOf(number);
         return begin(epoch, number - firstBatchOf(epoch));
+    }
+
+    /**
+     * Returns the size of a batch, even of one that holds a sample above the budget.
+     *
+     * @param number the batch's number in this run, from 0
+     * @return samples per rank
+     * @throws IndexOutOfBoundsException if the number is negative
+     */
+    public int countOf(long number) {
+        long epoch = epochOf(number);
+        return count(epoch, number - firstBatchOf(epoch));
     }
 
     /** {@return the state before the first batch} */

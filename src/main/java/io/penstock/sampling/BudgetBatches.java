@@ -12,23 +12,38 @@ final class BudgetBatches extends BatchSampler {
 
     private final TokenBudget budget;
     private final LongUnaryOperator lengths;
+    /** Whether samples arrive, in one epoch without end. */
+    private final boolean isArriving;
     private final RecentValues<BudgetEpoch> epochs;
     /** The number of batches in each known epoch from the start epoch on. */
     private volatile PrefixSums epochBatches = PrefixSums.of(new long[1]);
     /** Whether the last known epochs reached the limit of epochs without batches. */
     private volatile boolean barren;
 
-    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths, boolean isArriving) {
+        this(settings, budget, lengths, isArriving, new RecentValues<>(epoch -> new BudgetEpoch(epoch,
+                settings.orders().of(epoch), epoch == settings.startEpoch() ? settings.startPosition() : 0,
+                settings.shard(), budget, lengths, settings.dropsLast(), isArriving)));
+    }
+
+    private BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths, boolean isArriving,
+            RecentValues<BudgetEpoch> epochs) {
         super(settings);
         this.budget = budget;
         this.lengths = lengths;
-        this.epochs = new RecentValues<>(epoch -> new BudgetEpoch(epoch, settings.orders().of(epoch), origin(epoch),
-                shard, budget, lengths, settings.dropsLast()));
+        this.isArriving = isArriving;
+        this.epochs = epochs;
+    }
+
+    /** Batches end at the same positions on every rank. */
+    @Override
+    public BatchSampler ofRank(int rank) {
+        return new BudgetBatches(ofOther(rank), budget, lengths, isArriving, epochs);
     }
 
     @Override
     BatchSampler with(Settings changed) {
-        return new BudgetBatches(changed, budget, lengths);
+        return new BudgetBatches(changed, budget, lengths, isArriving);
     }
 
     @Override
@@ -41,25 +56,38 @@ final class BudgetBatches extends BatchSampler {
         if (barren && epoch == startEpoch + epochBatches.runs()) {
             throw new IllegalStateException(noBatch(epoch - MOST_EMPTY_EPOCHS + 1, epoch));
         }
-        long end = epochs.of(epoch).end(index);
+        int rows = rows(epoch, index);
         epochs.of(epoch).check(index);
-        return (int) ((end - begin(epoch, index)) / shard.worldSize());
+        return rows;
+    }
+
+    private int rows(long epoch, long index) {
+        return (int) ((epochs.of(epoch).end(index) - begin(epoch, index)) / shard.worldSize());
+    }
+
+    @Override
+    public int countOf(long number) {
+        long epoch = epochOf(number);
+        return rows(epoch, number - firstBatchOf(epoch));
     }
 
     @Override
     boolean isLast(long epoch, long index) {
-        return !epochs.of(epoch).has(index + 1);
+        return !isArriving && !epochs.of(epoch).has(index + 1);
     }
 
     @Override
     public long batchesInEpoch(long epoch) {
         checkStarted(epoch);
-        return epochs.of(epoch).count();
+        return isArriving ? size : epochs.of(epoch).count();
     }
 
     @Override
     public long epochOf(long number, long endEpoch) {
         checkNumber(number);
+        if (isArriving) {
+            return epochs.of(startEpoch).lacks(number) ? Math.min(endEpoch, startEpoch + 1) : startEpoch;
+        }
         while (true) {
             boolean ends = barren;
             PrefixSums known = epochBatches;
@@ -117,6 +145,21 @@ final class BudgetBatches extends BatchSampler {
             extend(epochBatches.runs());
         }
         return epochBatches.start((int) (epoch - startEpoch));
+    }
+
+    @Override
+    public long awaited(long number) {
+        return isArriving ? epochs.of(startEpoch).awaited(number) : -1;
+    }
+
+    @Override
+    public void arrived(long position) {
+        epochs.of(startEpoch).arrived(position);
+    }
+
+    @Override
+    public void ended() {
+        epochs.of(startEpoch).ended();
     }
 
     @Override

@@ -17,6 +17,8 @@ final class BudgetEpoch {
     private static final int SAMPLES_AT_ONCE = 1024;
     private static final int BATCHES_AHEAD = 16;
     private static final int FIRST_ENDS = 64;
+    /** Of samples that arrive, so many batches may be in use at the same time. */
+    private static final int MOST_IN_USE = 1 << 17;
 
     private final long epoch;
     private final Order order;
@@ -26,18 +28,22 @@ final class BudgetEpoch {
     private final int world;
     private final long size;
     /** The end of the positions that ranks take; surplus positions are at or past the epoch's size. */
-    private final long limit;
+    private long limit;
+    private final boolean isArriving;
 
     /**
-     * The ends of the first {@link #known} batches; the array grows before {@link #known} does. An end is stored as its
-     * complement if the batch is impossible because a single sample exceeds the budget.
+     * The ends of the first {@link #known} batches, or of the latest of them if samples arrive; the array, of a power
+     * of two, grows before {@link #known} does. An end is stored as its complement if the batch is impossible because a
+     * single sample exceeds the budget.
      */
     private volatile long[] ends = new long[FIRST_ENDS];
-    private volatile int known;
+    private volatile long known;
     private volatile boolean complete;
 
     // State of the thread that finds more ends.
     private long next;
+    /** The positions whose samples are there. */
+    private long arrived;
     private int count;
     private long longest;
     private final long @Nullable [] sums;
@@ -46,7 +52,7 @@ final class BudgetEpoch {
     private int sampleCount;
 
     BudgetEpoch(long epoch, Order order, long origin, Shard shard, TokenBudget budget, LongUnaryOperator lengths,
-            boolean dropLast) {
+            boolean dropLast, boolean isArriving) {
         this.epoch = epoch;
         this.order = order;
         this.budget = budget;
@@ -56,6 +62,8 @@ final class BudgetEpoch {
         this.size = order.size();
         this.limit = origin + shard.samplesPerRank(size - origin) * world;
         this.next = origin;
+        this.isArriving = isArriving;
+        this.arrived = isArriving ? origin : Long.MAX_VALUE;
         this.sums = budget.cost() == TokenBudget.Cost.SUM ? new long[world] : null;
     }
 
@@ -67,9 +75,29 @@ final class BudgetEpoch {
         return index < known;
     }
 
+    /** The first position whose sample must arrive to know a batch, or that there is none; -1 if that is known. */
+    synchronized long awaited(long index) {
+        return has(index) || complete ? -1 : next;
+    }
+
+    /** Tells that the samples before a position are there. */
+    synchronized void arrived(long position) {
+        arrived = Math.max(arrived, position);
+    }
+
+    /** Tells that no more samples arrive. */
+    synchronized void ended() {
+        limit = next;
+    }
+
+    /** Whether it is known that there is no such batch. */
+    boolean lacks(long index) {
+        return complete && index >= known;
+    }
+
     /** Throws if an existing batch holds a sample that alone exceeds the budget. */
     void check(long index) {
-        long end = ends[(int) index];
+        long end = stored(index);
         for (int rank = 0; end < 0 && rank < world; rank++) {
             long sample = order.at((~end - world + rank) % size);
             if (!budget.fits(lengths.applyAsLong(sample))) {
@@ -83,8 +111,13 @@ final class BudgetEpoch {
         if (!has(index)) {
             throw new IndexOutOfBoundsException("batch " + index + " of epoch " + epoch + ", which has " + known);
         }
-        long end = ends[(int) index];
+        long end = stored(index);
         return end < 0 ? ~end : end;
+    }
+
+    private long stored(long index) {
+        long[] known = ends;
+        return known[(int) (index & known.length - 1)];
     }
 
     /** Returns the number of batches in the epoch. */
@@ -100,6 +133,8 @@ final class BudgetEpoch {
                     publish(next);
                 }
                 complete = true;
+            } else if (next + world > arrived) {
+                return;
             } else if (take()) {
                 count++;
                 next += world;
@@ -135,10 +170,10 @@ final class BudgetEpoch {
     }
 
     private void publish(long end) {
-        if (known == ends.length) {
+        if (known == ends.length && !(isArriving && known == MOST_IN_USE)) {
             ends = Arrays.copyOf(ends, Math.multiplyExact(ends.length, 2));
         }
-        ends[known] = end;
+        ends[(int) (known & ends.length - 1)] = end;
         known = known + 1;
         count = 0;
         longest = 0;
@@ -160,7 +195,7 @@ final class BudgetEpoch {
         if (position < samplesFrom || position >= samplesFrom + sampleCount) {
             // With summed lengths, ranks are scanned twice: this goes back to the batch's next position.
             samplesFrom = position;
-            sampleCount = (int) Math.min(SAMPLES_AT_ONCE, size - position);
+            sampleCount = (int) Math.min(SAMPLES_AT_ONCE, Math.min(size, arrived) - position);
             order.fill(position, 1, sampleCount, samples);
         }
         return samples[(int) (position - samplesFrom)];

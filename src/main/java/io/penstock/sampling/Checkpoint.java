@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import io.penstock.io.file.InnerPath;
-import io.penstock.io.file.RegularFile;
+import io.penstock.io.Location;
 import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
@@ -10,7 +9,6 @@ import io.penstock.json.JsonFields;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -59,11 +57,11 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      */
     public record FileMark(long bytes, long crc32c) {
 
-        private static FileMark of(Path file) throws IOException {
+        private static FileMark of(Location file) throws IOException {
             CRC32C crc = new CRC32C();
             byte[] buffer = new byte[BUFFER_BYTES];
             long bytes = 0;
-            try (InputStream in = RegularFile.newInputStream(file)) {
+            try (InputStream in = file.newInputStream()) {
                 for (int read = in.read(buffer); read > 0; read = in.read(buffer)) {
                     crc.update(buffer, 0, read);
                     bytes += read;
@@ -97,7 +95,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     public static Checkpoint save(Path folder, long step, LoaderState state, String... files) throws IOException {
         Map<String, FileMark> marks = new TreeMap<>();
         for (String name : files) {
-            marks.put(name, FileMark.of(InnerPath.below(folder, name)));
+            marks.put(name, FileMark.of(Location.of(folder).below(name)));
         }
         Checkpoint checkpoint = new Checkpoint(step, state, marks);
         AtomicFile.write(folder.resolve(FILE_NAME), checkpoint.toJson() + "\n");
@@ -113,16 +111,26 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
      *     file
      */
     public static Checkpoint load(Path folder) throws IOException {
-        Path file = folder.resolve(FILE_NAME);
+        return load(Location.of(folder));
+    }
+
+    /**
+     * {@return what {@link #load(Path)} does, of a folder that may be remote}
+     *
+     * @param folder the checkpoint's folder
+     * @throws IOException as {@link #load(Path)}
+     */
+    public static Checkpoint load(Location folder) throws IOException {
+        Location file = folder.resolve(FILE_NAME);
         Checkpoint checkpoint = JsonFile.read(file, WHAT, MAX_FILE_BYTES, fields -> {
             Checkpoint read = of(fields);
-            read.files.keySet().forEach(name -> InnerPath.below(folder, name));
+            read.files.keySet().forEach(folder::below);
             return read;
         });
         List<String> differences = new ArrayList<>();
         for (Map.Entry<String, FileMark> each : new TreeMap<>(checkpoint.files).entrySet()) {
-            Path one = InnerPath.below(folder, each.getKey());
-            FileMark found = Files.isRegularFile(one) ? FileMark.of(one) : null;
+            Location one = folder.below(each.getKey());
+            FileMark found = one.isFile() ? FileMark.of(one) : null;
             if (!each.getValue().equals(found)) {
                 differences.add(each.getKey() + (found == null ? " is missing"
                         : found.bytes != each.getValue().bytes ? " has " + found.bytes + " bytes, it had "

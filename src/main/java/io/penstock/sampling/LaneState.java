@@ -2,6 +2,7 @@
 package io.penstock.sampling;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Where a run over a stream reads on, in one of its lanes: the start of the shuffle's window that the run is in. A lane
@@ -12,8 +13,9 @@ import java.util.List;
  * @param turn the partition of the lane whose record is the window's first, from 0
  * @param cursors where each partition of the lane continues, in the source's own words; empty before a run has read
  *     anything
+ * @param log which partitions were put aside in the window, if the stream is live; else empty
  */
-public record LaneState(int lane, long from, int turn, List<String> cursors) {
+public record LaneState(int lane, long from, int turn, List<String> cursors, String log) {
 
     /**
      * Checks the numbers.
@@ -22,6 +24,7 @@ public record LaneState(int lane, long from, int turn, List<String> cursors) {
      */
     public LaneState {
         cursors = List.copyOf(cursors);
+        Objects.requireNonNull(log, "log");
         if (lane < 0 || from < 0 || from > Positions.MAX_SIZE || turn < 0 || turn >= cursors.size()) {
             throw new IllegalArgumentException("lane " + lane + " from record " + from + ", turn " + turn + " of "
                     + cursors.size() + " partitions");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
@@ -111,10 +112,18 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
                 lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION, "epoch", epoch, "position", position, "seed", seed,
                 "sampler", sampler, "dataset", dataset);
         if (!lanes.isEmpty()) {
-            fields.put("lanes", lanes.stream().map(lane -> Json.members("lane", (long) lane.lane(), "from", lane.from(),
-                    "turn", (long) lane.turn(), "cursors", lane.cursors())).toList());
+            fields.put("lanes", lanes.stream().map(LoaderState::fields).toList());
         }
         return Json.write(fields);
+    }
+
+    private static Map<String, @Nullable Object> fields(LaneState lane) {
+        Map<String, @Nullable Object> fields = Json.members("lane", (long) lane.lane(), "from", lane.from(), "turn",
+                (long) lane.turn(), "cursors", lane.cursors());
+        if (!lane.log().isEmpty()) {
+            fields.put("log", lane.log());
+        }
+        return fields;
     }
 
     /**
@@ -141,7 +150,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     private static LaneState lane(JsonFields fields) {
         LaneState lane = new LaneState((int) fields.whole("lane", 0, Integer.MAX_VALUE),
                 fields.whole("from", 0, Positions.MAX_SIZE), (int) fields.whole("turn", 0, Integer.MAX_VALUE),
-                fields.texts("cursors"));
+                fields.texts("cursors"), Objects.requireNonNullElse(fields.textIfThere("log"), ""));
         fields.end();
         return lane;
     }
@@ -166,6 +175,16 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @throws IOException if it cannot be read
      */
     public static LoaderState read(Path file) throws IOException {
+        return read(Location.of(file));
+    }
+
+    /**
+     * {@return the state in a file that may be remote}
+     *
+     * @param file what {@link #write} wrote
+     * @throws IOException as {@link #read(Path)}
+     */
+    public static LoaderState read(Location file) throws IOException {
         return JsonFile.read(file, WHAT, MAX_FILE_BYTES, LoaderState::of);
     }
 

@@ -20,10 +20,12 @@ import java.util.function.LongFunction;
 public final class IteratorSource implements StreamSource {
 
     private final String name;
+    private final boolean isOnce;
     private final LongFunction<Iterator<MemorySegment>> from;
 
-    private IteratorSource(String name, LongFunction<Iterator<MemorySegment>> from) {
+    private IteratorSource(String name, boolean isOnce, LongFunction<Iterator<MemorySegment>> from) {
         this.name = Objects.requireNonNull(name, "name");
+        this.isOnce = isOnce;
         this.from = Objects.requireNonNull(from, "from");
     }
 
@@ -35,12 +37,12 @@ public final class IteratorSource implements StreamSource {
      * @return a source of one partition
      */
     public static IteratorSource of(String name, LongFunction<Iterator<MemorySegment>> from) {
-        return new IteratorSource(name, from);
+        return new IteratorSource(name, false, from);
     }
 
     /**
      * Reads records that come only once, such as those of a pipe. Each is given at most once: records that were read
-     * but not trained on when a run stops are lost. A state that has read any cannot be resumed.
+     * but not trained on when a run stops are lost. A state cannot be resumed.
      *
      * @param name identifies the records in states
      * @param records each valid until the next one is asked for
@@ -48,13 +50,14 @@ public final class IteratorSource implements StreamSource {
      */
     public static IteratorSource once(String name, Iterator<MemorySegment> records) {
         Objects.requireNonNull(records, "records");
-        return new IteratorSource(name, first -> {
-            if (first != 0) {
-                throw new IllegalArgumentException("found a state that has read " + first + " records, expected 0:"
-                        + " they come only once");
-            }
-            return records;
-        });
+        return new IteratorSource(name, true, _ -> records);
+    }
+
+    /** Refuses a saved state of records that come only once: what it has read ahead is gone. */
+    static void checkOnce(String name, String cursor) throws IOException {
+        if (!cursor.isEmpty()) {
+            throw new IOException(name + ": found a saved state, expected none: the records come only once");
+        }
     }
 
     @Override
@@ -69,6 +72,9 @@ public final class IteratorSource implements StreamSource {
 
     @Override
     public PartitionReader open(int partition, String cursor) throws IOException {
+        if (isOnce) {
+            checkOnce(name, cursor);
+        }
         try {
             return new Reader(cursor.isEmpty() ? 0 : Long.parseLong(cursor));
         } catch (IllegalArgumentException e) {

@@ -23,10 +23,9 @@ final class Lane implements AutoCloseable {
     private final int number;
     private final StreamOrder order;
     private final List<PartitionReader> partitions = new ArrayList<>();
-    private final boolean[] ended;
-    private int turn;
-    /** The turn behind the latest record, before any partition that had ended was passed over. */
-    private int turnBehind;
+    private final Turns turns;
+    /** Null in strict order. */
+    private final @Nullable TurnLog log;
     /** What follows the last complete window. */
     private volatile LaneState next;
     private @Nullable Window filling;
@@ -35,28 +34,23 @@ final class Lane implements AutoCloseable {
     private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
     private volatile boolean isOver;
-    private final long recordsAhead;
+    /** Whether the partition whose turn it is had nothing when it was asked last. */
+    private volatile boolean isStarved;
 
-    /**
-     * Opens the partitions.
-     *
-     * @param recordsAhead how many records may be in memory before another window is begun
-     */
-    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order, long recordsAhead)
-            throws IOException {
+    /** Opens the partitions. */
+    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order) throws IOException {
         this.number = from.lane();
         this.order = order;
-        this.ended = new boolean[partitions.size()];
-        this.turn = from.turn();
-        this.turnBehind = turn;
+        this.log = order.isLive() ? new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime())
+                : null;
+        this.turns = new Turns(this.partitions, partitions.size(), from.turn(), log);
         this.next = from;
-        this.recordsAhead = recordsAhead;
         try {
             for (int i = 0; i < partitions.size(); i++) {
                 this.partitions.add(source.open(partitions.get(i), from.cursors().get(i)));
             }
             // The start of a partition has a cursor too: the source may forget the records that are there now.
-            next = new LaneState(number, from.from(), turn, cursors());
+            next = new LaneState(number, from.from(), from.turn(), cursors(), from.log());
         } catch (Throwable t) {
             close();
             throw t;
@@ -71,56 +65,51 @@ final class Lane implements AutoCloseable {
         return number;
     }
 
-    /** Whether another record can be taken: there is room, and the partitions have not ended. Of the filling thread. */
-    boolean mayFill() {
-        if (isOver) {
-            return false;
+    /**
+     * Begins a window unless there is one, or the readers have a whole window ahead, or the partitions have ended.
+     * Behind the lock.
+     *
+     * @param wanted the end of the places that readers have asked for
+     * @return whether there is a window to fill
+     */
+    boolean begin(long wanted) {
+        if (filling == null && !isOver && next.from() < wanted + order.window()) {
+            filling = free.isEmpty() ? new Window() : free.pop();
+            filling.begin(next);
         }
-        Window[] held = complete;
-        return filling != null || held.length == 0 || next.from() - held[0].from() < recordsAhead;
+        return filling != null;
+    }
+
+    boolean isStarved() {
+        return isStarved;
+    }
+
+    /** What is known of the partitions. Of the filling thread. */
+    List<PartitionReader.Lag> lags() {
+        return partitions.stream().map(PartitionReader::lag).toList();
     }
 
     /**
-     * Takes records until the window is full, the partition whose turn it is has none, or there were so many.
+     * Takes records until the window is full, there is none now, or there were so many.
      *
      * @return whether the window is complete, to be {@link #publish published}
      */
     boolean fill(int most) throws IOException {
-        Window window = filling;
-        if (window == null) {
-            window = free.isEmpty() ? new Window() : free.pop();
-            window.begin(next);
-            filling = window;
-        }
-        RecordBuffer records = window.records;
+        RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && records.count() < order.window(); i++) {
-            if (areAll(ended)) {
-                return true;
-            }
-            switch (ended[turn] ? PartitionReader.Found.END : partitions.get(turn).poll(records)) {
-                case RECORD -> {
-                    turn = (turn + 1) % ended.length;
-                    turnBehind = turn;
-                }
+            switch (turns.next(records)) {
+                case RECORD -> { }
                 case NOTHING_YET -> {
-                    return !order.isShuffled() && records.count() > 0;
+                    isStarved = true;
+                    return !order.isShuffled() && records.count() > 0 && (log == null || !log.isWritten());
                 }
                 case END -> {
-                    ended[turn] = true;
-                    turn = (turn + 1) % ended.length;
+                    return true;
                 }
             }
         }
+        isStarved = false;
         return records.count() == order.window();
-    }
-
-    private static boolean areAll(boolean[] flags) {
-        for (boolean flag : flags) {
-            if (!flag) {
-                return false;
-            }
-        }
-        return true;
     }
 
     int filled() {
@@ -131,7 +120,7 @@ final class Lane implements AutoCloseable {
     void publish() {
         Window window = Objects.requireNonNull(filling);
         filling = null;
-        isOver = window.records.count() < order.window() && areAll(ended);
+        isOver = window.records.count() < order.window() && turns.haveEnded();
         if (window.records.count() == 0) {
             free.push(window);
             return;
@@ -139,11 +128,23 @@ final class Lane implements AutoCloseable {
         if (order.isShuffled()) {
             window.shuffle(order.seed(), window.from() * order.lanes() + number);
         }
-        next = new LaneState(number, window.to(), turnBehind, cursors());
+        next = new LaneState(number, window.to(), turns.turn(), cursors(), endLog(window));
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;
         completeBytes += window.records.end();
+    }
+
+    /** Gives the window its log, and returns the one that the next window begins with. */
+    private String endLog(Window window) {
+        TurnLog live = log;
+        if (live == null) {
+            return "";
+        }
+        window.log(live.end(window.records.count()));
+        live.windowIsOver();
+        live.begin();
+        return live.end(0);
     }
 
     /** The number of the first record that is not in a complete window. */

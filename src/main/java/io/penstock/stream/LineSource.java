@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lines of text files: JSON lines, or any text. A file is a partition, and a cursor is the offset of a line in the
@@ -28,13 +29,10 @@ public final class LineSource implements StreamSource {
     private static final int MAX_LINE_BYTES = 256 << 20;
     private static final int BUFFER_BYTES = 1 << 16;
 
-    /** What the end of a file means. */
-    private enum End { OF_PARTITION, FOR_NOW }
-
     private final List<Path> files;
-    private final End end;
+    private final StreamEnd end;
 
-    private LineSource(List<Path> files, End end) {
+    private LineSource(List<Path> files, StreamEnd end) {
         this.files = List.copyOf(files);
         this.end = end;
         if (files.isEmpty()) {
@@ -49,7 +47,7 @@ public final class LineSource implements StreamSource {
      * @return the source
      */
     public static LineSource of(Path... files) {
-        return new LineSource(List.of(files), End.OF_PARTITION);
+        return new LineSource(List.of(files), StreamEnd.STOP);
     }
 
     /**
@@ -66,7 +64,19 @@ public final class LineSource implements StreamSource {
                 throw new IllegalArgumentException(file + ": found a compressed file, expected one that can grow");
             }
         }
-        return new LineSource(List.of(files), End.FOR_NOW);
+        return new LineSource(List.of(files), StreamEnd.WAIT);
+    }
+
+    /**
+     * Reads lines that come only once, such as those of a pipe or a socket. Each is given at most once: lines that were
+     * read but not trained on when a run stops are lost. A state cannot be resumed.
+     *
+     * @param name identifies the lines in states and messages
+     * @param in the bytes; closed with the stream
+     * @return a source of one partition, for one loader
+     */
+    public static StreamSource once(String name, InputStream in) {
+        return new Once(name, in);
     }
 
     /** {@return the names of the files, without their folders, so that a run may continue where they are mounted} */
@@ -91,7 +101,7 @@ public final class LineSource implements StreamSource {
                 throw new EOFException();
             }
             in.skipNBytes(offset);
-            return new Lines(file.toString(), in, offset, end);
+            return new Lines(file.toString(), in, offset, end, packing == Packing.NONE ? file : null);
         } catch (EOFException e) {
             in.close();
             throw new IOException(file + ": found fewer bytes, expected at least the " + offset
@@ -99,6 +109,26 @@ public final class LineSource implements StreamSource {
         } catch (Throwable t) {
             in.close();
             throw t;
+        }
+    }
+
+    /** Lines that come only once. */
+    private record Once(String name, InputStream in) implements StreamSource {
+
+        @Override
+        public String fingerprint() {
+            return "lines:" + name;
+        }
+
+        @Override
+        public List<String> partitions() {
+            return List.of(name);
+        }
+
+        @Override
+        public PartitionReader open(int partition, String cursor) throws IOException {
+            IteratorSource.checkOnce(name, cursor);
+            return new Lines(name, in, 0, StreamEnd.STOP, null);
         }
     }
 
@@ -146,7 +176,9 @@ public final class LineSource implements StreamSource {
 
         private final String name;
         private final InputStream in;
-        private final End end;
+        private final StreamEnd end;
+        /** Whose size tells how far behind this is; null if nothing does. */
+        private final @Nullable Path file;
         /** Bytes that were read and not given yet: from {@code from} to {@code to}. */
         private byte[] bytes = new byte[BUFFER_BYTES];
         private int from;
@@ -156,11 +188,12 @@ public final class LineSource implements StreamSource {
         /** Of the byte at {@code from}. */
         private long offset;
 
-        Lines(String name, InputStream in, long offset, End end) {
+        Lines(String name, InputStream in, long offset, StreamEnd end, @Nullable Path file) {
             this.name = name;
             this.in = in;
             this.offset = offset;
             this.end = end;
+            this.file = file;
         }
 
         @Override
@@ -173,7 +206,7 @@ public final class LineSource implements StreamSource {
                 }
                 searched = to;
                 if (!fill()) {
-                    if (end == End.FOR_NOW) {
+                    if (end == StreamEnd.WAIT) {
                         return Found.NOTHING_YET;
                     }
                     return from < to && give(to, to, into) ? Found.RECORD : Found.END;
@@ -223,6 +256,16 @@ public final class LineSource implements StreamSource {
         @Override
         public String cursor() {
             return Long.toString(offset);
+        }
+
+        /** Counts bytes. */
+        @Override
+        public Lag lag() {
+            try {
+                return file == null ? Lag.UNKNOWN : new Lag(Math.max(0, Files.size(file) - offset), -1, 0);
+            } catch (IOException _) {
+                return Lag.UNKNOWN;                     // reading will say what is wrong
+            }
         }
 
         @Override

@@ -17,6 +17,20 @@ public interface PartitionReader extends AutoCloseable {
     }
 
     /**
+     * What is known of a partition besides its records.
+     *
+     * @param behind what the partition has behind the last record that was given, in records, or in bytes where the
+     *     source counts these; -1 if it does not know
+     * @param newestMillis when the last record was written, in milliseconds since 1970; -1 if the source does not know
+     * @param skipped bad records that were left out
+     */
+    record Lag(long behind, long newestMillis, long skipped) {
+
+        /** Nothing is known. */
+        public static final Lag UNKNOWN = new Lag(-1, -1, 0);
+    }
+
+    /**
      * Reads the next record, if there is one. It may wait for a moment, not longer.
      *
      * @param into receives the record
@@ -32,6 +46,15 @@ public interface PartitionReader extends AutoCloseable {
      * @return a short text that only this source reads
      */
     String cursor();
+
+    /**
+     * Returns how far the partition is behind its source. Called now and then by the thread that reads; must be quick.
+     *
+     * @return what is known; by default nothing
+     */
+    default Lag lag() {
+        return Lag.UNKNOWN;
+    }
 
     /** Closes what was opened. Calling it again does nothing. */
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.io.Span;
 import io.penstock.os.ThreadStart;
@@ -13,8 +14,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +37,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** How often a waiting reader looks whether it is over. */
     private static final long LOOK_MILLIS = 5;
 
+    /** How often partitions are asked how far behind they are. */
+    private static final long LAG_NANOS = 1_000_000_000;
     /** How long a source may take to return from a call that is interrupted. */
     private static final long PATIENCE_MILLIS = 10_000;
     private static final System.Logger LOG = System.getLogger(StreamBuffer.class.getName());
@@ -50,16 +57,25 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private @Nullable Thread filler;
     private @Nullable Throwable failure;
     private boolean isClosed;
+    /** The end of the places that readers have asked for. */
+    private long wanted;
+    private boolean isPaused;
+    /** Whether the lane that the latest reader lacks has nothing. */
+    private boolean isStarved;
+    private long emptyNanos;
+    private long slowNanos;
+    private long rereadRecords;
+    private volatile Map<String, PartitionReader.Lag> lags = Map.of();
 
     StreamBuffer(StreamSource source, String name, int windowSize, int lanes, long epochRecords, @Nullable Long seed,
-            long maxBytes) {
+            long maxBytes, long patienceNanos, LongSupplier nanoTime) {
         this.source = source;
         this.name = name;
         this.windowSize = windowSize;
         this.lanes = lanes;
         this.maxBytes = maxBytes;
         this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
-                this::lane);
+                patienceNanos, nanoTime, this::lane);
     }
 
     @Override
@@ -76,11 +92,25 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         return lane;
     }
 
+    /** The window that has a record. */
+    Window window(long index) {
+        return lane((int) (index % lanes)).windowOf(index / lanes);
+    }
+
+    /** Where a record begins in the memory of its window. */
+    long begin(Window window, long index) {
+        return window.records.begin((int) (index / lanes - window.from()));
+    }
+
+    long byteSize(long index) {
+        Window window = window(index);
+        return window.records.end((int) (index / lanes - window.from())) - begin(window, index);
+    }
+
     /** Locates a record that is in memory. */
     void locate(long index, Span into) {
-        long place = index / lanes;
-        Window window = lane((int) (index % lanes)).windowOf(place);
-        int record = (int) (place - window.from());
+        Window window = window(index);
+        int record = (int) (index / lanes - window.from());
         long begin = window.records.begin(record);
         into.set(window.records.bytes(), begin, window.records.end(record) - begin);
     }
@@ -96,7 +126,12 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     @Override
-    public void begin(LoaderState from, Shard shard, long span) {
+    public boolean areShared(Shard shard) {
+        return lanes == 1 || shard.worldSize() == 1;
+    }
+
+    @Override
+    public void begin(LoaderState from, Shard shard) {
         check(from);
         long place = order.place(from.epoch(), from.position());
         List<Integer> numbers = numbers(place, shard);
@@ -107,22 +142,28 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
             world = shard.worldSize();
             failure = null;
+            wanted = place;
+            rereadRecords = 0;
             List<Lane> opened = new ArrayList<>();
             Lane[] all = new Lane[lanes];
             try {
                 for (int number : numbers) {
                     LaneState at = stateOf(from, number, placeInLane(place, number));
-                    long ahead = 2L * windowSize + 2 * (span / lanes + 1);
-                    Lane lane = new Lane(source, partitions(number), at, order, ahead);
+                    rereadRecords += placeInLane(place, number) - at.from();
+                    Lane lane = new Lane(source, partitions(number), at, order);
                     opened.add(lane);
                     all[number] = lane;
                 }
             } catch (IOException e) {
                 opened.forEach(Lane::close);
                 throw new UncheckedIOException(e);
+            } catch (Throwable t) {
+                opened.forEach(Lane::close);
+                throw t;
             }
             own = opened;
             byNumber = all;
+            lags = lags();
             Thread thread = new Thread(this::fill, name + " stream");
             thread.setDaemon(true);
             filler = thread;
@@ -133,7 +174,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** The lanes of the positions that a rank takes. */
     private List<Integer> numbers(long place, Shard shard) {
         int ranks = shard.worldSize();
-        if (lanes == 1 || ranks == 1) {
+        if (areShared(shard)) {
             return IntStream.range(0, lanes).boxed().toList();
         }
         if (lanes % ranks != 0 || order.records() != StreamOrder.ENDLESS && place % ranks != 0) {
@@ -152,7 +193,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     private LaneState stateOf(LoaderState from, int number, long place) {
         if (from.lanes().isEmpty()) {
-            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""));
+            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""), "");
         }
         LaneState state = from.lanes().stream().filter(lane -> lane.lane() == number).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(name + ": the state has no lane " + number
@@ -175,8 +216,14 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     private void fill() {
         long idle = LEAST_IDLE_MILLIS;
+        long lookedAt = System.nanoTime();
         try {
             while (isCurrent()) {
+                long now = System.nanoTime();
+                if (now - lookedAt >= LAG_NANOS) {
+                    lookedAt = now;
+                    lags = lags();
+                }
                 boolean isIdle = true;
                 for (Lane lane : own) {
                     isIdle &= !fill(lane);
@@ -198,6 +245,23 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         }
     }
 
+    private Map<String, PartitionReader.Lag> lags() {
+        List<String> names = source.partitions();
+        Map<String, PartitionReader.Lag> found = new LinkedHashMap<>();
+        for (Lane lane : own) {
+            Iterator<Integer> partition = partitions(lane.number()).iterator();
+            lane.lags().forEach(lag -> found.put(names.get(partition.next()), lag));
+        }
+        return Collections.unmodifiableMap(found);
+    }
+
+    /** Where the time goes, as far as readers have waited. */
+    StreamStatus status() {
+        synchronized (lock) {
+            return new StreamStatus(lags, rereadRecords, emptyNanos, slowNanos);
+        }
+    }
+
     private boolean isCurrent() {
         synchronized (lock) {
             return filler == Thread.currentThread();
@@ -209,15 +273,19 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private void pause(long millis) throws InterruptedException {
         synchronized (lock) {
             if (filler == Thread.currentThread()) {
+                isPaused = true;
                 lock.wait(millis);
+                isPaused = false;
             }
         }
     }
 
     /** Whether records came. */
     private boolean fill(Lane lane) throws IOException {
-        if (!lane.mayFill()) {
-            return false;
+        synchronized (lock) {
+            if (!lane.begin(placeInLane(wanted, lane.number()))) {
+                return false;
+            }
         }
         int before = lane.filled();
         boolean isComplete = lane.fill(AT_ONCE);
@@ -246,9 +314,16 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     // ---- reading
 
     @Override
-    public long await(long epoch, long position, long count, BooleanSupplier isOver) throws InterruptedException {
+    public long await(long epoch, long position, long count, BooleanSupplier isOver, ArrivalWait waited)
+            throws InterruptedException {
         long place = order.place(epoch, position);
         synchronized (lock) {
+            if (wanted < place + count) {
+                wanted = place + count;
+                if (isPaused) {
+                    lock.notifyAll();
+                }
+            }
             while (true) {
                 check();
                 long there = available(place, count);
@@ -258,8 +333,21 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 if (isOver.getAsBoolean()) {
                     return 0;
                 }
+                long begin = System.nanoTime();
                 lock.wait(LOOK_MILLIS);
+                waited(System.nanoTime() - begin, waited);
             }
+        }
+    }
+
+    /** Counts a wait. Behind the lock. */
+    private void waited(long nanos, ArrivalWait into) {
+        if (isStarved) {
+            into.emptyNanos += nanos;
+            emptyNanos += nanos;
+        } else {
+            into.slowNanos += nanos;
+            slowNanos += nanos;
         }
     }
 
@@ -283,6 +371,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 continue;
             }
             if (!lane.isOver()) {
+                isStarved = lane.isStarved();
                 return -1;
             }
             end = Math.min(end, lane.end() * lanes + lane.number());

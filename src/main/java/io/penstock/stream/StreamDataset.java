@@ -9,10 +9,13 @@ import io.penstock.internal.Leak;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * {@link io.penstock.loader.DataLoader} over it has the same workers, collators, devices and diagnosis as over a store.
  *
  * {@snippet :
- * StreamSource documents = LineSource.of(Path.of("feed.jsonl.gz"));
- * try (StreamDataset windows = StreamDataset.builder(
- *                 TokenWindowSource.of(documents, RecordText.jsonField("text"), Tokenizer.of("gpt2"), 1025))
+ * var documents = TokenDocumentSource.of(LineSource.of(Path.of("feed.jsonl.gz")), RecordText.jsonField("text"),
+ *         Tokenizer.of("gpt2"));
+ * try (StreamDataset windows = StreamDataset.builder(new TokenWindowSource(documents, 1025))
  *         .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
  *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
  *     train(loader);
@@ -31,41 +34,45 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p><b>Order.</b> The partitions are read by turns, one record each; one that has none yet is waited for, one that has
- * ended is left out. So the order depends on the records alone. A window is shuffled by a permutation that the seed and
- * the window's place decide. {@code docs/spec/streams.md} specifies both.
+ * ended is left out. So the order depends on the records alone, unless it is {@linkplain Builder#live live}. A window
+ * is shuffled by a permutation that the seed and the window's place decide. {@code docs/spec/streams.md} specifies
+ * both.
  *
  * <p><b>State.</b> {@link io.penstock.loader.DataLoader#state} has, beside the position, a cursor for each partition,
- * and
- * a run that resumes from it reads at most one window again. Workers, batch size and ranks may differ. Save it with the
- * weights; nothing is committed anywhere else.
+ * and a run that resumes from it reads at most one window again. Workers, batch size and ranks may differ. Save it with
+ * the weights; nothing is committed anywhere else.
  *
  * <p><b>Epochs.</b> A stream has one epoch without end, or epochs of {@link Builder#epochRecords}. If the source ends,
- * so
- * does the loader: {@link io.penstock.loader.DataLoader#hasNext} waits until that is known. The last batch may be
+ * so does the loader: {@link io.penstock.loader.DataLoader#hasNext} waits until that is known. The last batch may be
  * smaller.
  *
  * <p><b>Threads and memory.</b> One thread reads ahead of the workers, from when the loader is opened: about two
- * windows
- * and the batches in flight. One loader at a time uses the dataset. Close the loader first.
+ * windows and the batches in flight. One loader at a time uses the dataset. Close the loader first.
  */
-public final class StreamDataset implements Dataset, AutoCloseable {
+public sealed class StreamDataset implements Dataset, AutoCloseable permits PackedStream {
 
-    private record Field(TensorSpec spec, @Nullable Decoder decoder, long maxLength) { }
+    /** Values of more than {@code mostBytes} are cut. */
+    private record Field(TensorSpec spec, @Nullable Decoder decoder, long maxLength, long mostBytes) {
+
+        Field(TensorSpec spec, @Nullable Decoder decoder, long maxLength) {
+            this(spec, decoder, maxLength, Long.MAX_VALUE);
+        }
+    }
 
     private final List<Field> fields;
     private final List<TensorSpec> specs;
-    private final StreamBuffer buffer;
+    final StreamBuffer buffer;
     private final String fingerprint;
     private final Leak leak;
 
-    private StreamDataset(Builder settings) {
+    StreamDataset(Builder settings) {
         fields = List.copyOf(settings.fields);
         specs = fields.stream().map(Field::spec).toList();
         fingerprint = "stream:" + settings.source.fingerprint() + " partitions=" + settings.source.partitions()
                 + fields.stream().map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
                         .collect(Collectors.joining());
         buffer = new StreamBuffer(settings.source, settings.name, settings.window, settings.lanes,
-                settings.epochRecords, settings.seed, settings.maxBytes);
+                settings.epochRecords, settings.seed, settings.maxBytes, settings.patienceNanos, settings.nanoTime);
         leak = Leak.watch(this, "stream", settings.name);
     }
 
@@ -92,8 +99,39 @@ public final class StreamDataset implements Dataset, AutoCloseable {
 
     @Override
     public FieldSource source(int field) {
-        Decoder decoder = fields.get(field).decoder;
-        return decoder == null ? FieldSource.stored(buffer::locate) : new FieldSource.Decoded(buffer::locate, decoder);
+        Field of = fields.get(field);
+        if (of.decoder != null) {
+            return new FieldSource.Decoded(buffer::locate, of.decoder);
+        }
+        long mostBytes = of.mostBytes;
+        if (mostBytes == Long.MAX_VALUE) {
+            return FieldSource.stored(buffer::locate);
+        }
+        return FieldSource.stored((sample, into) -> {
+            buffer.locate(sample, into);
+            into.setPart(into, 0, Math.min(into.byteSize(), mostBytes));
+        });
+    }
+
+    /**
+     * Returns the lengths of a field, for {@link io.penstock.loader.DataLoaderBuilder#tokenBudget}.
+     *
+     * @param field the field's name; of records that are bytes or lists
+     * @return the length of a sample that is in memory, by its index
+     * @throws IllegalArgumentException if there is no such field, or it is decoded or of one length
+     */
+    public LongUnaryOperator lengths(String field) {
+        Field of = fields.stream().filter(one -> one.spec.name().equals(field) && one.decoder == null
+                && one.spec.isVariable()).findFirst().orElseThrow(() -> new IllegalArgumentException("field '" + field
+                        + "': found " + specs + ", expected one of bytes or lists that is not decoded"));
+        long mostBytes = of.mostBytes;
+        long elementBytes = of.spec.rowBytes();
+        return sample -> Math.min(buffer.byteSize(sample), mostBytes) / elementBytes;
+    }
+
+    /** {@return where the stream's time goes, and how far it is behind its source} */
+    public StreamStatus status() {
+        return buffer.status();
     }
 
     @Override
@@ -140,6 +178,8 @@ public final class StreamDataset implements Dataset, AutoCloseable {
         private int lanes = 1;
         private long epochRecords = StreamOrder.ENDLESS;
         private long maxBytes = 1L << 30;
+        private long patienceNanos = -1;
+        private LongSupplier nanoTime = System::nanoTime;
 
         private Builder(StreamSource source) {
             this.source = Objects.requireNonNull(source, "source");
@@ -170,6 +210,23 @@ public final class StreamDataset implements Dataset, AutoCloseable {
                 throw new IllegalArgumentException(spec + ": found a length that varies, expected a shape");
             }
             return field(new Field(spec, null, spec.rank() == 0 ? 1 : spec.dim(0)));
+        }
+
+        /**
+         * Adds a field of records that are lists of numbers, {@code dtype[*]}: packed, little-endian. Longer ones are
+         * cut.
+         *
+         * @param field the field's name
+         * @param dtype the element type
+         * @param maxLength the most elements, at least 1
+         * @return this
+         */
+        public Builder list(String field, DType dtype, long maxLength) {
+            if (maxLength < 1) {
+                throw new IllegalArgumentException(field + ": at most " + maxLength + " elements, expected 1 or more");
+            }
+            return field(new Field(new TensorSpec(field, dtype, TensorSpec.VARIABLE), null, maxLength,
+                    Math.multiplyExact(maxLength, (long) dtype.byteSize())));
         }
 
         /**
@@ -247,6 +304,29 @@ public final class StreamDataset implements Dataset, AutoCloseable {
         }
 
         /**
+         * Does not wait for silent partitions: one that has had nothing for a while is put aside until it has a record
+         * again. When that happens is no function of the records, so the state keeps a log of it, and a run that
+         * resumes repeats what it has given. Default: each partition is waited for.
+         *
+         * @param patience how long to wait for a partition, and how often one that is aside is asked again
+         * @return this
+         * @throws IllegalArgumentException if it is negative
+         */
+        public Builder live(Duration patience) {
+            if (patience.isNegative()) {
+                throw new IllegalArgumentException("live: found " + patience + ", expected 0 or more");
+            }
+            this.patienceNanos = patience.toNanos();
+            return this;
+        }
+
+        /** The clock of {@link #live}, for tests. */
+        Builder clock(LongSupplier nanoTime) {
+            this.nanoTime = nanoTime;
+            return this;
+        }
+
+        /**
          * Limits the records in memory. A stream that has more is an error, so that a window of huge records does not
          * take all memory. Default 1 GiB.
          *
@@ -273,6 +353,22 @@ public final class StreamDataset implements Dataset, AutoCloseable {
         }
 
         /**
+         * Creates the dataset of a {@link PackedSource}. Reading begins with the loader.
+         *
+         * @return the dataset, to be closed by the caller after the loader
+         * @throws IllegalArgumentException if the source is another one, a field was named, or lanes do not divide an
+         *     epoch
+         */
+        public PackedStream openPacked() {
+            if (!(source instanceof PackedSource packed) || !fields.isEmpty()) {
+                throw new IllegalArgumentException("found source " + source.fingerprint() + " and fields " + fields
+                        + ", expected a PackedSource without fields");
+            }
+            checkEpoch();
+            return new PackedStream(this, packed);
+        }
+
+        /**
          * Creates the dataset. Reading begins with the loader.
          *
          * @return the dataset, to be closed by the caller after the loader
@@ -282,11 +378,15 @@ public final class StreamDataset implements Dataset, AutoCloseable {
             if (fields.isEmpty()) {
                 throw new IllegalArgumentException("no field was named, expected at least one");
             }
+            checkEpoch();
+            return new StreamDataset(this);
+        }
+
+        private void checkEpoch() {
             if (epochRecords != StreamOrder.ENDLESS && epochRecords % lanes != 0) {
                 throw new IllegalArgumentException("an epoch of " + epochRecords + " records, expected a multiple of"
                         + " the " + lanes + " lanes");
             }
-            return new StreamDataset(this);
         }
     }
 }

@@ -4,6 +4,7 @@ package io.penstock.stream;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 
 /**
  * The order of a stream: by turns one record of each lane; in a lane, window by window, each shuffled or not. Record
@@ -13,10 +14,12 @@ import java.util.function.IntFunction;
  * @param lanes the number of lanes
  * @param records in an epoch
  * @param isShuffled whether windows are shuffled
+ * @param patienceNanos how long a silent partition is waited for; negative for ever
+ * @param nanoTime the clock of that
  * @param lane the lane of a number, for as long as a run reads it
  */
-record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, IntFunction<Lane> lane)
-        implements Sampler {
+record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, long patienceNanos,
+        LongSupplier nanoTime, IntFunction<Lane> lane) implements Sampler {
 
     /** The records of a stream, as far as anybody counts. */
     static final long ENDLESS = 1L << 62;
@@ -36,6 +39,10 @@ record StreamOrder(int window, int lanes, long records, boolean isShuffled, long
     @Override
     public long epochs() {
         return ENDLESS / records;
+    }
+
+    boolean isLive() {
+        return patienceNanos >= 0;
     }
 
     /** The place of a position in the whole stream. */
@@ -65,7 +72,7 @@ record StreamOrder(int window, int lanes, long records, boolean isShuffled, long
 
     @Override
     public String fingerprint() {
-        return "stream" + (isShuffled ? " window=" + window + " seed=" + seed : "") + " lanes=" + lanes
-                + (records == ENDLESS ? "" : " epoch=" + records);
+        return "stream" + (isLive() ? " live" : "") + (isShuffled ? " window=" + window + " seed=" + seed : "")
+                + " lanes=" + lanes + (records == ENDLESS ? "" : " epoch=" + records);
     }
 }

@@ -2,7 +2,13 @@
 package io.penstock.stream;
 
 import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
 
 /**
  * Records that are read in order and have no index: the lines of files that grow, a topic, a table, a pipe. They come
@@ -23,6 +29,72 @@ import java.util.List;
  * }
  */
 public interface StreamSource {
+
+    /** Opens sources by name. Found by {@link ServiceLoader}. */
+    interface SourceProvider {
+
+        /** {@return the provider's scheme in lower case, for example {@code kafka}} */
+        String scheme();
+
+        /**
+         * Opens a source.
+         *
+         * @param location the name before {@code #}, such as {@code kafka://broker:9092/clicks}
+         * @param settings what follows {@code #}, by key
+         * @param end what the source does where its records end
+         * @return the source
+         * @throws IllegalArgumentException if the location or a setting is none of this kind of source
+         * @throws IOException if the source cannot be reached, or is not there
+         */
+        StreamSource open(String location, Map<String, String> settings, StreamEnd end) throws IOException;
+    }
+
+    /**
+     * Opens a source by name: {@code SCHEME:…#key=value&key=value}. Characters of a value may be written as
+     * {@code %26}.
+     *
+     * @param name the name, for example {@code kafka://broker:9092/clicks} or
+     *     {@code jdbc:postgresql://host/blog#table=posts&key=id&columns=body}
+     * @param end what the source does where its records end
+     * @return the source
+     * @throws IllegalArgumentException if the name is none of a source, or the class path has no
+     *     {@link SourceProvider} of its scheme
+     * @throws IOException if the source cannot be reached, or is not there
+     */
+    static StreamSource open(String name, StreamEnd end) throws IOException {
+        String scheme = name.substring(0, Math.max(0, name.indexOf(':')));
+        var found = new TreeSet<String>();
+        for (SourceProvider provider : ServiceLoader.load(SourceProvider.class)) {
+            found.add(provider.scheme());
+            if (provider.scheme().equals(scheme)) {
+                int hash = name.indexOf('#');
+                try {
+                    return provider.open(hash < 0 ? name : name.substring(0, hash),
+                            hash < 0 ? Map.of() : settings(name, hash + 1), end);
+                } catch (NoClassDefFoundError e) {
+                    throw new IOException(scheme + ": found no class " + e.getMessage() + ", which penstock-" + scheme
+                            + " needs: put its library on the class path", e);
+                }
+            }
+        }
+        throw new IllegalArgumentException(name + ": found " + (found.isEmpty() ? "no sources" : "sources " + found)
+                + " on the class path, expected one for '" + scheme + "': put penstock-" + scheme
+                + " on the class path");
+    }
+
+    /** Reads {@code key=value&key=value} from a place on. */
+    private static Map<String, String> settings(String name, int from) {
+        Map<String, String> settings = new HashMap<>();
+        for (String setting : name.substring(from).split("&")) {
+            int equals = setting.indexOf('=');
+            if (equals < 1 || settings.put(setting.substring(0, equals), URLDecoder.decode(
+                    setting.substring(equals + 1).replace("+", "%2B"), StandardCharsets.UTF_8)) != null) {
+                throw new IllegalArgumentException(name + ": found setting '" + setting
+                        + "', expected key=value, each key once");
+            }
+        }
+        return settings;
+    }
 
     /** {@return a text that identifies the source, such as the names of files; states of another source are refused} */
     String fingerprint();

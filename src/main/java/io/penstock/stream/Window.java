@@ -13,13 +13,18 @@ import org.jspecify.annotations.Nullable;
 final class Window implements AutoCloseable {
 
     final RecordBuffer records = new RecordBuffer();
-    private LaneState start = new LaneState(0, 0, 0, List.of(""));
+    private LaneState start = new LaneState(0, 0, 0, List.of(""), "");
     private @Nullable Permutation order;
 
     void begin(LaneState at) {
         start = at;
         order = null;
         records.clear();
+    }
+
+    /** Says which partitions were aside. */
+    void log(String turns) {
+        start = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
     }
 
     /** Shuffles it. */

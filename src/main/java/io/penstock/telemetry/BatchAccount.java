@@ -22,9 +22,10 @@ import org.jspecify.annotations.Nullable;
  * @param making the worker's part
  * @param copying the copy thread's part; null if the batch was lent without a copy
  * @param taking the trainer's part
+ * @param onDevice what the device's clock says; null if the loader does not use it, or not yet
  */
 public record BatchAccount(long sequence, long epoch, boolean first, int samples, long bytes, Making making,
-        @Nullable Copying copying, Taking taking) {
+        @Nullable Copying copying, Taking taking, @Nullable OnDevice onDevice) {
 
     /** The value of a duration, time or count that was not measured. */
     public static final long NOT_MEASURED = -1;
@@ -41,11 +42,25 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param decodeNanos decoding; within planned to made
      * @param transformNanos sample maps; within planned to made. The rest of planned to made is collating, which for
      *     samples copied as stored includes reading
+     * @param sourceEmptyNanos waiting for samples of a stream whose source had nothing; within slot to planned, or,
+     *     without workers, before the batch was started
+     * @param sourceSlowNanos waiting for samples of a stream whose source had more than was read; likewise
      * @param usage what the thread used from planned to made; null if not measured for this batch
      * @param download how long it waited for remote bytes, within reading and collating; null if it read none
      */
     public record Making(int worker, long claimedAt, long slotAt, long plannedAt, long madeAt, long readNanos,
-            long decodeNanos, long transformNanos, @Nullable Usage usage, @Nullable Download download) {
+            long decodeNanos, long transformNanos, long sourceEmptyNanos, long sourceSlowNanos,
+            @Nullable Usage usage, @Nullable Download download) {
+
+        /** {@return the nanoseconds of waiting for samples of a stream} */
+        public long sourceNanos() {
+            return sourceEmptyNanos + sourceSlowNanos;
+        }
+
+        /** {@return the nanoseconds from slot to planned, without waiting for samples} */
+        public long planNanos() {
+            return Math.max(0, plannedAt - slotAt - sourceNanos());
+        }
 
         /** {@return the nanoseconds from planned to made that are not read, decode or transform} */
         public long collateNanos() {
@@ -103,17 +118,34 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param submitAt when it started enqueuing the copy: the batch was next in order, and a device slot was free
      * @param submittedAt when the copy was enqueued
      * @param arrivedAt when the thread saw the copy complete, slightly after the fact
-     * @param deviceNanos the copy alone, by the device's clock
      */
-    public record Copying(long submitAt, long submittedAt, long arrivedAt, long deviceNanos) {
+    public record Copying(long submitAt, long submittedAt, long arrivedAt) {
+    }
 
-        /**
-         * {@return the copy's nanoseconds, by the device's clock, or else from enqueuing until it was seen complete; or
-         * {@link #NOT_MEASURED}}
-         */
-        public long nanos() {
-            return deviceNanos >= 0 || arrivedAt == NOT_MEASURED ? deviceNanos : arrivedAt - submitAt;
-        }
+    /**
+     * {@return the copy's nanoseconds, by the device's clock, or else from enqueuing until it was seen complete; or
+     * {@link #NOT_MEASURED}}
+     */
+    public long copyNanos() {
+        return onDevice != null ? onDevice.copyNanos
+                : copying == null || copying.arrivedAt == NOT_MEASURED ? NOT_MEASURED
+                        : copying.arrivedAt - copying.submitAt;
+    }
+
+    /**
+     * What the device's clock says of a batch. All but the first two are {@link #NOT_MEASURED} if the trainer took the
+     * batch without a stream.
+     *
+     * @param copyNanos the copy
+     * @param stageNanos the loader's stages behind it
+     * @param lateNanos the part of the stall before the copy began
+     * @param exposedNanos how long the trainer's stream stalled for the batch
+     * @param computeNanos how long the stream then worked on what it was given before the batch was closed
+     * @param stepNanos from the stream's being ready for the batch to its being ready for the next one;
+     *     {@link #NOT_MEASURED} before that
+     */
+    public record OnDevice(long copyNanos, long stageNanos, long lateNanos, long exposedNanos, long computeNanos,
+            long stepNanos) {
     }
 
     /**
@@ -122,14 +154,13 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param requestedAt when it asked for the batch
      * @param takenAt when it got it
      * @param closedAt when it returned it; {@link #NOT_MEASURED} before that
-     * @param exposedNanos how long its stream stalled for the batch, by the device's clock
      * @param computeNanos the compute time it marked; without a mark, the time it held the batch counts
      * @param readyBatches complete batches when it got this one, this one included;
      *     {@link #NOT_MEASURED} for most batches that it did not wait for
      * @param freeSlots host slots without a complete batch; {@link #NOT_MEASURED} likewise
      */
-    public record Taking(long requestedAt, long takenAt, long closedAt, long exposedNanos, long computeNanos,
-            int readyBatches, int freeSlots) {
+    public record Taking(long requestedAt, long takenAt, long closedAt, long computeNanos, int readyBatches,
+            int freeSlots) {
 
         /** {@return the nanoseconds that the trainer's thread waited} */
         public long waitNanos() {

@@ -13,6 +13,8 @@ import java.util.List;
  * @param planNanos workers: determining a batch's samples
  * @param collateNanos workers: reading samples and writing slabs
  * @param slotWaitNanos workers: waiting for a free slot because the trainer is slower; backpressure, not a fault
+ * @param sourceEmptyNanos workers: waiting for samples of a stream whose source had nothing
+ * @param sourceSlowNanos workers: waiting for samples of a stream whose source had more than was read
  * @param submitNanos the copy thread: enqueuing copies
  * @param consumerWaitNanos the trainer: waiting for a batch; the loader's cost to training
  * @param badSamples unreadable samples, replaced or skipped, in the batches given to the trainer
@@ -22,7 +24,7 @@ import java.util.List;
  * @param downloads what was read and fetched of remote files
  */
 public record LoaderReport(long batches, long samples, long bytes, long planNanos, long collateNanos,
-        long slotWaitNanos, long submitNanos, long consumerWaitNanos,
+        long slotWaitNanos, long sourceEmptyNanos, long sourceSlowNanos, long submitNanos, long consumerWaitNanos,
         long badSamples, long verifiedBytes, List<PartTime> parts, Downloads downloads) {
 
     /**
@@ -67,10 +69,10 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
      * @param epochSamples samples in an epoch of this rank
      */
     public LoaderReport withFetched(long fetchedBytes, long fetchedBlocks, long requests, long epochSamples) {
-        return new LoaderReport(batches, samples, bytes, planNanos, collateNanos, slotWaitNanos, submitNanos,
-                consumerWaitNanos, badSamples, verifiedBytes, parts, new Downloads(downloads.reads,
-                        downloads.waitingReads, downloads.readBytes, fetchedBytes, fetchedBlocks, requests,
-                        epochSamples));
+        return new LoaderReport(batches, samples, bytes, planNanos, collateNanos, slotWaitNanos, sourceEmptyNanos,
+                sourceSlowNanos, submitNanos, consumerWaitNanos, badSamples, verifiedBytes, parts,
+                new Downloads(downloads.reads, downloads.waitingReads, downloads.readBytes, fetchedBytes,
+                        fetchedBlocks, requests, epochSamples));
     }
 
     /** Copies the parts. */
@@ -86,7 +88,8 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
     public LoaderReport since(LoaderReport earlier) {
         return new LoaderReport(batches - earlier.batches, samples - earlier.samples, bytes - earlier.bytes,
                 planNanos - earlier.planNanos, collateNanos - earlier.collateNanos,
-                slotWaitNanos - earlier.slotWaitNanos, submitNanos - earlier.submitNanos,
+                slotWaitNanos - earlier.slotWaitNanos, sourceEmptyNanos - earlier.sourceEmptyNanos,
+                sourceSlowNanos - earlier.sourceSlowNanos, submitNanos - earlier.submitNanos,
                 consumerWaitNanos - earlier.consumerWaitNanos, badSamples - earlier.badSamples,
                 verifiedBytes - earlier.verifiedBytes,
                 parts.stream().map(part -> new PartTime(part.name, part.nanos - earlier.nanosOf(part.name))).toList(),

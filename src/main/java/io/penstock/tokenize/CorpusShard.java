@@ -42,8 +42,12 @@ public record CorpusShard(int index, int count) {
         throw new IllegalArgumentException("found '" + text + "', expected I/N, for example 0/16 for the first of 16");
     }
 
-    /** {@return what a store of this shard is called: the name, and for shard 3 of 16 {@code -00003-of-00016}} */
-    String nameOf(String name) {
+    /**
+     * {@return what a store of this shard is called: the name, and for shard 3 of 16 {@code -00003-of-00016}}
+     *
+     * @param name the store's name
+     */
+    public String nameOf(String name) {
         return String.format("%s-%05d-of-%05d", name, index, count);
     }
 

@@ -4,6 +4,16 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.step.AutoAugmentPairs;
+import io.penstock.augment.step.Distributions;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.step.RandomResizedCrop;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -45,6 +55,7 @@ class AugmentDrawsTest {
                 .autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST).augMix()
                 .augMix(10, 2, 2, 0.4, Interpolation.NEAREST);
         BatchMix mix = BatchMix.pairs("image", "label").mixUp(0.2).cutMix(1, Layout.NHWC).probability(0.9);
+        BatchMix each = mix.mixUpEach(0.2);
         List<Object> cases = Json.array(Json.object(Json.parse(Files.readAllBytes(
                 Path.of("docs/spec/vectors/augment.json")))).get("draws"));
         assertEquals(72, cases.size());
@@ -63,9 +74,12 @@ class AugmentDrawsTest {
             double[] ofBatch = new double[BatchMix.PARAMETERS];
             random.select(position, KeyedRandom.step(BatchMix.NAME));
             mix.draw(random, (int) image[0], (int) image[1], ofBatch);
+            double[] weights = new double[3];
+            each.drawWeights(random, ofBatch, weights, 3);
             Map<String, Object> values = Json.object(member.get("values"));
-            assertEquals(values.size(), drawn.size() + 1);
+            assertEquals(values.size(), drawn.size() + 2);
             assertClose(numbers(values.get(BatchMix.NAME)), ofBatch, member);
+            assertClose(numbers(values.get("weights")), weights, member);
             for (StepParameters step : drawn) {
                 List<Double> expected = numbers(values.get(step.step().substring(Augment.NAME.length() + 1)));
                 double[] found = step.values().values().stream().mapToDouble(value -> value).toArray();
@@ -203,8 +217,8 @@ class AugmentDrawsTest {
             first[augment.parameters(random, i, 331, 662).get(0).values().get("operation1").intValue()]++;
         }
         double[] expected = new double[15];
-        for (int i = 0; i < AutoAugmentPolicy.PAIRS; i++) {
-            AutoAugmentPolicy.Trial trial = AutoAugmentPolicy.IMAGENET.pair(i).first();
+        for (int i = 0; i < AutoAugmentPairs.PAIRS; i++) {
+            AutoAugmentPairs.Trial trial = AutoAugmentPairs.IMAGENET.pair(i).first();
             expected[trial.operation().ordinal()] += trial.probability() / 25;
             expected[0] += (1 - trial.probability()) / 25;
         }
@@ -223,13 +237,13 @@ class AugmentDrawsTest {
         int chains = DRAWS / 8;
         for (int i = 0; i < chains; i++) {
             List<Double> values = List.copyOf(augment.parameters(random, i, 90, 90).get(0).values().values());
-            assertEquals(1, values.get(0) + values.get(1) + values.get(8) + values.get(15), 1e-12);
+            assertEquals(1, values.get(0) + values.get(1) + values.get(2) + values.get(3), 1e-12);
             int length = 0;
             for (int k = 0; k < 3; k++) {
-                int operation = values.get(9 + 2 * k).intValue();       // of the second chain
+                int operation = values.get(7 + k).intValue();           // of the second chain
                 length += operation > 0 ? 1 : 0;
                 operations[operation]++;
-                double magnitude = Math.abs(values.get(10 + 2 * k));
+                double magnitude = Math.abs(values.get(16 + k));
                 assertTrue(operation != 5 || magnitude == 0 || magnitude == 30 / 9.0 || magnitude == 60 / 9.0);
             }
             lengths[length]++;

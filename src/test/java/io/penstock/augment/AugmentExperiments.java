@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment;
 
+import io.penstock.augment.pass.PassArguments;
+import io.penstock.augment.step.Ending;
+import io.penstock.augment.step.Erasing;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.device.Kernel;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -22,7 +32,7 @@ public final class AugmentExperiments {
 
     /** The kernels of a pipeline. */
     public static final List<Kernel> KERNELS =
-            List.of(PassArguments.PREPARE, PassArguments.MEASURE, PassArguments.PASS);
+            List.of(PassArguments.PREPARE, PassArguments.MEASURE, PassArguments.COLUMNS, PassArguments.PASS);
 
     private static final Range FACTORS = Range.of(0, 2);
     private static final Range ONE = Range.of(1, 1);
@@ -46,6 +56,12 @@ public final class AugmentExperiments {
             augment -> augment.affine(AFFINE, Interpolation.NEAREST, 0),
             augment -> augment.affine(AFFINE, Interpolation.BILINEAR, 128),
             augment -> augment.randomErasing(0.9, Erasing.SCALE, Erasing.RATIO, 33),
+            augment -> augment.resize(11, ResizeFilter.NEAREST), augment -> augment.resize(6, 31, ResizeFilter.BOX),
+            augment -> augment.resize(35, 7, ResizeFilter.BICUBIC), augment -> augment.resize(4, ResizeFilter.BICUBIC),
+            augment -> augment.perspective(0.6, 0.9, Interpolation.NEAREST, 7),
+            augment -> augment.perspective(0.9, 0.9, Interpolation.BILINEAR, 99),
+            augment -> augment.gaussianBlur(3), augment -> augment.gaussianBlur(9, Range.of(0.1, 5)),
+            augment -> augment.gaussianBlur(1), augment -> augment.gaussianNoise(Range.of(0, 0.5)),
             augment -> augment.grayscale(0.8), augment -> augment.invert(0.8), augment -> augment.posterize(3, 0.8),
             augment -> augment.solarize(100.5, 0.8), augment -> augment.autocontrast(0.8),
             augment -> augment.equalize(0.8), augment -> augment.sharpness(1.7, 0.8),
@@ -54,12 +70,14 @@ public final class AugmentExperiments {
             augment -> augment.colorJitter(ONE, FACTORS, ONE, NO_TURN),
             augment -> augment.colorJitter(ONE, ONE, FACTORS, NO_TURN),
             augment -> augment.colorJitter(1, 1, 1, 0.5), augment -> augment.colorJitter(0.4, 0, 0.4, 0.5),
+            augment -> augment.gamma(Range.of(0, 3), 0.9), augment -> augment.brightnessContrast(0.5, 0.9, 0.9),
+            augment -> augment.augMix(), augment -> augment.augMix(10, 2, 2, 0.4, Interpolation.NEAREST),
             augment -> augment.randAugment(), augment -> augment.randAugment(2, 30, Interpolation.BILINEAR),
             augment -> augment.trivialAugmentWide(Interpolation.NEAREST),
             augment -> augment.trivialAugmentWide(Interpolation.BILINEAR),
             augment -> augment.autoAugment(AutoAugmentPolicy.SVHN, Interpolation.NEAREST),
             augment -> augment.autoAugment(AutoAugmentPolicy.IMAGENET, Interpolation.BILINEAR));
-    private static final int COLORS = 20;
+    private static final int COLORS = 30;
 
     private final SplittableRandom random;
 
@@ -100,6 +118,10 @@ public final class AugmentExperiments {
                 cropped.affine(AFFINE, Interpolation.BILINEAR, 9).horizontalFlip(0.5).colorJitter(0.4, 0.4, 0.4, 0.1),
                 padded.randomErasing(0.9).rotate(40, Interpolation.NEAREST, 3).sharpness(2, 0.9),
                 Augment.images().randomResizedCrop(9, 8).horizontalFlip(0.5).randAugment().randomErasing(0.9),
+                padded.gaussianNoise(Range.of(0.1, 0.2)).horizontalFlip(0.5).grayscale(0.5),
+                cropped.gaussianBlur(5).horizontalFlip(0.5).gaussianBlur(3).gamma(Range.of(0.5, 2), 1).randomErasing(1),
+                padded.augMix(3, 2, 0, 1, Interpolation.NEAREST).horizontalFlip(0.5)
+                        .augMix(3, 1, 1, 1, Interpolation.BILINEAR),
                 Augment.images().resize(16).centerCrop(14, 15).horizontalFlip(0.5).verticalFlip(0.5));
     }
 
@@ -138,7 +160,7 @@ public final class AugmentExperiments {
         ParameterTable table = augment.table();
         Cells rows = Cells.inputs(DType.U8, (long) most * table.rowBytes());
         TensorSpec result = augment.over(new TensorSpec("image", DType.U8, height, width, channels)).result("image");
-        TensorSpec output = augment.ending().result(result);
+        TensorSpec output = augment.pipeline().ending().result(result);
         Cells target = Cells.outputs(output.dtype(), most * result.byteSize());
         var keyed = new KeyedRandom(random.nextLong(), 1);
         long imageBytes = (long) height * width * channels;
@@ -151,7 +173,7 @@ public final class AugmentExperiments {
             augment.apply(parameters, Tensor.of(MemorySegment.ofArray(images.bytes()).asSlice(b * imageBytes,
                     imageBytes), DType.U8, height, width, channels),
                     Tensor.of(MemorySegment.ofArray(pixels), DType.U8, result.shape()));
-            put(target, augment.ending(), b, pixels, channels);
+            put(target, augment.pipeline().ending(), b, pixels, channels);
         }
         String parameters = table.field("image").name();
         var work = new StageWork(augment.stage("image"), batch,

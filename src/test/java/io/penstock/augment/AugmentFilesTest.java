@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;

@@ -4,6 +4,8 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Range;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
@@ -30,6 +32,9 @@ public final class AugmentLaunchChecks {
     private static final int BATCH = 5;
     private static final int IMAGE_BYTES = 16 * 12 * 3;
     private static final Augment AUGMENT = AugmentStageTest.recipe();
+    /** Steps that use more memory of the device than the images. */
+    private static final Augment HEAVY = Augment.images().gaussianNoise(Range.of(0, 0.3)).gaussianBlur(5)
+            .augMix(3, 2, 0, 1, Interpolation.BILINEAR).randomResizedCrop(16, 12);
 
     private AugmentLaunchChecks() {
     }
@@ -45,40 +50,41 @@ public final class AugmentLaunchChecks {
     }
 
     static void batchesAreThoseOfTheWorkersAndNothingIsOutOfOrder() {
-        assertEquals(0, simulated(AUGMENT.stage("image")));
+        assertEquals(0, simulated(AUGMENT, AUGMENT.stage("image")));
+        assertEquals(0, simulated(HEAVY, HEAVY.stage("image")));
         assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
     }
 
     static void aStageThatDoesNotWaitForTheCopyIsAViolation() {
-        simulated((device, fields) -> new OnItsOwnStream(device, AUGMENT.stage("image").open(device, fields)));
+        simulated(AUGMENT, (device, fields) -> new OnItsOwnStream(device, AUGMENT.stage("image").open(device, fields)));
         assertTrue(CudaSimulator.violations() > 0);
         CudaSimulator.reset();
     }
 
     static void aStageWithTheParametersOfTheSlotBeforeGivesOtherPixels() {
-        int differing = simulated(
+        int differing = simulated(AUGMENT,
                 (device, fields) -> new OneTableLate(fields, AUGMENT.stage("image").open(device, fields)));
         assertTrue(differing > 0);
         CudaSimulator.reset();
     }
 
-    private static int simulated(DeviceStage stage) {
+    private static int simulated(Augment augment, DeviceStage stage) {
         try (Device device = Device.cuda(0)) {
             CudaSimulator.setSpeed(200, 50);
-            return differingBatches(device, stage);
+            return differingBatches(device, augment, stage);
         }
     }
 
     /** Counts the batches whose images are not those of the workers. */
-    static int differingBatches(Device device, DeviceStage stage) {
+    static int differingBatches(Device device, Augment augment, DeviceStage stage) {
         int differing = 0;
         long mostBytes = (long) BATCH * IMAGE_BYTES;
         device.makeCurrent();
         try (var store = new MemoryTensorStore(1, new TensorSpec("image", DType.U8, SAMPLES, 20, 26, 3));
                 DeviceStream train = device.openStream("train");
                 PinnedBuffer result = device.allocatePinned(mostBytes); DeviceBuffer copy = device.allocate(mostBytes);
-                DataLoader workers = settings(AUGMENT.mapped(TensorRows.of("image", store), "image")).open();
-                DataLoader staged = settings(AUGMENT.withParameters(TensorRows.of("image", store), "image"))
+                DataLoader workers = settings(augment.mapped(TensorRows.of("image", store), "image")).open();
+                DataLoader staged = settings(augment.withParameters(TensorRows.of("image", store), "image"))
                         .device(device).onDevice(stage).open()) {
             var cast = new CastTransform(DType.U8, DType.U8);
             while (workers.hasNext()) {

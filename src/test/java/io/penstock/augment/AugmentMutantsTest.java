@@ -51,6 +51,25 @@ class AugmentMutantsTest {
                 List.of("+ image.number * (TABLES * TABLE_VALUES)", "+ 0"));
         MUTANTS.put("an erased rectangle is a row longer", List.of("y < r.top + r.height", "y <= r.top + r.height"));
         MUTANTS.put("the border counts as black", List.of("(1 - covered) * (float) op.fill", "0.0f"));
+        MUTANTS.put("a perspective is half a pixel off",
+                List.of("column / divisor - 0.5f;\n        line", "column / divisor;\n        line"));
+        MUTANTS.put("a perspective's corners exchange their sides", List.of("right - whole(moves, 4)", "right - y1"));
+        MUTANTS.put("a blur repeats the outermost pixel",
+                List.of("op.height, PAD_REFLECT", "op.height, PAD_SYMMETRIC"));
+        MUTANTS.put("a blur's rows are mirrored one pixel off",
+                List.of("op.width, PAD_REFLECT", "op.width, PAD_SYMMETRIC"));
+        MUTANTS.put("all images are smoothed by the weights of the first",
+                List.of("at<float>(a.weights) + image *", "at<float>(a.weights) + 0 *"));
+        MUTANTS.put("noise of four values has one draw", List.of(">> (first + c) % 4 * 16", ">> 0"));
+        MUTANTS.put("noise is drawn by the place in the source",
+                List.of("(uint64_t) y * op.width", "(uint64_t) y * a.ops[0].width"));
+        MUTANTS.put("the exponential function ends early", List.of("int n = 13", "int n = 3"));
+        MUTANTS.put("a curve's values are rounded", List.of("truncated((float) y * TO_U8)",
+                "(int) rintf((float) y * 255.0f)"));
+        MUTANTS.put("all chains of AugMix are the first", List.of("chains + i * stride", "chains + 0 * stride"));
+        MUTANTS.put("the sum of AugMix is rounded", List.of("return truncated(sums[c])",
+                "return (int) rintf(clamped(sums[c], 255.0f))"));
+        MUTANTS.put("a cubic has no negative weights", List.of("x - 4) * -0.5 : 0", "x - 4) * 0 : 0"));
         MUTANTS.put("the outermost pixels are sharpened", List.of("sharpens && y > 0", "sharpens && y > 1"));
     }
 

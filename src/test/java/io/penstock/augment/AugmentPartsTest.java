@@ -4,6 +4,8 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.Ending;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

@@ -6,7 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.augment.AugmentMap.Named;
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Passes;
+import io.penstock.augment.step.Series;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.Size;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
@@ -83,6 +92,8 @@ class AugmentStageTest {
     void batchesAugmentedOnTheDeviceAreThoseOfTheWorkers() {
         for (Augment augment : List.of(recipe(), recipe().normalize(MEAN, DEVIATION).to(DType.BF16, Layout.NCHW),
                 Augment.images().randAugment().autocontrast(0.5), Augment.images().resize(15),
+                Augment.images().gaussianNoise(Range.of(0, 0.3)).perspective(0.5, 0.9).gaussianBlur(5),
+                Augment.images().augMix().gamma(Range.of(0.5, 2), 0.9),
                 Augment.images().to(DType.F16, Layout.NHWC), Augment.images())) {
             for (int workers : new int[] {0, 2}) {
                 try (MemoryTensorStore store = store();
@@ -228,21 +239,6 @@ class AugmentStageTest {
     }
 
     @Test
-    void aStepWithoutAKernelIsRefusedByNameAtOpening() {
-        Map<String, Augment> pipelines = Map.of(
-                "perspective", Augment.images().perspective(0.5, 0.5), "gaussianBlur", Augment.images().gaussianBlur(3),
-                "gaussianNoise", Augment.images().gaussianNoise(Range.of(0, 0.1)),
-                "gamma", Augment.images().gamma(Range.of(0.5, 2), 0.5),
-                "brightnessContrast", Augment.images().brightnessContrast(0.2, 0.2, 0.5),
-                "resize(shorter side 4, BOX)", Augment.images().resize(4, ResizeFilter.BOX));
-        pipelines.forEach((step, augment) -> {
-            var rows = new TensorSpec(PARAMETERS, DType.U8, 4, augment.table().rowBytes());
-            String message = refused(augment.stage("image"), new TensorSpec("image", DType.U8, 4, 5, 5, 3), rows);
-            assertTrue(message.startsWith(step + " has no kernel: run it in the workers, by Augment.mapped"), message);
-        });
-    }
-
-    @Test
     void stepsThatNeedNoNeighborsShareAPass() {
         assertEquals("[[CROP, FLIP_HORIZONTALLY, WARP, JITTER], [JITTER_REST, GRAYSCALE, ERASE]]",
                 passes(Augment.images().randomCrop(9, 9).horizontalFlip(0.5).rotate(9, Interpolation.BILINEAR, 0)
@@ -257,11 +253,19 @@ class AugmentStageTest {
                         .invert(0.5)));
         assertEquals("[[FLIP_VERTICALLY], [POLICY], [POLICY], [EQUALIZE], [SHARPNESS]]",
                 passes(Augment.images().verticalFlip(0.5).randAugment().equalize(0.5).sharpness(2, 0.5)));
+        assertEquals("[[FLIP_VERTICALLY], [POLICY], [POLICY], [POLICY], [MIX, FLIP_HORIZONTALLY, GRAYSCALE]]",
+                passes(Augment.images().verticalFlip(0.5).augMix(3, 1, 3, 1, Interpolation.BILINEAR)
+                        .horizontalFlip(0.5).grayscale(0.5)));
+        assertEquals("[[FLIP_VERTICALLY, NOISE, GRAYSCALE], [BLUR, ERASE], [TONE, FLIP_VERTICALLY], [WARP]]",
+                passes(Augment.images().verticalFlip(0.5).gaussianNoise(Range.of(0, 0.1)).grayscale(0.5)
+                        .gaussianBlur(3).randomErasing(0.5).gamma(Range.of(0.5, 2), 0.5).verticalFlip(0.5)
+                        .perspective(0.5, 0.5)));
     }
 
     private static String passes(Augment augment) {
-        List<Named> steps = augment.over(new TensorSpec("image", DType.U8, 20, 26, 3)).steps();
-        return Passes.of(steps, augment.table(), new Size(20, 26), 3).stream().map(pass -> pass.operations().stream()
+        List<NamedStep> steps = augment.over(new TensorSpec("image", DType.U8, 20, 26, 3)).steps();
+        return Passes.of(steps, augment.table().offsets(), new Size(20, 26)).stream()
+                .map(pass -> pass.operations().stream()
                 .map(operation -> operation.op().kind()).toList()).toList().toString();
     }
 
@@ -273,8 +277,10 @@ class AugmentStageTest {
         List<Augment> pipelines = List.of(recipe(), Augment.images().randAugment(4, 9, Interpolation.BILINEAR),
                 Augment.images().randomCrop(9, 8, Padding.of(3, Padding.Mode.REFLECT)).posterize(3, 0.5)
                         .rotate(9, Interpolation.NEAREST, 1),
-                Augment.images().randomResizedCrop(30, 40).sharpness(2, 0.5).equalize(0.5).autocontrast(0.5));
-        for (int i = 0; i < 40; i++) {
+                Augment.images().randomResizedCrop(30, 40).sharpness(2, 0.5).equalize(0.5).autocontrast(0.5),
+                Augment.images().perspective(0.5, 0.5).gaussianBlur(5).gaussianNoise(Range.of(0, 0.1))
+                        .gamma(Range.of(0.5, 2), 0.5).brightnessContrast(0.2, 0.2, 0.5), Augment.images().augMix());
+        for (int i = 0; i < 60; i++) {
             Augment augment = pipelines.get(i % pipelines.size());
             int rowBytes = augment.table().rowBytes();
             Cells images = Cells.random(DType.U8, 6 * 20 * 26 * 3, random);
@@ -301,15 +307,23 @@ class AugmentStageTest {
     }
 
     @Test
-    void theSineOfAMatrixIsTheLibrarysButForItsLastBits() {
+    void functionsBySeriesAreTheLibrarysButForTheirLastBits() {
         var random = new SplittableRandom(SEED);
         for (int i = 0; i < 100_000; i++) {
             double degrees = random.nextDouble(-360, 360);
-            assertEquals(StrictMath.sin(StrictMath.toRadians(degrees)), Affine.sine(degrees), 0x1p-50);
+            assertEquals(StrictMath.sin(StrictMath.toRadians(degrees)), Series.sine(degrees), 0x1p-50);
+            double x = random.nextDouble(-600, 10);
+            double power = StrictMath.exp(x);
+            assertEquals(power, Series.exp(x), 2 * Math.ulp(power));
+            double logarithm = StrictMath.log(power);
+            assertEquals(logarithm, Series.log(power), 2 * Math.ulp(logarithm));
         }
-        assertEquals(1, Affine.sine(90));
-        assertEquals(0, Affine.sine(-180) + 0.0);
-        assertEquals(-1, Affine.sine(630));
+        assertEquals(1, Series.sine(90));
+        assertEquals(0, Series.sine(-180) + 0.0);
+        assertEquals(-1, Series.sine(630));
+        assertEquals(1, Series.exp(0));
+        assertEquals(0, Series.exp(Double.NEGATIVE_INFINITY));
+        assertEquals(0, Series.log(1));
     }
 
     @Test
@@ -355,7 +369,7 @@ class AugmentStageTest {
                 return;
             }
             try (device) {
-                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe().stage("image")));
+                assertEquals(0, AugmentLaunchChecks.differingBatches(device, recipe(), recipe().stage("image")));
             }
         }
     }

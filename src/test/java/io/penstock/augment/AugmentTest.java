@@ -7,6 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.reading.SampleReader;

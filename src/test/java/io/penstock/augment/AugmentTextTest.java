@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.Range;
+import io.penstock.augment.value.StepForm;
 import io.penstock.dataset.TensorRows;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
@@ -50,6 +55,7 @@ class AugmentTextTest {
         "gamma", "gamma=0.5..2:0.1", "bc", "bc=0.1:0.4:0.9", "blur=5", "blur=3:1", "blur=3:0.5..1", "noise",
         "noise=0.05..0.2", "aa", "aa=cifar10", "augmix", "augmix=5:interpolation=nearest", "normalize=imagenet",
         "rrc=8,normalize=0.5/0.5/0.5:0.25/0.25/0.25,to=bf16", "normalize=imagenet,to=f32:nhwc", "to=f16",
+        "fused,rrc=16x12,flip,rotate=15:bilinear,jitter=0.4", "flip,fused,crop=8:2:fill=3,gray", "fused",
         "name=\"view, b\",flip", "name=\"a=\\\"b\""})
     void aTextIsReadAndWrittenExactly(String text) {
         Augment pipeline = AugmentText.parse(text);
@@ -65,7 +71,8 @@ class AugmentTextTest {
     void theDecodingOfFilesIsReadAndWritten(String text) {
         Augment pipeline = AugmentText.parse(text);
         assertEquals(text, AugmentText.of(pipeline));
-        assertEquals(String.valueOf(pipeline.decoding()), String.valueOf(AugmentText.parse(text).decoding()));
+        assertEquals(String.valueOf(pipeline.pipeline().decoding()),
+                String.valueOf(AugmentText.parse(text).pipeline().decoding()));
     }
 
     @Test
@@ -152,9 +159,9 @@ class AugmentTextTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, rrc,",
+        "rrc=224,jiter=0.4 | at character 9: found 'jiter', did you mean 'jitter'? The steps are decode, fused, rrc,",
         "RandomHorizontalFlip | at character 1: found 'RandomHorizontalFlip', did you mean 'horizontalFlip'?",
-        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, rrc,",
+        "flip,,rrc=8 | at character 6: found nothing, expected one of decode, fused, rrc,",
         "flip, | at character 6: found nothing, expected one of",
         "xyzzy | at character 1: found 'xyzzy', expected one of decode,",
         "rrc | at character 1: rrc: size: found nothing, expected a size such as 224, or 192x256 for height and width",

@@ -57,7 +57,8 @@ class BatchMixTest {
                 MixRows.ofThread().cut(memory, 0, imageBytes, 5, 3, 6, 7 * Float.BYTES, box[0], box[2],
                         box[1] * Float.BYTES, (box[3] - box[1]) * Float.BYTES);
             } else {
-                MixRows.ofThread().mix(memory, 0, DType.F32, imageBytes, 5, weight);
+                Arrays.fill(MixRows.ofThread().weights(5), weight);
+                MixRows.ofThread().mix(memory, 0, DType.F32, imageBytes, 5);
             }
             assertArrayEquals(floats(member.get("images")), mixed, member::toString);
             float[] expected = floats(member.get("labels"));
@@ -97,7 +98,8 @@ class BatchMixTest {
     void aBatchIsMixedByTheParametersOfItsFirstPositionInEveryDtype() {
         for (DType dtype : List.of(DType.U8, DType.F16, DType.BF16, DType.F32)) {
             Dataset samples = samples(20, dtype, 5, 6, 3);
-            BatchMix mix = BatchMix.pairs("image", "label").mixUp(1).cutMix(1, Layout.NHWC);
+            BatchMix pairs = BatchMix.pairs("image", "label").cutMix(1, Layout.NHWC);
+            BatchMix mix = dtype == DType.F16 ? pairs.mixUpEach(1) : pairs.mixUp(1);
             try (DataLoader mixed = loader(samples, mix, 8, 2, null);
                     DataLoader plain = loader(samples, null, 8, 2, null)) {
                 while (plain.hasNext()) {
@@ -115,11 +117,13 @@ class BatchMixTest {
         var random = new KeyedRandom(SEED, expected.epoch());
         random.select(expected.position(0), KeyedRandom.step(BatchMix.NAME));
         mix.draw(random, 5, 6, drawn);
+        double[] weights = new double[expected.count()];
+        mix.drawWeights(random, drawn, weights, expected.count());
         for (int row = 0; row < expected.count(); row++) {
             int partner = (row + expected.count() - 1) % expected.count();
             assertEquals(expected.tensor("label").getLong(row), found.tensor("label").getLong(row));
             assertEquals(expected.tensor("label").getLong(partner), found.tensor("label_partner").getLong(row));
-            assertEquals((float) drawn[1], found.tensor("label_weight").getDouble(row));
+            assertEquals((float) weights[row], found.tensor("label_weight").getDouble(row));
             for (int i = 0; i < 5 * 6 * 3; i++) {
                 float a = number(expected.tensor("image").row(row), i);
                 float b = number(expected.tensor("image").row(partner), i);
@@ -127,7 +131,7 @@ class BatchMixTest {
                 int x = i / 3 % 6;
                 boolean isCut = y >= drawn[2] && y < drawn[4] && x >= drawn[3] && x < drawn[5];
                 float mixture = drawn[0] == 2 ? isCut ? b : a
-                        : b * (float) (1 - drawn[1]) + a * (float) drawn[1];
+                        : b * (float) (1 - weights[row]) + a * (float) weights[row];
                 float tolerance = dtype == DType.F32 || drawn[0] == 2 ? 0 : dtype == DType.U8 ? 0.5f
                         : mixture * (dtype == DType.F16 ? 0x1p-11f : 0x1p-8f);
                 assertEquals(mixture, number(found.tensor("image").row(row), i), tolerance);

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -32,6 +33,7 @@ class StepMutantsTest {
     private static final String TARGETS = "TargetsTest.masksBoxesAndKeypointsEqualThoseOfTorchvision";
     private static final String DRAWS = "AugmentDrawsTest.drawsAreThoseOfTheSpecification";
     private static final String NOISE = "AugmentDrawsTest.noiseIsThatOfTheSpecification";
+    private static final String FUSED = "FusedTest.pixelsEqualThoseOfTheSpecification";
     private static final String BATCHES = "BatchMixTest.imagesAndSoftLabelsEqualThoseOfTorchvision";
     private static final String LOADED = "BatchMixTest.aBatchIsMixedByTheParametersOfItsFirstPositionInEveryDtype";
 
@@ -60,25 +62,28 @@ class StepMutantsTest {
             new Mutant("warped and smoothed values are truncated", "Warp",
                     "return (byte) Float.floatToRawIntBits(value + TO_INTEGER);", "return (byte) (int) value;", PIXELS),
             new Mutant("the border counts as black", "Warp", "value + (1 - covered) * fill", "value", FILLED),
-            new Mutant("a perspective is half a pixel off", "Warp", "/ divisor - 0.5f;\n                float row",
-                    "/ divisor;\n                float row", PIXELS),
+            new Mutant("a perspective is half a pixel off", "Warp", "/ divisors[i] - 0.5f", "/ divisors[i]", PIXELS),
+            new Mutant("values of a block are truncated", "Warp", "(int) (sum + TO_INTEGER - TO_INTEGER)", "(int) sum",
+                    PIXELS),
+            new Mutant("a run inside begins one pixel too early", "Warp", "rows[i] >= 0 && rows",
+                    "rows[i] >= -1 && rows", PIXELS),
+            new Mutant("what is reduced is read bilinearly only", "Triangle", "Math.max(Math.abs(scale), 1)", "1",
+                    FUSED),
+            new Mutant("fused steps reduce to the result's resolution", "Resampling", "size * MOST_STEP / step",
+                    "size / step", FUSED),
+            new Mutant("a part of a file is counted from its own corner", "Resampling",
+                    "warp.read(canvas, top, left, inHeight", "warp.read(canvas, 0, 0, inHeight", FUSED),
             new Mutant("a rotation has the other sign", "Affine", "warp(canvas, -values[at]", "warp(canvas, values[at]",
                     PIXELS),
             new Mutant("a rotated box has the other sign", "Affine", "placement.width(), -values[at]",
                     "placement.width(), values[at]", TARGETS),
             new Mutant("a box is flipped about the middle before the crop", "Placement",
                     "height = (int) rows;\n        width = (int) columns;", "height = (int) rows;", TARGETS),
-            new Mutant("a box is not cut at the right edge", "BoxMap", "Math.clamp(right, 0.0, placement.width())",
-                    "right", TARGETS),
+            new Mutant("a box is not cut at the right edge", "TargetWorker",
+                    "Math.clamp(right, 0.0, placement.width())", "right", TARGETS),
             new Mutant("points are half a pixel off", "Placement", "m[2] + 0.5", "m[2]", TARGETS),
-            new Mutant("a mask is smoothed", "Warp", "interpolation == Interpolation.NEAREST || canvas.isMask();\n"
-                    + "        int outside = canvas.isMask() ? canvas.maskFill() : fill;\n"
-                    + "        byte[] source = canvas.pixels();\n"
-                    + "        byte[] target = canvas.spare(canvas.byteCount());\n        int to",
-                    "interpolation == Interpolation.NEAREST;\n"
-                            + "        int outside = canvas.isMask() ? canvas.maskFill() : fill;\n"
-                            + "        byte[] source = canvas.pixels();\n"
-                            + "        byte[] target = canvas.spare(canvas.byteCount());\n        int to", TARGETS),
+            new Mutant("a mask is smoothed", "Warp", "interpolation == Interpolation.NEAREST || canvas.isMask();",
+                    "interpolation == Interpolation.NEAREST;", TARGETS),
             new Mutant("a crop must be smaller than the image", "RandomResizedCrop", "w > 0 && w <= width",
                     "w > 0 && w < width", DRAWS),
             new Mutant("a blur repeats the outermost pixel", "GaussianBlur", "return i < 0 ? -i :",
@@ -89,10 +94,10 @@ class StepMutantsTest {
                     "sums[side + rowBytes - (x + 1) * channels + c]", "sums[side + rowBytes - x * channels + c]",
                     PIXELS),
             new Mutant("a chain of AugMix begins where the last one ended", "AugMix", "canvas.recall();", "", PIXELS),
-            new Mutant("the sum of AugMix is rounded", "AugMix", "(byte) (int) Math.min(sum[i], 255f)",
-                    "Warp.rounded(Math.min(sum[i], 255f))", PIXELS),
-            new Mutant("a sign is drawn only for an operation that is applied", "AutoAugment",
-                    "random.nextBoolean(), values, at", "isApplied && random.nextBoolean(), values, at", DRAWS),
+            new Mutant("the sum of AugMix is rounded", "AugMix", "(byte) (int) Math.min(Math.max(sum[i], 0f), 255f)",
+                    "io.penstock.augment.pixels.Warp.rounded(sum[i])", PIXELS),
+            new Mutant("a sign is drawn only for an operation that is applied", "Policy",
+                    "isNegative = random.nextBoolean()", "isNegative = isApplied && random.nextBoolean()", DRAWS),
             new Mutant("four values of noise have the same draw", "GaussianNoise", "word >>>= DRAW_BITS;", "", NOISE),
             new Mutant("the weights of MixUp are exchanged", "MixRows", "partner[i] * rest + row[i] * weight",
                     "partner[i] * weight + row[i] * rest", BATCHES),
@@ -103,8 +108,8 @@ class StepMutantsTest {
                     "for (int i = count; i >= 0; i--) {", "for (int i = 0; i <= count; i++) {", BATCHES),
             new Mutant("labels of one class do not add up", "MixRows", "shares[own] += (float) weight;",
                     "shares[own] = (float) weight;", BATCHES),
-            new Mutant("a batch draws by its number", "BatchMix", "draw(in.random(plan, STEP)",
-                    "draw(in.random(plan, STEP + plan.number())", LOADED));
+            new Mutant("a batch draws by its number", "BatchMix", "in.random(plan, STEP)",
+                    "in.random(plan, STEP + plan.number())", LOADED));
 
     @TempDir
     private Path folder;
@@ -116,7 +121,7 @@ class StepMutantsTest {
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
             for (int i = 0; i < MUTANTS.size(); i++) {
                 Mutant mutant = MUTANTS.get(i);
-                String source = Files.readString(SOURCES.resolve(mutant.type + ".java"));
+                String source = Files.readString(source(mutant.type));
                 assertEquals(2, source.split(Pattern.quote(mutant.right), -1).length, mutant.what);
                 Path sources = Files.createDirectories(folder.resolve("s" + i));
                 Path classes = Files.createDirectories(folder.resolve("c" + i));
@@ -131,6 +136,12 @@ class StepMutantsTest {
             }
         }
         assertEquals(List.of(), unseen);
+    }
+
+    private static Path source(String type) throws IOException {
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            return files.filter(file -> file.endsWith(type + ".java")).findAny().orElseThrow();
+        }
     }
 
     /** Runs the mutant's test in classes of their own, of which one is the mutant's. */

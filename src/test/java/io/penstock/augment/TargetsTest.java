@@ -7,7 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.augment.map.TargetMap;
+import io.penstock.augment.map.TargetMap.Output;
+import io.penstock.augment.map.TargetWorker;
+import io.penstock.augment.map.Targets;
+import io.penstock.augment.pixels.Canvas;
+import io.penstock.augment.step.Placement;
+import io.penstock.augment.step.Step;
+import io.penstock.augment.value.AffineRanges;
+import io.penstock.augment.value.Interpolation;
+import io.penstock.augment.value.Padding;
+import io.penstock.augment.value.ResizeFilter;
+import io.penstock.augment.value.Target;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.RecordFields;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
@@ -17,9 +31,15 @@ import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
+import io.penstock.store.Column;
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.MemoryRecordStore;
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashSet;
@@ -27,6 +47,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 
 /** Masks, boxes and keypoints that follow their image. */
@@ -56,13 +77,13 @@ class TargetsTest {
             Augment augment = AugmentVectorsTest.pipeline(operation, Json.object(member.get("settings")));
             Step step = augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)).steps().getFirst().step();
             Map<String, Object> parameters = Json.object(member.get("parameters"));
-            double[] values = step.parameters().stream()
+            double[] values = step.form().parameters().stream()
                     .mapToDouble(name -> AugmentVectorsTest.real(parameters.get(name))).toArray();
 
             byte[] expectedMask = Base64.getDecoder().decode((String) member.get("mask"));
             assertTrue(AugmentVectorsTest.makeExact(member, expectedMask) < 5);
             var canvas = new Canvas();
-            canvas.loadMask(MemorySegment.ofArray(mask), 30, 40, 1, 0);
+            canvas.loadMask(MemorySegment.ofArray(mask), 0, 30, 40, 1, 0);
             step.apply(values, 0, canvas);
             assertArrayEquals(expectedMask, Arrays.copyOf(canvas.pixels(), canvas.byteCount()), operation);
 
@@ -74,7 +95,7 @@ class TargetsTest {
             double[][] expectedBoxes = numbers(member.get("boxes"));
             for (int i = 0; i < boxes.length; i++) {
                 double[] box = Arrays.copyOf(boxes[i], 5);
-                BoxMap.move(box, 0, placement);
+                TargetWorker.moveBox(box, 0, placement);
                 for (int k = 0; k < 4; k++) {                           // flips leave a box that is partly outside
                     expectedBoxes[i][k] =
                             Math.clamp(expectedBoxes[i][k], 0.0, k % 2 == 0 ? canvas.width() : canvas.height());
@@ -226,26 +247,33 @@ class TargetsTest {
 
     /** Moves a box of images of 30 x 40. */
     private static float[] moved(Augment augment, Target.Boxes target, float... box) {
-        Geometry geometry = Geometry.of(augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)));
         float[] found = new float[4];
-        new BoxMap(geometry, target, BoxMap.Output.COORDINATES).map(
-                Tensor.of(MemorySegment.ofArray(box), DType.F32, 1, 4), new KeyedRandom(SEED, 0),
-                Tensor.of(MemorySegment.ofArray(found), DType.F32, 1, 4));
+        run(map(augment, target, Output.VALUES), Tensor.of(MemorySegment.ofArray(box), DType.F32, 1, 4),
+                new KeyedRandom(SEED, 0), Tensor.of(MemorySegment.ofArray(found), DType.F32, 1, 4));
         byte[] valid = new byte[1];
-        new BoxMap(geometry, target, BoxMap.Output.VALIDITY).map(
-                Tensor.of(MemorySegment.ofArray(box), DType.F32, 1, 4), new KeyedRandom(SEED, 0),
-                Tensor.of(MemorySegment.ofArray(valid), DType.BOOL, 1));
+        run(map(augment, target, Output.FLAGS), Tensor.of(MemorySegment.ofArray(box), DType.F32, 1, 4),
+                new KeyedRandom(SEED, 0), Tensor.of(MemorySegment.ofArray(valid), DType.BOOL, 1));
         assertEquals(found[2] > 0 ? 1 : 0, valid[0]);
         return found;
     }
 
+    /** Moves a target of images of 30 x 40. */
+    private static TargetMap map(Augment augment, Target target, Output output) {
+        return map(augment, 30, 40, target, output);
+    }
+
+    private static TargetMap map(Augment augment, int height, int width, Target target, Output output) {
+        return new Targets("image", augment.over(new TensorSpec("image", DType.U8, height, width, 3)), "name", "text")
+                .to(target, output, 1);
+    }
+
     @Test
     void outsideTheImageAMaskHasTheClassThatIsAskedFor() {
-        Geometry geometry = Geometry.of(Augment.images().pad(Padding.constant(1, 77))
-                .rotate(45, Interpolation.BILINEAR, 33).over(new TensorSpec("image", DType.U8, 30, 40, 3)));
+        Augment augment = Augment.images().pad(Padding.constant(1, 77)).rotate(45, Interpolation.BILINEAR, 33);
         byte[] mask = new byte[32 * 42];
-        new MaskMap(geometry, 1, 255).map(Tensor.of(MemorySegment.ofArray(new byte[30 * 40]), DType.U8, 30, 40),
-                new KeyedRandom(SEED, 0), Tensor.of(MemorySegment.ofArray(mask), DType.U8, 32, 42));
+        run(map(augment, Target.mask("mask").outside(255), Output.VALUES),
+                Tensor.of(MemorySegment.ofArray(new byte[30 * 40]), DType.U8, 30, 40), new KeyedRandom(SEED, 0),
+                Tensor.of(MemorySegment.ofArray(mask), DType.U8, 32, 42));
         Set<Integer> classes = new HashSet<>();
         for (byte value : mask) {
             classes.add(value & 0xFF);
@@ -255,23 +283,150 @@ class TargetsTest {
 
     @Test
     void movingTargetsAllocatesNothingOnceItIsWarm() {
-        Geometry geometry = Geometry.of(geometry().over(new TensorSpec("image", DType.U8, 30, 40, 3)));
-        Tensor mask = Tensor.of(MemorySegment.ofArray(new byte[30 * 40]), DType.U8, 30, 40);
-        Tensor movedMask = Tensor.of(MemorySegment.ofArray(new byte[40 * 50]), DType.U8, 40, 50);
-        Tensor boxes = Tensor.of(MemorySegment.ofArray(new float[8]), DType.F32, 2, 4);
-        Tensor movedBoxes = Tensor.of(MemorySegment.ofArray(new float[8]), DType.F32, 2, 4);
-        SampleMap ofMask = new MaskMap(geometry, 1, 0);
-        SampleMap ofBoxes = new BoxMap(geometry, Target.boxes("boxes"), BoxMap.Output.COORDINATES);
-        SampleMap ofPoints = new KeypointMap(geometry, Target.keypoints("points"), KeypointMap.Output.COORDINATES);
+        MemorySegment mask = MemorySegment.ofArray(new byte[30 * 40]);
+        MemorySegment movedMask = MemorySegment.ofArray(new byte[40 * 50]);
+        MemorySegment boxes = MemorySegment.ofArray(new float[8]);
+        MemorySegment movedBoxes = MemorySegment.ofArray(new float[8]);
         var random = new KeyedRandom(SEED, 0);
-        assertEquals(0, HeapUse.fewest(0, () -> {
-            for (int position = 0; position < 200; position++) {
-                random.select(position, 0);
-                run(ofMask, mask, random, movedMask);
-                run(ofBoxes, boxes, random, movedBoxes);
-                run(ofPoints, boxes, random, movedBoxes);
+        try (SampleMap.Mapper ofMask = map(geometry(), Target.mask("mask"), Output.VALUES).open().orElseThrow();
+                SampleMap.Mapper ofBoxes = map(geometry(), Target.boxes("boxes"), Output.VALUES).open().orElseThrow();
+                SampleMap.Mapper ofPoints =
+                        map(geometry(), Target.keypoints("points"), Output.VALUES).open().orElseThrow()) {
+            assertEquals(0, HeapUse.fewest(0, () -> {
+                for (int position = 0; position < 200; position++) {
+                    random.select(position, 0);
+                    run(ofMask, mask, random, movedMask);
+                    run(ofBoxes, boxes, random, movedBoxes);
+                    run(ofPoints, boxes, random, movedBoxes);
+                }
+            }));
+        }
+    }
+
+    private static void run(SampleMap.Mapper mapper, MemorySegment in, KeyedRandom random, MemorySegment out) {
+        try {
+            mapper.map(in, 0, in.byteSize(), random, out, 0, out.byteSize(), PartClock.NONE);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Files of a size of their own: an image, and its mask as gray values or palette indices. */
+    private record Files(int height, int width, byte[] image, byte[] mask, byte[] classes) {
+
+        static Files of(int number, int maskHeight) throws IOException {
+            var random = new Random(number);
+            int height = 30 + random.nextInt(20);
+            int width = 38 + random.nextInt(20);
+            var image = new BufferedImage(width, height, BufferedImage.TYPE_3BYTE_BGR);
+            var mask = new BufferedImage(width, maskHeight == 0 ? height : maskHeight,
+                    number % 2 == 0 ? BufferedImage.TYPE_BYTE_GRAY : BufferedImage.TYPE_BYTE_INDEXED);
+            random.nextBytes(((DataBufferByte) image.getRaster().getDataBuffer()).getData());
+            byte[] classes = ((DataBufferByte) mask.getRaster().getDataBuffer()).getData();
+            for (int i = 0; i < classes.length; i++) {
+                classes[i] = (byte) random.nextInt(5);
             }
-        }));
+            return new Files(height, width, png(image), png(mask), classes.clone());
+        }
+
+        private static byte[] png(BufferedImage image) throws IOException {
+            var bytes = new ByteArrayOutputStream();
+            ImageIO.write(image, "png", bytes);
+            return bytes.toByteArray();
+        }
+    }
+
+    private static MemoryRecordStore store(List<Files> files, byte[] boxes) {
+        return new MemoryRecordStore(List.of(Column.bytes("image", "png"), Column.bytes("mask", "png"),
+                Column.numbers("boxes", DType.F32, 2, 4), Column.numbers("points", DType.F32, 2, 2)),
+                files.stream().map(each -> new byte[][] {each.image, each.mask, boxes, Arrays.copyOf(boxes, 16)})
+                        .toArray(byte[][][]::new));
+    }
+
+    private static Dataset fields(MemoryRecordStore store) {
+        return RecordFields.of(store).and("image").and("mask").and("boxes").and("points");
+    }
+
+    @Test
+    void targetsOfImageFilesMoveAsThoseOfDecodedImagesOfTheirSizes() throws IOException {
+        List<Files> files = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            files.add(Files.of(i, 0));
+        }
+        float[] boxes = {3, 4, 17, 25.5f, 20, 2, 31, 9};
+        byte[] bytes = new byte[32];
+        MemorySegment.copy(boxes, 0, MemorySegment.ofArray(bytes), LittleEndian.F32, 0, boxes.length);
+        Augment augment = Augment.images().randomResizedCrop(24, 32).horizontalFlip(0.5).colorJitter(0.1, 0, 0, 0)
+                .rotate(20, Interpolation.BILINEAR, 0);
+        Target[] targets = {Target.mask("mask").outside(9), Target.boxes("boxes").minimum(4, 0.2),
+            Target.keypoints("points")};
+        try (MemoryRecordStore store = store(files, bytes);
+                DataLoader expected = DataLoader.builder(augment.mapped(RecordFields.of(store).and("image"), "image"))
+                        .batchSize(3).shuffle(SEED).endEpoch(1).workers(1).open();
+                DataLoader found = DataLoader.builder(augment.mapped(fields(store), "image", targets)).batchSize(3)
+                        .shuffle(SEED).endEpoch(1).workers(2).open()) {
+            while (found.hasNext()) {
+                try (Batch left = expected.next(); Batch right = found.next()) {
+                    assertEquals(List.of("image", "mask", "boxes", "boxes_valid", "points", "points_visible"),
+                            right.fields().stream().map(TensorSpec::name).toList());
+                    assertArrayEquals(bytes(left.tensor("image")), bytes(right.tensor("image")));
+                    for (int row = 0; row < right.count(); row++) {
+                        Files of = files.get((int) right.sample(row));
+                        var random = new KeyedRandom(SEED, 0);
+                        random.select(right.position(row), 0);
+                        assertMoved(map(augment, of.height, of.width, targets[0], Output.VALUES),
+                                Tensor.of(MemorySegment.ofArray(of.classes), DType.U8, of.height, of.width), random,
+                                right.tensor("mask").row(row));
+                        Tensor box = Tensor.of(MemorySegment.ofArray(bytes), DType.F32, 2, 4);
+                        Tensor points = Tensor.of(MemorySegment.ofArray(Arrays.copyOf(bytes, 16)), DType.F32, 2, 2);
+                        for (Output output : Output.values()) {
+                            assertMoved(map(augment, of.height, of.width, targets[1], output), box, random,
+                                    right.tensor(output == Output.VALUES ? "boxes" : "boxes_valid").row(row));
+                            assertMoved(map(augment, of.height, of.width, targets[2], output), points, random,
+                                    right.tensor(output == Output.VALUES ? "points" : "points_visible").row(row));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void assertMoved(TargetMap map, Tensor in, KeyedRandom random, Tensor found) {
+        Tensor expected = Tensor.of(MemorySegment.ofArray(new byte[(int) found.byteSize()]), found.dtype(),
+                found.shape());
+        run(map, in, random, expected);
+        assertArrayEquals(bytes(expected), bytes(found), map::toString);
+    }
+
+    private static byte[] bytes(Tensor tensor) {
+        return tensor.segment().toArray(JAVA_BYTE);
+    }
+
+    @Test
+    void aMaskThatDoesNotFitItsImageAndAnImageThatIsTooSmallAreBadSamples() throws IOException {
+        Files right = Files.of(0, 0);
+        assertEquals("a mask of 7 x " + right.width + ", expected " + right.height + " x " + right.width
+                + " as the image", bad(Files.of(0, 7), Augment.images().resize(9, 9)));
+        assertEquals("a mask of PNG " + right.width + "x" + right.height
+                + " RGB 8 bits, expected gray or palette indices of at most 8 bits",
+                bad(new Files(right.height, right.width, right.image, right.image, right.classes),
+                        Augment.images().resize(9, 9)));
+        assertEquals("a crop of 99 x 99 of images of " + right.height + " x " + right.width
+                + ", expected an image that randomCrop(99 x 99) can take",
+                bad(right, Augment.images().randomCrop(99, 99)));
+    }
+
+    /** Returns why a sample is bad. */
+    private static String bad(Files files, Augment augment) {
+        try (MemoryRecordStore store = store(List.of(files), new byte[32]);
+                DataLoader loader = DataLoader.builder(augment.mapped(fields(store), "image", Target.mask("mask")))
+                        .batchSize(1).shuffle(SEED).endEpoch(1).workers(1).open()) {
+            Throwable e = assertThrows(RuntimeException.class, loader::next);
+            while (e.getCause() != null) {
+                e = e.getCause();
+            }
+            return e.getMessage();
+        }
     }
 
     private static void run(SampleMap map, Tensor in, KeyedRandom random, Tensor out) {

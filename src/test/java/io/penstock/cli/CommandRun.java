@@ -64,6 +64,11 @@ public record CommandRun(int exitCode, String out, String err) {
         return builder(System.getProperty("java.class.path"), err, args).redirectOutput(out).start();
     }
 
+    /** A command in a JVM of its own, to be started. */
+    static ProcessBuilder builder(Path err, Object... args) {
+        return builder(System.getProperty("java.class.path"), err, args);
+    }
+
     private static ProcessBuilder builder(String classPath, Path err, Object... args) {
         List<String> command = JavaCommand.onClassPath(classPath);
         command.add(Penstock.class.getName());

@@ -65,6 +65,7 @@ class OutputTest {
     private void everyCommandSaysIt(Path raw, ObjectHost host) throws IOException {
         Path text = Files.writeString(folder.resolve("text.txt"), "a text of some words");
         Path state = folder.resolve("state.json");
+        List<Object> lines = List.of("--source", text, "--window=2", "--batch=1");
         Path run = folder.resolve("run");
         List<Object> source = List.of(raw, "--format=nanogpt", "--window=32");
         Path part = folder.resolve("part-00000-of-00001");
@@ -86,7 +87,9 @@ class OutputTest {
                 List.of("manifest", part, "-o", folder.resolve("other")),
                 List.of("merge", joined, "-o", folder.resolve("merged")),
                 List.of("inspect", raw, "--format=nanogpt"),
-                with("batches", source), with("stream", source, "--steps=3"), List.of("report", run),
+                with("batches", source), with("stream", source, "--steps=3"), with("batches", lines),
+                with("stream", lines), with("batches", source, "--state", folder.resolve("other.json")),
+                List.of("report", run),
                 List.of("compare", run, run), with("stats", source),
                 with("tune", source, "--device=host", "--budget=50ms"),
                 List.of("convert", source.getFirst(), folder.resolve("converted.safetensors"), "--format=nanogpt"),

@@ -127,8 +127,8 @@ class StreamCommandTest {
             steps.record(stepNanos);
             waits.record(waitNanos);
         }
-        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 20 * waitNanos, 0, 0, List.of(),
-                LoaderReport.Downloads.NONE);
+        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 0, 0, 20 * waitNanos, 0, 0,
+                List.of(), LoaderReport.Downloads.NONE);
         var end = new LoaderState(1, 0, 0, "", "");
         var run = new StreamRun.Measured(20, 160, 1, 20 * stepNanos, 1, steps, waits, loader, end, false);
         return new StreamReport(run, WINDOW, 1, new LoaderMemory(4, 0, 1, 4, 0), stepNanos, null);

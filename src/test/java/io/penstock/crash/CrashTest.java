@@ -61,6 +61,8 @@ class CrashTest {
             Map.entry("BlockTable", "none: a cache"),
             Map.entry("BlockCache", "none: a cache"),
             Map.entry("PlanTable", "none: counts while its process lives"),
+            Map.entry("Upload", "none: local files that are uploaded; UploadCrashTest fails requests and kills"),
+            Map.entry("UploadJournal", "none: as Upload"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),

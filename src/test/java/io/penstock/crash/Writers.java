@@ -345,12 +345,12 @@ final class Writers {
         for (int s = 0; s < 20 * generation; s++) {
             long at = 1000L * s;
             accounts.add(new BatchAccount(s, 0, s == 0, 32, 65_600,
-                    new BatchAccount.Making(0, at, at + 1, at + 2, at + 300, 100, -1, -1,
+                    new BatchAccount.Making(0, at, at + 1, at + 2, at + 300, 100, -1, -1, 0, 0,
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0), null), null,
-                    new BatchAccount.Taking(at + 400, at + 500, at + 600, -1, -1, 2, 3)));
+                    new BatchAccount.Taking(at + 400, at + 500, at + 600, -1, 2, 3), null));
         }
-        return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", false,
-                false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
+        return new Recording(new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, 1, ReadMode.AUTO, "host", 1,
+                false, false, new LoaderMemory(2, 0, 65_600, 131_200, 0)), accounts, List.of(), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of(), Downloads.NONE, 1);
     }
 

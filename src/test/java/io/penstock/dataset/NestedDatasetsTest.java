@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
@@ -26,6 +27,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -127,7 +129,7 @@ class NestedDatasetsTest {
         Tree base = tree(depth - 1);
         long size = base.dataset.size();
         int field = random.nextInt(FIELDS);
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(6)) {
             case 0 -> mapped(base, field);
             case 1 -> {
                 long[] chosen = random.longs(random.nextInt(1, 12), 0, size).toArray();
@@ -142,6 +144,7 @@ class NestedDatasetsTest {
                 yield base.of(filtered(base), kept);
             }
             case 3 -> concatenated(base, random.nextInt(depth), random.nextInt(depth));
+            case 4 -> mappedBeside(base, field);
             default -> {
                 if (base.drawn[field]) {
                     yield base;
@@ -193,6 +196,52 @@ class NestedDatasetsTest {
             }
             return value;
         }, draws || base.drawn[field]);
+    }
+
+    /** By the last byte of the other field. */
+    private Tree mappedBeside(Tree base, int field) {
+        int other = 1 - field;
+        String step = "step " + steps++;
+        Dataset made = base.dataset.map(specs.get(field).name(), specs.get(other).name(), specs.get(field), step, step,
+                new SampleMap() {
+                    @Override
+                    public void map(Tensor in, RandomGenerator chance, Tensor out) {
+                        throw new AssertionError("a session maps");
+                    }
+
+                    @Override
+                    public Optional<Mapper> open() {
+                        return Optional.of(new ByLastByte());
+                    }
+                });
+        Value before = base.values.get(field);
+        Value beside = base.values.get(other);
+        return base.with(made, field, (sample, position) -> {
+            byte[] key = beside.of(sample, position);
+            byte[] value = before.of(sample, position).clone();
+            for (int i = 0; i < value.length; i++) {
+                value[i] ^= key.length == 0 ? 17 : key[key.length - 1];
+            }
+            return value;
+        }, base.drawn[field] || base.drawn[other]);
+    }
+
+    private static final class ByLastByte implements SampleMap.Mapper {
+        private byte key;
+
+        @Override
+        public void beside(MemorySegment value, long offset, long bytes) {
+            key = bytes == 0 ? 17 : value.get(ValueLayout.JAVA_BYTE, offset + bytes - 1);
+        }
+
+        @Override
+        public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator chance, MemorySegment out,
+                long outOffset, long outBytes, PartClock clock) {
+            for (long i = 0; i < inBytes; i++) {
+                out.set(ValueLayout.JAVA_BYTE, outOffset + i,
+                        (byte) (in.get(ValueLayout.JAVA_BYTE, inOffset + i) ^ key));
+            }
+        }
     }
 
     private static KeyedRandom drawn(long position, String step) {

@@ -9,6 +9,7 @@ import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Copying;
 import io.penstock.telemetry.BatchAccount.Download;
 import io.penstock.telemetry.BatchAccount.Making;
+import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.BatchAccount;
@@ -39,11 +40,16 @@ final class Scenario {
     int rank;
     int worldSize = 1;
     boolean pinned = true;
+    /** Whether the device's clock is read: the trainer's stream then stalls and works as its thread does. */
+    boolean timed;
     ReadMode readMode = ReadMode.PREAD;
     int batchesPerEpoch = Integer.MAX_VALUE;
     int samples = 32;
     long bytes = 1 << 20;
     IntToLongFunction plan = _ -> 5;
+    /** Of the planning. */
+    IntToLongFunction sourceEmpty = _ -> 0;
+    IntToLongFunction sourceSlow = _ -> 0;
     IntToLongFunction read = _ -> 0;
     IntToLongFunction decode = _ -> 0;
     IntToLongFunction transform = _ -> 0;
@@ -73,7 +79,7 @@ final class Scenario {
 
     LoaderInfo settings() {
         return new LoaderInfo("scenario", Role.TRAIN, "d", samples, rank, worldSize, workers, readMode, "device",
-                deviceSlots > 0, pinned, new LoaderMemory(hostSlots, deviceSlots, bytes, hostSlots * bytes,
+                1, deviceSlots > 0, pinned, new LoaderMemory(hostSlots, deviceSlots, bytes, hostSlots * bytes,
                         deviceSlots * bytes));
     }
 
@@ -135,14 +141,19 @@ final class Scenario {
             }
             Copying copying = deviceSlots == 0 ? null
                     : new Copying(at.applyAsLong(row[4]), at.applyAsLong(row[4] + Math.min(10, copy.applyAsLong(i))),
-                            at.applyAsLong(row[5]), BatchAccount.NOT_MEASURED);
+                            at.applyAsLong(row[5]));
             accounts.add(new BatchAccount(i, i / batchesPerEpoch, i % batchesPerEpoch == 0, samples, bytes,
                     new Making((int) row[0], at.applyAsLong(row[1]), at.applyAsLong(row[2]), at.applyAsLong(row[3]),
                             at.applyAsLong(made[i]), read.applyAsLong(i) * MICRO, decode.applyAsLong(i) * MICRO,
-                            transform.applyAsLong(i) * MICRO, usage, download.apply(i)),
+                            transform.applyAsLong(i) * MICRO, sourceEmpty.applyAsLong(i) * MICRO,
+                            sourceSlow.applyAsLong(i) * MICRO, usage, download.apply(i)),
                     copying, new Taking(at.applyAsLong(requested[i]), at.applyAsLong(row[6]),
-                            at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, BatchAccount.NOT_MEASURED,
-                            readyBatches, hostSlots - readyBatches)));
+                            at.applyAsLong(closed[i]), BatchAccount.NOT_MEASURED, readyBatches,
+                            hostSlots - readyBatches),
+                    !timed ? null : new OnDevice(copy.applyAsLong(i) * MICRO, 0,
+                            Math.max(0, row[4] - requested[i]) * MICRO, (row[6] - requested[i]) * MICRO,
+                            (closed[i] - row[6]) * MICRO, i == batches - 1 ? BatchAccount.NOT_MEASURED
+                                    : (requested[i + 1] - requested[i]) * MICRO)));
         }
         return accounts;
     }

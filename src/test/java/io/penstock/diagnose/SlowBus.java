@@ -37,6 +37,11 @@ record SlowBus(Device device, Runnable delay) implements Device {
     }
 
     @Override
+    public void dedicateThread() {
+        device.dedicateThread();
+    }
+
+    @Override
     public DeviceStream openStream(String name) {
         return new SlowStream(device.openStream(name), delay);
     }
@@ -49,6 +54,11 @@ record SlowBus(Device device, Runnable delay) implements Device {
     @Override
     public DeviceEvent openEvent(EventWait wait) {
         return device.openEvent(wait);
+    }
+
+    @Override
+    public DeviceEvent openTimedEvent(EventWait wait) {
+        return device.openTimedEvent(wait);
     }
 
     @Override

@@ -59,7 +59,7 @@ public final class SummaryExamples {
         var input = new InputPipeline(0, "train", 32_000 / mean, 6.5e7 / mean,
                 new Distribution(count, mean, step.p50(), step.p95(), step.p99(), step.max()),
                 new Distribution(count, wait.mean(), wait.p50(), wait.p95(), wait.p99(), wait.max()),
-                Distribution.NONE,
+                null,
                 List.of(new StageRow(Stage.DECODE, wait, wait.mean() * count, wait.mean() * count * 0.9,
                                 wait.mean() * count * 0.1, 1L << 30, 2, 0.61),
                         new StageRow(Stage.COLLATE, Distribution.of(new double[] {0.1, 0.2}), 0.15 * count,

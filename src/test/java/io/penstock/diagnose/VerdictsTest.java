@@ -48,6 +48,17 @@ class VerdictsTest {
         }, s -> s.gap = _ -> 5);
         put(Verdict.WARMUP, s -> s.batches = 1, s -> s.batches = 30);
         put(Verdict.NO_DATA, s -> s.batches = 0, s -> s.batches = 30);
+        put(Verdict.SOURCE_EMPTY, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceEmpty = _ -> 5_900;
+        }, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceSlow = _ -> 5_900;
+        });
+        put(Verdict.SOURCE_SLOW, s -> {
+            s.plan = _ -> 6_000;
+            s.sourceSlow = _ -> 5_900;
+        }, s -> s.plan = _ -> 6_000);
         put(Verdict.STORAGE, s -> {
             s.read = _ -> 8_000;
             s.blocked = _ -> 7_000;
@@ -111,6 +122,14 @@ class VerdictsTest {
             s.deviceSlots = 3;
             s.pinned = false;
         }, s -> s.deviceSlots = 3);
+        put(Verdict.DEVICE_IDLE, s -> {
+            s.deviceSlots = 3;
+            s.timed = true;
+            s.gap = _ -> 2_000;
+        }, s -> {
+            s.deviceSlots = 3;
+            s.gap = _ -> 2_000; // Idle too, and no device says so.
+        });
         put(Verdict.LOADER_AHEAD, _ -> { }, s -> s.collate = _ -> 3_900);
     }
 

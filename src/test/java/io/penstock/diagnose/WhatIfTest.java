@@ -75,8 +75,8 @@ class WhatIfTest {
                         account.samples(), account.bytes(), new BatchAccount.Making(
                                 account.making().worker(), account.making().madeAt() - 30_000_000,
                                 account.making().madeAt() - 30_000_000, account.making().madeAt() - 30_000_000,
-                                account.making().madeAt(), 0, 0, 0, null, null),
-                        null, account.taking())).toList(), List.of(), null, played.machine(), List.of(),
+                                account.making().madeAt(), 0, 0, 0, 0, 0, null, null),
+                        null, account.taking(), null)).toList(), List.of(), null, played.machine(), List.of(),
                 Downloads.NONE, 1);
         Prediction first = new WhatIf(strange).predictions().getFirst();
         assertFalse(first.trusted(), first.toString());

@@ -3,7 +3,7 @@ package io.penstock.docs;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.augment.Augment;
-import io.penstock.augment.StepParameters;
+import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.source.SampleMap;
@@ -117,6 +117,13 @@ class ExamplePrelude {
     void step(Object... inputs) {
     }
 
+    long capture(DeviceStream stream, Runnable launches) {
+        return 0;
+    }
+
+    void launchGraph(long graph, DeviceStream stream) {
+    }
+
     void launch(long tokens, long count, long onStream) {
     }
 
@@ -196,6 +203,7 @@ class ExamplePrelude {
     static class Streams extends ExamplePrelude {
 
         StreamSource topic;
+        StreamSource texts;
         Object database;
         Path stateFile;
 
@@ -219,6 +227,69 @@ class ExamplePrelude {
             JdbcSource columns(String... names);
 
             StreamSource open() throws IOException;
+        }
+    }
+
+    /** For examples of a cluster, whose classes are in a jar of their own. */
+    static class Spark extends ExamplePrelude {
+
+        Object documents;
+        Object images;
+
+        /** As {@code io.penstock.spark.RowOrder}. */
+        interface RowOrder {
+
+            static RowOrder shuffled(long seed, int parts) {
+                throw new UnsupportedOperationException();
+            }
+        }
+
+        /** As {@code io.penstock.spark.TokenizerSource}. */
+        interface TokenizerSource {
+
+            static TokenizerSource published(String encoding) {
+                throw new UnsupportedOperationException();
+            }
+        }
+
+        /** As {@code io.penstock.spark.SparkTokenizeJob}. */
+        static class SparkTokenizeJob {
+
+            SparkTokenizeJob(Object rows, String column, TokenizerSource tokenizer, String output) {
+            }
+
+            SparkTokenizeJob appendEndOfText() {
+                return this;
+            }
+
+            SparkTokenizeJob dropDuplicates(String... columns) {
+                return this;
+            }
+
+            SparkTokenizeJob order(RowOrder order) {
+                return this;
+            }
+
+            void run() throws IOException {
+            }
+        }
+
+        /** As {@code io.penstock.spark.SparkShardJob}. */
+        static class SparkShardJob {
+
+            SparkShardJob(Object rows, String key, Path pattern) {
+            }
+
+            SparkShardJob member(String suffix, String column) {
+                return this;
+            }
+
+            SparkShardJob order(RowOrder order) {
+                return this;
+            }
+
+            void run() throws IOException {
+            }
         }
     }
 

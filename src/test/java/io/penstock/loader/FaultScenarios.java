@@ -31,20 +31,20 @@ final class FaultScenarios {
 
     static void whateverFailsWhileOpeningLeavesNothingOpen() {
         for (String call : List.of("cudaHostAlloc", "cudaMalloc", "cudaEventCreateWithFlags",
-                "cudaStreamCreateWithFlags", "cudaSetDevice")) {
+                "cudaStreamCreateWithFlags", "cudaSetDevice", "cudaThreadExchangeStreamCaptureMode")) {
             int failures = 0;
             for (boolean failed = true; failed; failures += failed ? 1 : 0) {
                 failed = false;
                 CudaSimulator.reset();
                 try (Device device = Device.cuda(0)) {
                     CudaSimulator.failAfter(call, FAULT, failures, 1);
-                    try (DataLoader loader = loader(device, 1).open()) {
+                    try (DataLoader loader = loader(device, 1).withDeviceClock().open()) {
                         loader.next().close();
                     } catch (DeviceException e) {
                         assertEquals(call, e.call());
                         failed = true;
                     } catch (IllegalStateException e) {        // the copy thread's own
-                        assertEquals("cudaSetDevice", ((DeviceException) cause(e)).call());
+                        assertEquals(call, ((DeviceException) cause(e)).call());
                         failed = true;
                     }
                     Scenarios.checkNothingIsOpen();
@@ -65,7 +65,7 @@ final class FaultScenarios {
     static void whateverFailsWhileRunningEndsTheLoaderByItsName() {
         int ended = 0;
         for (String call : List.of("cudaMemcpyAsync", "cudaEventRecord", "cudaStreamWaitEvent", "cudaEventQuery",
-                "cudaEventSynchronize")) {
+                "cudaEventSynchronize", "cudaEventElapsedTime")) {
             for (int skip = 0; skip < 40; skip += 1 + skip / 4) {
                 for (int workers : new int[] {0, 2}) {
                     for (long times : new long[] {1, Long.MAX_VALUE}) {
@@ -85,7 +85,7 @@ final class FaultScenarios {
         try (Device device = Device.cuda(0); DeviceStream trainer = device.openStream("trainer")) {
             device.makeCurrent();
             CudaSimulator.failAfter(call, FAULT, skip, times);
-            DataLoader loader = loader(device, workers).open();
+            DataLoader loader = loader(device, workers).withDeviceClock().open();
             RuntimeException error = null;
             try (loader) {
                 for (int i = 0; i < 24; i++) {
@@ -107,6 +107,49 @@ final class FaultScenarios {
             assertEquals(List.of(1, 0, 0, 0), open(), run);
             return error == null;
         }
+    }
+
+    /** Two devices whose loaders share a worker: one loader or both end, and nothing hangs or stays. */
+    static void whateverFailsOfSeveralDevicesIsToldAndLeavesNothing() {
+        CudaSimulator.reset();
+        int ended = 0;
+        for (String call : List.of("cudaHostAlloc", "cudaMalloc", "cudaEventCreateWithFlags",
+                "cudaStreamCreateWithFlags", "cudaSetDevice", "cudaThreadExchangeStreamCaptureMode", "cudaMemcpyAsync",
+                "cudaEventRecord", "cudaStreamWaitEvent", "cudaEventQuery", "cudaEventSynchronize",
+                "cudaEventElapsedTime")) {
+            for (int skip = 0; skip < 60; skip += 1 + skip / 3) {
+                CudaSimulator.reset();
+                CudaSimulator.setDevices(2);
+                ended += together(call, skip) ? 0 : 1;
+                Scenarios.checkNothingIsOpen();
+            }
+        }
+        assertTrue(ended > 100, ended + " runs ended by a fault");
+    }
+
+    /** Whether the run met no fault. */
+    private static boolean together(String call, int skip) {
+        RuntimeException error = null;
+        try (Device first = Device.cuda(0); Device second = Device.cuda(1)) {
+            CudaSimulator.failAfter(call, FAULT, skip, 1);
+            try (DeviceLoaders loaders = loader(first, 1).devices(first, second).withDeviceClock().openAll();
+                    DeviceStream trainer = first.openStream("trainer")) {
+                first.makeCurrent();
+                for (int i = 0; i < 12; i++) {
+                    loaders.get(0).next(trainer).close();
+                    loaders.get(1).next().close();
+                    if (i == 6) {
+                        loaders.seek(2);
+                    }
+                }
+            } catch (RuntimeException e) {
+                error = e;
+                assertEquals(FAULT, ((DeviceException) cause(e)).status(),
+                        () -> call + " after " + skip + ": " + Scenarios.text(e));
+            }
+        }
+        CudaSimulator.fail("", 0);
+        return error == null;
     }
 
     static void whateverFailsWhileClosingIsToldAndEverythingIsReleased() {

@@ -2,7 +2,9 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.device.Device;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
@@ -12,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 
-/** A loader a device in one process, as ranks of one job. Run by {@link Scenarios}. */
+/** Several devices in one process, as ranks: loaders that share workers, or none. Run by {@link Scenarios}. */
 final class MultiDeviceScenarios {
 
     private static final int ROWS = 501;
@@ -95,6 +97,112 @@ final class MultiDeviceScenarios {
                 }
             }
         }
+    }
+
+    /** One process, one set of workers: each rank's batches go to its device. */
+    static void theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce() throws Exception {
+        for (int count : new int[] {1, 2, 5, 8}) {
+            CudaSimulator.setDevices(count);
+            CudaSimulator.setSpeed(0, 50);
+            var seen = new BitSet();
+            List<SimulatedTrainer> trainers = trainers(count);
+            try (DeviceLoaders loaders = together(trainers, new ByteRows(ROWS, 64)).endEpoch(1).openAll()) {
+                List<Thread> ranks = new ArrayList<>();
+                var errors = ConcurrentHashMap.<Throwable>newKeySet();
+                for (int r = 0; r < count; r++) {
+                    SimulatedTrainer trainer = trainers.get(r);
+                    DataLoader loader = loaders.get(r);
+                    ranks.add(Thread.ofPlatform().start(() -> {
+                        try {
+                            trainer.device.makeCurrent();
+                            epoch(trainer, loader, seen);
+                        } catch (Throwable t) {
+                            errors.add(t);
+                        }
+                    }));
+                }
+                for (Thread rank : ranks) {
+                    rank.join();
+                }
+                for (Throwable error : errors) {
+                    throw new AssertionError("a rank of " + count, error);
+                }
+            }
+            assertEquals(ROWS, seen.cardinality());
+            trainers.forEach(SimulatedTrainer::close);
+        }
+    }
+
+    private static List<SimulatedTrainer> trainers(int count) {
+        List<SimulatedTrainer> trainers = new ArrayList<>();
+        for (int r = 0; r < count; r++) {
+            trainers.add(new SimulatedTrainer(r));
+        }
+        return trainers;
+    }
+
+    private static DataLoaderBuilder together(List<SimulatedTrainer> trainers, ByteRows rows) {
+        return trainers.getFirst().loader(rows).shard(new Shard(0, 1, TailPolicy.EXACT))
+                .devices(trainers.stream().map(trainer -> trainer.device).toArray(Device[]::new));
+    }
+
+    private static void epoch(SimulatedTrainer trainer, DataLoader loader, BitSet seen) {
+        while (loader.hasNext()) {
+            try (Batch batch = loader.next(trainer.stream)) {
+                assertEquals(trainer.device.ordinal(), CudaSimulator.device(batch.address("row")));
+                trainer.compute(batch, trainer.stream, 100);
+                trainer.look(batch, trainer.stream);
+                synchronized (seen) {
+                    for (int row = 0; row < batch.valid(); row++) {
+                        assertEquals(false, seen.get((int) batch.sample(row)), "a sample twice");
+                        seen.set((int) batch.sample(row));
+                    }
+                }
+            }
+        }
+        trainer.stream.synchronize();
+        trainer.verify();
+    }
+
+    /** Neither its error nor its slots are the others'. */
+    static void aDeviceThatFailsOrTakesNothingLeavesTheOthersOfItsWorkersRunning() {
+        CudaSimulator.setDevices(3);
+        List<SimulatedTrainer> trainers = trainers(3);
+        SimulatedTrainer failing = trainers.get(1);
+        DeviceLoaders loaders = together(trainers, new ByteRows(300, 16)).workers(1).openAll();
+        CudaSimulator.launchFault(failing.stream.handle(), 700);
+        RuntimeException error = null;
+        while (error == null) {
+            try {
+                loaders.get(1).next(failing.stream).close();
+            } catch (RuntimeException e) {
+                error = e;
+            }
+        }
+        trainers.get(0).device.makeCurrent();
+        trainers.get(0).train(loaders.get(0), 60);
+        trainers.get(2).device.makeCurrent();
+        trainers.get(2).train(loaders.get(2), 30);
+        loaders.close();
+        for (SimulatedTrainer trainer : trainers) {
+            try {
+                trainer.device.makeCurrent();
+                trainer.close();
+            } catch (RuntimeException e) {
+                assertEquals(failing, trainer);
+            }
+        }
+    }
+
+    static void aBatchOfAnotherDeviceIsRefused() {
+        CudaSimulator.setDevices(2);
+        List<SimulatedTrainer> trainers = trainers(2);
+        try (DeviceLoaders loaders = together(trainers, new ByteRows(300, 16)).openAll()) {
+            assertThrows(IllegalArgumentException.class, () -> loaders.get(0).next(trainers.get(1).stream));
+            trainers.get(0).device.makeCurrent();
+            trainers.get(0).train(loaders.get(0), 5);
+        }
+        trainers.forEach(SimulatedTrainer::close);
     }
 
     /** An error of one device is not the others'. */

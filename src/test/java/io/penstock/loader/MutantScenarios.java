@@ -21,8 +21,8 @@ import java.util.List;
  */
 public final class MutantScenarios {
 
-    /** What stands in for the result of the call that is taken out. */
-    private enum Instead { NOTHING, TRUE, ONE, RECEIVER }
+    /** What stands in for the result of the call that is taken out; FIRST makes the call with 0 for its argument. */
+    private enum Instead { NOTHING, TRUE, ONE, RECEIVER, FIRST }
 
     /**
      * A step that is missing.
@@ -57,6 +57,10 @@ public final class MutantScenarios {
     private static final List<Mutant> MUTANTS = List.of(
             new Mutant("the E_host query is dropped", "slots.CopyThread", "retire", "isComplete", -1, Instead.TRUE,
                     "aHostSlotIsNotFilledWhileItsCopyReadsIt"),
+            new Mutant("times are read before the copy behind them has ended", "slots.CopyThread", "retire",
+                    "isComplete", -1, Instead.TRUE, "theDevicesClockTellsWhatEachBatchTook"),
+            new Mutant("times are read before the trainer's work is known to have ended", "slots.CopyThread",
+                    "waitForReaders", "waitFor", -1, Instead.NOTHING, "theDevicesClockTellsWhatEachBatchTook"),
             new Mutant("E_host is not waited for on a move", "slots.CopyThread", "retireAll", "synchronize", -1,
                     Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
             new Mutant("E_host is not recorded", "slots.CopyThread", "copy", "record", -1, Instead.NOTHING,
@@ -95,7 +99,13 @@ public final class MutantScenarios {
             new Mutant("stages are closed while they run", "slots.CopyDelivery", "close", "step", 0, Instead.RECEIVER,
                     "stagesAreClosedWhenTheirWorkHasEnded"),
             new Mutant("stages are closed after the memory of the slots", "slots.CopyDelivery", "close", "step",
-                    2, Instead.RECEIVER, "stagesAreClosedBeforeTheMemoryOfTheSlots"));
+                    2, Instead.RECEIVER, "stagesAreClosedBeforeTheMemoryOfTheSlots"),
+            Mutant.exchanged("the copy thread is not exempt from captures", "slots.CopyThread", "serve",
+                    "dedicateThread", "makeCurrent", "aGraphThatIsCapturedOnceASlotReadsEveryBatchInThatSlot"),
+            new Mutant("every loader is given the slots of the first device", "DataLoader", "open", "get", -1,
+                    Instead.FIRST, "theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce"),
+            new Mutant("every device is given the batches of the first rank", "DataLoader", "open", "ofRank", -1,
+                    Instead.FIRST, "theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce"));
 
     private MutantScenarios() {
     }
@@ -111,7 +121,8 @@ public final class MutantScenarios {
         for (Mutant mutant : MUTANTS) {
             Loader loader = new Loader(mutant);
             List<Method> scenarios = new ArrayList<>();
-            for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios")) {
+            for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios",
+                    "ClockScenarios", "MultiDeviceScenarios", "GraphScenarios")) {
                 scenarios.addAll(Scenarios.of(loader.loadClass(Loader.PACKAGE + name)));
             }
             Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))
@@ -205,8 +216,14 @@ public final class MutantScenarios {
                     instead.isInterface());
         }
 
-        /** Takes the arguments off the stack, and puts what stands in for the result on it. */
+        /** Takes the arguments off the stack, or exchanges the only one, and puts what stands in for the result. */
         private void leaveOut(CodeBuilder code, InvokeInstruction call) {
+            if (mutant.instead == Instead.FIRST) {
+                code.pop();
+                code.iconst_0();
+                code.with(call);
+                return;
+            }
             for (ClassDesc argument : call.typeSymbol().parameterList().reversed()) {
                 if (TypeKind.from(argument).slotSize() == 2) {
                     code.pop2();

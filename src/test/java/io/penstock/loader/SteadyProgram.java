@@ -8,7 +8,9 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
+import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
@@ -19,6 +21,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntConsumer;
 
 /**
  * What a batch allocates once a loader runs, in a JVM of its own: what other code did before decides what the compiler
@@ -49,58 +52,95 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.IN_PLACE, ReadMode.PREAD, leases);
             check(folder, 2, TransferMode.IN_PLACE, ReadMode.AUTO, leases);
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases);
+            check(folder, 1, TransferMode.COPY, ReadMode.MMAP, leases, true, CausalLm.widened(TokenWidth.I64));
             check(folder, 1, TransferMode.COPY, ReadMode.PREAD, leases);
-            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, CausalLm.narrow(), TokenStage.of(DType.I32),
-                    CastTransform.stage("input_ids", DType.I64));
+            check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(),
+                    TokenStage.of(DType.I32), CastTransform.stage("input_ids", DType.I64));
         }
+        checkTogether(folder, 1);
+        checkTogether(folder, 2);
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases)
             throws IOException {
-        check(folder, workers, transfer, read, leases, CausalLm.widened(TokenWidth.I64));
+        check(folder, workers, transfer, read, leases, false, CausalLm.widened(TokenWidth.I64));
     }
 
     private static void check(Path folder, int workers, TransferMode transfer, ReadMode read, LeaseMode leases,
-            Collator collator, DeviceStage... stages) throws IOException {
-        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
+            boolean timed, Collator collator, DeviceStage... stages) throws IOException {
         Path file = Corpora.rawU16(folder, 1_000_000, 3);
-        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length;
+        String name = "steady-" + workers + "-" + transfer + "-" + read + "-" + leases + "-" + stages.length
+                + (timed ? "-timed" : "");
         try (TokenStore store = TokenStore.open(file, "nanogpt");
-                DataLoader loader = onDevice(stages, DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8)
-                        .shuffle(1)
+                Device device = Device.host();
+                DeviceStream stream = timed ? device.openStream("trainer") : null;
+                DataLoader loader = settings(timed, stages, DataLoader.builder(TokenWindows.of(store, 128))
+                        .batchSize(8).shuffle(1).device(device)
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
-            long[] threads = threadIds(name);
-            long perBatch = Long.MAX_VALUE;
-            long grown = 0;
-            for (int window = 0; window < WINDOWS && perBatch > most; window++) {
-                long resident = residentBytes();
-                long epoch = loader.currentEpoch();
-                long heap = allocated(threads);
-                step(loader, MEASURED);
-                long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
-                perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
-                grown = residentBytes() - resident;
-            }
-            System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
-                    + " KiB more resident");
-            assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
-            assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
+            measure(name, leases, loader, batches -> step(loader, stream, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);
     }
 
-    private static DataLoaderBuilder onDevice(DeviceStage[] stages, DataLoaderBuilder settings) {
+    /** Two devices, by turns, of which one is copied to; a batch is one of each. */
+    private static void checkTogether(Path folder, int workers) throws IOException {
+        Path file = Corpora.rawU16(folder, 1_000_000, 3);
+        String name = "steady-together-" + workers;
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
+                Device first = Device.host();
+                Device second = Device.host();
+                DeviceLoaders loaders = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
+                        .collator(CausalLm.widened(TokenWidth.I64)).name(name).workers(workers)
+                        .transfer(TransferMode.COPY).leases(LeaseMode.REUSED).devices(first, second).openAll()) {
+            measure(name, LeaseMode.REUSED, loaders.get(0), batches -> {
+                for (int i = 0; i < batches; i++) {
+                    step(loaders.get(0), null, 1);
+                    step(loaders.get(1), null, 1);
+                }
+            });
+        }
+        SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    private static void measure(String name, LeaseMode leases, DataLoader loader, IntConsumer steps)
+            throws IOException {
+        long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
+        long[] threads = threadIds(name);
+        long perBatch = Long.MAX_VALUE;
+        long grown = 0;
+        for (int window = 0; window < WINDOWS && perBatch > most; window++) {
+            long resident = residentBytes();
+            long epoch = loader.currentEpoch();
+            long heap = allocated(threads);
+            steps.accept(MEASURED);
+            long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
+            perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
+            grown = residentBytes() - resident;
+        }
+        System.out.println(name + ": " + perBatch + " bytes of heap a batch, " + grown / 1024
+                + " KiB more resident");
+        assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
+        assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
+    }
+
+    private static DataLoaderBuilder settings(boolean timed, DeviceStage[] stages, DataLoaderBuilder settings) {
+        if (timed) {
+            settings.withDeviceClock();
+        }
         for (DeviceStage stage : stages) {
             settings.onDevice(stage);
         }
         return settings;
     }
 
-    private static void step(DataLoader loader, int batches) {
+    private static void step(DataLoader loader, DeviceStream stream, int batches) {
         long sum = 0;
         for (int i = 0; i < batches; i++) {
-            try (Batch batch = loader.next()) {
+            try (Batch batch = loader.next(stream)) {
+                if (stream != null) {
+                    stream.synchronize();
+                }
                 sum += batch.tensor("input_ids").getLong(i % 128) + batch.segment().byteSize();
             }
         }

@@ -595,7 +595,8 @@ final class TransferScenarios {
             try (var trainer = new SimulatedTrainer(0);
                     DeviceStream second = trainer.device.openStream("second");
                     DataLoader loader = trainer.loader(new ByteRows(300, 1 + random.nextInt(300)))
-                            .workers(random.nextInt(3)).prefetch(1 + random.nextInt(4)).deviceSlots(slots).open()) {
+                            .workers(random.nextInt(3)).prefetch(1 + random.nextInt(4)).deviceSlots(slots)
+                            .withDeviceClock().open()) {
                 List<Batch> held = new ArrayList<>();
                 for (int i = 0; i < 60; i++) {
                     DeviceStream stream = random.nextBoolean() ? trainer.stream : random.nextBoolean() ? second : null;

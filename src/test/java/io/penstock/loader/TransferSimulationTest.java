@@ -49,7 +49,8 @@ class TransferSimulationTest {
     @TestFactory
     Stream<DynamicTest> theProtocolHolds() throws Exception {
         return run(Scenarios.class, TransferScenarios.class.getName(), MultiDeviceScenarios.class.getName(),
-                CloseScenarios.class.getName());
+                CloseScenarios.class.getName(), ClockScenarios.class.getName(),
+                GraphScenarios.class.getName());
     }
 
     @TestFactory

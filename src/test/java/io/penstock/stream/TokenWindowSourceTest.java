@@ -75,7 +75,8 @@ class TokenWindowSourceTest {
     @ValueSource(strings = {"gpt2", "cl100k_base"})
     void windowsAreThoseOfTheEncodedDocumentsAndARunResumesInTheMiddleOfOne(String encoding) throws IOException {
         Tokenizer tokenizer = Tokenizer.of(encoding);
-        var source = TokenWindowSource.of(LineSource.of(file()), RecordText.jsonField("text"), tokenizer, LENGTH);
+        var source = new TokenWindowSource(TokenDocumentSource.of(LineSource.of(file()),
+                RecordText.jsonField("text"), tokenizer), LENGTH);
         assertEquals(encoding.equals("gpt2") ? DType.U16 : DType.U32, source.dtype());
         List<List<Long>> windows = new ArrayList<>();
         LoaderState state = null;
@@ -106,10 +107,11 @@ class TokenWindowSourceTest {
     @Test
     void aRecordWithoutTextIsNamed() throws IOException {
         Path file = Files.writeString(folder.resolve("bad.jsonl"), "{\"text\": \"good\"}\n{\"txt\": 1}\n");
-        var source = TokenWindowSource.of(LineSource.of(file), RecordText.jsonField("text"), Tokenizer.of("gpt2"), 8);
+        var source = new TokenWindowSource(TokenDocumentSource.of(LineSource.of(file), RecordText.jsonField("text"),
+                Tokenizer.of("gpt2")), 8);
         try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
             var failed = assertThrows(IOException.class, () -> reader.poll(into));
-            assertTrue(failed.getMessage().startsWith("bad.jsonl, record behind cursor '17': field 'text': found "
+            assertTrue(failed.getMessage().startsWith("bad.jsonl, record before cursor '28': field 'text': found "
                     + "null, expected a text"), failed.getMessage());
         }
         for (String cursor : List.of("x", "7", "9:0")) {

@@ -47,7 +47,9 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
             case FieldSource.InParts parts -> new PartsReader(parts, spec, context);
             case FieldSource.Decoded decoded -> new DecodedReader(decoded, spec, context);
             case FieldSource.Mapped mapped -> new MappedReader(mapped,
-                    open(mapped.input(), mapped.in(), samples, context), spec, context);
+                    open(mapped.input(), mapped.in(), samples, context), mapped.beside() == null ? null
+                            : open(mapped.beside().source(), mapped.beside().field(), samples, context),
+                    spec, context);
             case FieldSource.Generated generated -> new GeneratedReader(generated, spec, context);
             case FieldSource.Joined joined -> new JoinedReader(joined, spec, context);
         };

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class MappedReader extends MadeReader {
 
     private final FieldReader input;
+    /** Null if the map needs nothing beside its input. */
+    private final @Nullable FieldReader beside;
     private final SampleMap map;
     /** Null if the map needs none. */
     private final SampleMap.@Nullable Mapper session;
@@ -24,9 +26,11 @@ final class MappedReader extends MadeReader {
     private final int firstPart;
     private int made;
 
-    MappedReader(FieldSource.Mapped source, FieldReader input, TensorSpec spec, ReadContext context) {
+    MappedReader(FieldSource.Mapped source, FieldReader input, @Nullable FieldReader beside, TensorSpec spec,
+            ReadContext context) {
         super(spec, context);
         this.input = input;
+        this.beside = beside;
         this.map = source.map();
         this.session = map.open().orElse(null);
         this.step = source.step();
@@ -44,8 +48,12 @@ final class MappedReader extends MadeReader {
     @Override
     void make(long sample, long bytes, MemorySegment target, long targetOffset) {
         Span value = input.value(sample, map.readsInPlace());
+        Span other = beside == null ? null : beside.value(sample, false);
         long begin = context.clock.now();
         try {
+            if (session != null && other != null) {
+                session.beside(other.segment(), other.byteOffset(), other.byteSize());
+            }
             run(value, begin, bytes, target, targetOffset);
             context.clock.transformedSince(begin);
         } catch (IOException e) {
@@ -78,6 +86,9 @@ final class MappedReader extends MadeReader {
             session.close();
         }
         input.close();
+        if (beside != null) {
+            beside.close();
+        }
         super.close();
     }
 }

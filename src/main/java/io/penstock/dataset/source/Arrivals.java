@@ -24,15 +24,21 @@ public interface Arrivals {
     void check(LoaderState from);
 
     /**
+     * Tells whether a rank receives the samples of all ranks, and so knows their lengths.
+     *
+     * @param shard the part of the positions that the rank reads
+     * @return false if it receives only its own
+     */
+    boolean areShared(Shard shard);
+
+    /**
      * Begins to receive from a state.
      *
      * @param from where a run begins
      * @param shard the part of the positions that this process reads
-     * @param span positions that may be in use at the same time: from the oldest batch whose state may be asked for to
-     *     the latest that is being made
      * @throws IllegalArgumentException if the samples cannot be received from there
      */
-    void begin(LoaderState from, Shard shard, long span);
+    void begin(LoaderState from, Shard shard);
 
     /**
      * Waits for the samples of a range of positions.
@@ -41,18 +47,20 @@ public interface Arrivals {
      * @param position the first position
      * @param count the number of positions
      * @param isOver asked now and then: whether the caller has no more use for them
+     * @param waited the time is added to it
      * @return how many of them exist: fewer than {@code count} only if the samples end there, or the caller is told
      *     that it is over
      * @throws InterruptedException if the calling thread is interrupted
      * @throws java.io.UncheckedIOException if the source fails; names it
      */
-    long await(long epoch, long position, long count, BooleanSupplier isOver) throws InterruptedException;
+    long await(long epoch, long position, long count, BooleanSupplier isOver, ArrivalWait waited)
+            throws InterruptedException;
 
     /**
      * Tells that nothing before a position is read again, and no state before it is asked for.
      *
      * @param epoch the epoch
-     * @param position the position; may be negative, for one in the epoch before
+     * @param position the position
      */
     void release(long epoch, long position);
 

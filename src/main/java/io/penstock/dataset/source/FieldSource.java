@@ -118,12 +118,24 @@ public sealed interface FieldSource {
      * @param in its name, dtype and shape
      * @param map the user code
      * @param step the key of its random numbers: {@link KeyedRandom#step} of a name
+     * @param beside what the user code's session is told before each value; null for nothing
      */
-    record Mapped(FieldSource input, TensorSpec in, SampleMap map, long step) implements FieldSource {
+    record Mapped(FieldSource input, TensorSpec in, SampleMap map, long step, @Nullable Beside beside)
+            implements FieldSource {
+
+        /**
+         * A third value of the same sample.
+         *
+         * @param source its source
+         * @param field its name, dtype and shape
+         */
+        public record Beside(FieldSource source, TensorSpec field) {
+        }
 
         @Override
         public Mapped reindexed(LongUnaryOperator origin) {
-            return new Mapped(input.reindexed(origin), in, map, step);
+            return new Mapped(input.reindexed(origin), in, map, step,
+                    beside == null ? null : new Beside(beside.source.reindexed(origin), beside.field));
         }
 
         @Override

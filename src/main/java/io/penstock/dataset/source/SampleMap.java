@@ -86,6 +86,17 @@ public interface SampleMap {
         void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
                 long outOffset, long outBytes, PartClock clock) throws IOException;
 
+        /**
+         * Is told the value of another field before each call of {@link #map}, if the dataset's map names one.
+         *
+         * @param value native memory with the sample's value of that field, for this sample only
+         * @param offset the value's first byte
+         * @param bytes the value's byte size
+         * @throws IOException if the sample is bad
+         */
+        default void beside(MemorySegment value, long offset, long bytes) throws IOException {
+        }
+
         /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */
         @Override
         default void close() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device.cuda;
 
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDevAttrHostNumaId;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaDeviceGetAttribute;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorUnknown;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSetDevice;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
-import io.penstock.cuda.bindings.CudaRuntime;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -19,6 +20,9 @@ import io.penstock.device.internal.OpenResources;
 import io.penstock.internal.Leak;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.function.IntSupplier;
 
 /**
@@ -26,7 +30,8 @@ import java.util.function.IntSupplier;
  *
  * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
  * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
- * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current. Calls
+ * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current,
+ * where a graph that another thread captures does not forbid it. Calls
  * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
  * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
@@ -38,6 +43,8 @@ final class CudaDevice implements Device {
     private final OpenResources resources;
     private final CudaKernels kernels = new CudaKernels(this);
     private final Leak leak;
+    /** The memory node that the device is near; -1 if the driver does not say. */
+    private int hostNode = -1;
 
     private CudaDevice(int ordinal) {
         this.ordinal = ordinal;
@@ -59,13 +66,27 @@ final class CudaDevice implements Device {
         }
         CudaDevice device = new CudaDevice(ordinal);
         try {
-            device.create("cudaSetDevice", CudaRuntime::cudaSuccess);
+            device.create("cudaSetDevice", device::locate);
         } catch (DeviceException e) {
             device.leak.closed();
             throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
                     "CUDA cannot initialize the device: " + e.getMessage(), e);
         }
         return device;
+    }
+
+    private int locate() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment node = arena.allocate(ValueLayout.JAVA_INT);
+            if (cudaDeviceGetAttribute(node, cudaDevAttrHostNumaId(), ordinal) == cudaSuccess()) {
+                hostNode = node.get(ValueLayout.JAVA_INT, 0);
+            }
+            return cudaSuccess();                       // a matter of speed alone
+        }
+    }
+
+    int hostNode() {
+        return hostNode;
     }
 
     @Override
@@ -91,6 +112,12 @@ final class CudaDevice implements Device {
     }
 
     @Override
+    public void dedicateThread() {
+        makeCurrent();
+        check(CudaCalls.ignoreCaptures(), CudaCalls.EXCHANGE_CAPTURE_MODE);
+    }
+
+    @Override
     public DeviceStream openStream(String name) {
         return resources.open(() -> CudaStream.open(this, name));
     }
@@ -104,6 +131,11 @@ final class CudaDevice implements Device {
     @Override
     public DeviceEvent openEvent(EventWait wait) {
         return resources.open(() -> CudaEvent.open(this, wait));
+    }
+
+    @Override
+    public DeviceEvent openTimedEvent(EventWait wait) {
+        return resources.open(() -> CudaEvent.openTimed(this, wait));
     }
 
     @Override
@@ -150,17 +182,22 @@ final class CudaDevice implements Device {
 
     /** Makes a CUDA call that depends on the current device, on a thread where that is this device. */
     void create(String call, IntSupplier creation) {
-        int[] statuses = {cudaErrorUnknown(), cudaErrorUnknown()};        // unless the thread replaces them
+        int unknown = cudaErrorUnknown();
+        int[] statuses = {unknown, unknown, unknown};   // unless the thread replaces them
         Thread thread = Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(() -> {
             statuses[0] = cudaSetDevice(ordinal);
             if (statuses[0] == cudaSuccess()) {
-                statuses[1] = creation.getAsInt();
+                statuses[1] = CudaCalls.ignoreCaptures();
+            }
+            if (statuses[1] == cudaSuccess()) {
+                statuses[2] = creation.getAsInt();
             }
         });
         ThreadStart.start(thread, call);
         Uninterrupted.join(thread);
         check(statuses[0], "cudaSetDevice");
-        check(statuses[1], call);
+        check(statuses[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
+        check(statuses[2], call);
     }
 
     /** CUDA keeps state per OS thread, and its blocking calls hold one. */

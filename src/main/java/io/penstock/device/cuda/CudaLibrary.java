@@ -43,12 +43,12 @@ record CudaLibrary(Path path, int version) {
     /** Every function that this package calls. */
     static final List<String> FUNCTIONS = List.of(
             "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId", "cudaDriverGetVersion", "cudaEventCreateWithFlags",
-            "cudaEventDestroy", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize", "cudaFree",
-            "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
+            "cudaEventDestroy", "cudaEventElapsedTime", "cudaEventQuery", "cudaEventRecord", "cudaEventSynchronize",
+            "cudaFree", "cudaFreeHost", "cudaFuncGetAttributes", "cudaGetDeviceCount", "cudaGetDeviceProperties",
             "cudaGetErrorName", "cudaGetErrorString", "cudaHostAlloc", "cudaLaunchKernel", "cudaLibraryGetKernel",
             "cudaLibraryLoadData", "cudaLibraryUnload", "cudaMalloc", "cudaMemGetInfo", "cudaMemcpyAsync",
             "cudaRuntimeGetVersion", "cudaSetDevice", "cudaStreamCreateWithFlags", "cudaStreamDestroy",
-            "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent");
+            "cudaStreamQuery", "cudaStreamSynchronize", "cudaStreamWaitEvent", CudaCalls.EXCHANGE_CAPTURE_MODE);
 
     private static final Linker LINKER = Linker.nativeLinker();
     /** {@code Dl_info} of {@code dladdr(3)}. */

@@ -7,6 +7,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaHostAllocDefault;
 
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import io.penstock.os.MemoryNode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +33,10 @@ final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
         this.device = device;
         try (Arena call = Arena.ofShared()) {
             MemorySegment allocated = call.allocate(ValueLayout.ADDRESS);
-            device.create("cudaHostAlloc", () -> cudaHostAlloc(allocated, bytes, cudaHostAllocDefault()));
+            device.create("cudaHostAlloc", () -> {
+                MemoryNode.bindThread(device.hostNode());
+                return cudaHostAlloc(allocated, bytes, cudaHostAllocDefault());
+            });
             this.pointer = allocated.get(ValueLayout.ADDRESS, 0);
         }
         this.segment = pointer.reinterpret(bytes, arena, null);

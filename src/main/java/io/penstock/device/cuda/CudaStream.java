@@ -11,7 +11,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamNonBlocking;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamQuery;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamSynchronize;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamWaitEvent;
-import static io.penstock.device.cuda.CudaCopy.cudaMemcpyAsync;
+import static io.penstock.device.cuda.CudaCalls.cudaMemcpyAsync;
 
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Positions.</b> Commands are numbered from 0. {@code enqueued} counts commands put in, {@code completed} those
  * that have run: work up to position {@code p} has ended exactly when {@code completed >= p}. Recording an event only
- * notes the current count; no command runs for it.
+ * notes the current count; a command runs for it only if it is timed.
  *
  * <p><b>Assumptions.</b> A command waits only for a position that {@code enqueued} had reached before the command was
  * put in. So waits form no cycle, and every queue makes progress.
@@ -98,6 +98,13 @@ final class CommandQueue implements Runnable {
     synchronized void enqueueWait(CommandQueue other, long position) {
         free().await(other, position);
         publish();
+    }
+
+    /** Returns the position after the mark. */
+    synchronized long enqueueMark(EventMark mark, long number) {
+        free().mark(mark, number);
+        publish();
+        return enqueued;
     }
 
     /** The next free command of the ring; waits while all are queued. */
@@ -200,7 +207,7 @@ final class CommandQueue implements Runnable {
         }
     }
 
-    /** A copy, a kernel, or a wait for another stream; reused each time round the ring. */
+    /** A copy, a kernel, a wait for another stream, or the mark of a timed event; reused each time round the ring. */
     private static final class Command {
         private @Nullable MemorySegment dst;
         private long dstOffset;
@@ -211,7 +218,9 @@ final class CommandQueue implements Runnable {
         /** Created by the first kernel in this place of the ring. */
         private @Nullable MemorySegment arguments;
         private @Nullable CommandQueue awaited;
+        /** In the awaited queue, or the number of the mark. */
         private long position;
+        private @Nullable EventMark mark;
 
         void copy(MemorySegment dst, long dstOffset, MemorySegment src, long srcOffset, long bytes) {
             this.dst = dst;
@@ -234,8 +243,15 @@ final class CommandQueue implements Runnable {
             this.position = position;
         }
 
+        void mark(EventMark reached, long number) {
+            this.mark = reached;
+            this.position = number;
+        }
+
         void run() {
-            if (awaited != null) {
+            if (mark != null) {
+                mark.reached(position, System.nanoTime());
+            } else if (awaited != null) {
                 awaited.await(position);
             } else if (kernel != null) {
                 kernel.twin().run(Objects.requireNonNull(arguments));
@@ -253,6 +269,7 @@ final class CommandQueue implements Runnable {
             src = null;
             kernel = null;
             awaited = null;
+            mark = null;
         }
     }
 }

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class HostDevice implements Device {
     static final int MEMORY_ALLOCATION = 2;
+    static final int INVALID_HANDLE = 400;
+    static final int NOT_READY = 600;
     static final int ILLEGAL_ADDRESS = 700;
 
     /** Shared by all host devices, so handles are unique across devices. */
@@ -53,6 +55,11 @@ final class HostDevice implements Device {
     }
 
     @Override
+    public void dedicateThread() {
+        makeCurrent();
+    }
+
+    @Override
     public DeviceStream openStream(String name) {
         return resources.open(() -> {
             CommandQueue queue = new CommandQueue(this, name, HANDLES.getAndIncrement());
@@ -74,8 +81,17 @@ final class HostDevice implements Device {
 
     @Override
     public DeviceEvent openEvent(EventWait wait) {
+        return openEvent(wait, false);
+    }
+
+    @Override
+    public DeviceEvent openTimedEvent(EventWait wait) {
+        return openEvent(wait, true);
+    }
+
+    private DeviceEvent openEvent(EventWait wait, boolean timed) {
         return resources.open(() -> {
-            EventMark mark = new EventMark(this, HANDLES.getAndIncrement(), wait);
+            EventMark mark = new EventMark(this, HANDLES.getAndIncrement(), wait, timed);
             marks.put(mark.handle(), mark);
             return new HostEvent(mark, true);
         });

@@ -51,6 +51,13 @@ final class HostEvent implements DeviceEvent, OpenResources.Resource {
         mark.device().checkFault("synchronize");
     }
 
+    @Override
+    public long nanosSince(DeviceEvent earlier) {
+        requireOpen();
+        mark.device().checkFault("nanosSince");
+        return Math.max(0, mark.reachedAt() - mark(earlier, mark.device()).reachedAt());
+    }
+
     private void requireOpen() {
         if (closed.get() || mark.hasEnded()) {
             throw new IllegalStateException(describe() + " is closed");

@@ -306,7 +306,10 @@ public final class HtmlReport {
         table("", "mean", "p50", "p95", "p99", "longest");
         spreadRow("step", input.stepMillis());
         spreadRow("wait in next()", input.waitMillis());
-        spreadRow("stream idle, waiting for a batch", input.exposedMillis());
+        if (input.onDevice() != null) {
+            spreadRow("stream idle, waiting for a batch", input.onDevice().exposedMillis());
+            spreadRow("stream at work", input.onDevice().computeMillis());
+        }
         spreadRow("wait for an epoch's first batch", input.coldStart().waitMillis());
         page.close().close();
         page.open("table");

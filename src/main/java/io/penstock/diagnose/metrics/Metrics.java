@@ -6,6 +6,8 @@ import io.penstock.diagnose.metrics.Metric.Type;
 import io.penstock.diagnose.metrics.Metric.Unit;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderMemory;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.StreamStatus;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.LoaderReport;
 import java.util.ArrayList;
@@ -76,6 +78,10 @@ public record Metrics(List<Metric> all) {
         totals.seconds("stage", stage, LoaderReport::planNanos, "stage", "plan");
         totals.seconds("stage", stage, LoaderReport::collateNanos, "stage", "collate");
         totals.seconds("stage", stage, LoaderReport::submitNanos, "stage", "submit");
+        String source = "Time that workers waited for samples of a stream: its source had nothing (empty), or more than"
+                + " was read (slow).";
+        totals.seconds("source_wait", source, LoaderReport::sourceEmptyNanos, "source", "empty");
+        totals.seconds("source_wait", source, LoaderReport::sourceSlowNanos, "source", "slow");
         totals.seconds("slot_wait", "Time that workers waited for a free slot because the trainer is slower"
                 + " (backpressure).", LoaderReport::slotWaitNanos);
         totals.count("bad_samples", "Bad samples that were replaced or skipped.", LoaderReport::badSamples);
@@ -145,6 +151,37 @@ public record Metrics(List<Metric> all) {
         watch.seconds("data_watch", "Worker time spent on data statistics.", s -> s.cost().nanos());
         watch.count("data_changes", "Changes of the data found.", DataStatistics::changes);
         return new Metrics(list).labeled("loader", name);
+    }
+
+    /**
+     * The metrics of a stream, for the partitions that it reads when this is called: with its loader open.
+     *
+     * @param name the value of the label {@code loader}
+     * @param stream for example {@code dataset::status}
+     * @return views of its status; numbers that the source does not know are NaN
+     */
+    public static Metrics of(String name, Supplier<StreamStatus> stream) {
+        List<Metric> list = new ArrayList<>();
+        Of<StreamStatus> status = new Of<>(list, stream);
+        status.count("stream_reread", "Records that a resumed run has read again.", StreamStatus::rereadRecords);
+        for (String partition : stream.get().partitions().keySet()) {
+            status.gauge("stream_lag", Unit.NONE, "What the partition has that was not read: records, or bytes of a"
+                    + " file.", s -> known(lag(s, partition).behind()), "partition", partition);
+            status.gauge("stream_newest_age", Unit.SECONDS, "Age of the latest record that was read.",
+                    s -> (System.currentTimeMillis() - known(lag(s, partition).newestMillis())) / 1e3, "partition",
+                    partition);
+            status.gauge("stream_skipped", Unit.NONE, "Bad records that were left out.",
+                    s -> lag(s, partition).skipped(), "partition", partition);
+        }
+        return new Metrics(list).labeled("loader", name);
+    }
+
+    private static PartitionReader.Lag lag(StreamStatus status, String partition) {
+        return status.partitions().getOrDefault(partition, PartitionReader.Lag.UNKNOWN);
+    }
+
+    private static double known(long number) {
+        return number < 0 ? Double.NaN : number;
     }
 
     /**

@@ -143,7 +143,7 @@ public final class ChromeTrace {
         int tid = WORKERS + making.worker();
         Map<String, @Nullable Object> batch = Map.of("batch", account.sequence());
         slice(tid, "waits for a slot", making.claimedAt(), making.slotAt(), batch);
-        slice(tid, "plan", making.slotAt(), making.plannedAt(), batch);
+        slice(tid, "plan", making.plannedAt() - making.planNanos(), making.plannedAt(), batch);
         slice(tid, "make", making.plannedAt(), making.madeAt(), parts(account));
         flow("s", account, tid, making.plannedAt());
     }
@@ -177,7 +177,9 @@ public final class ChromeTrace {
             return;
         }
         Map<String, @Nullable Object> args = Json.members("batch", account.sequence(), "bytes", account.bytes());
-        put(args, "device_us", copying.deviceNanos());
+        if (account.onDevice() != null) {
+            put(args, "device_us", account.onDevice().copyNanos());
+        }
         slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
         flow("t", account, COPY, copying.submitAt());
         long arrived = copying.arrivedAt();

@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -180,7 +179,7 @@ public record Manifest(List<ManifestPart> parts) {
         }
         try (StagingFolder staging = StagingFolder.open(file)) {
             String name = file.getFileName().toString();
-            staging.write(name, MemorySegment.ofArray(Json.pretty(toMap()).getBytes(StandardCharsets.UTF_8)));
+            staging.write(name, MemorySegment.ofArray(toJson().getBytes(StandardCharsets.UTF_8)));
             if (ifExists == IfExists.FAIL) {
                 StagingFolder.requireAbsent(file);
             }
@@ -203,11 +202,13 @@ public record Manifest(List<ManifestPart> parts) {
         }
     }
 
-    private Map<String, @Nullable Object> toMap() {
+    /** {@return the content of the file, for those who write it themselves} */
+    public String toJson() {
         ManifestPart first = parts.getFirst();
-        return Json.members("format", FORMAT, "version", VERSION, "dtype", first.dtype().toString(), "tokenizer",
-                first.origin().tokenizer(), "vocabulary_sha256", first.origin().vocabularySha256(), "documents",
-                documents(), "tokens", tokens(), "parts", parts.stream().map(ManifestPart::toMap).toList());
+        return Json.pretty(Json.members("format", FORMAT, "version", VERSION, "dtype", first.dtype().toString(),
+                "tokenizer", first.origin().tokenizer(), "vocabulary_sha256", first.origin().vocabularySha256(),
+                "documents", documents(), "tokens", tokens(), "parts",
+                parts.stream().map(ManifestPart::toMap).toList()));
     }
 
     /** {@return the stored type of the tokens} */

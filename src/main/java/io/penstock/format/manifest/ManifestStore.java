@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 final class ManifestStore implements TokenStore, Verifiable {
 
     private static final String CHECKSUM = "manifest digests";
+    /** With more parts, none keeps its two files open: a process may have some thousand open files at most. */
+    private static final int MAX_OPEN_PARTS = 256;
 
     private final Location file;
     private final Manifest manifest;
@@ -76,7 +78,11 @@ final class ManifestStore implements TokenStore, Verifiable {
         List<MegatronStore> stores = new ArrayList<>();
         try {
             for (ManifestPart part : manifest.parts()) {
-                stores.add(open(file, part));
+                MegatronStore store = open(file, part);
+                stores.add(store);
+                if (manifest.parts().size() > MAX_OPEN_PARTS) {
+                    store.releaseDescriptors();
+                }
             }
             return new ManifestStore(file, manifest, List.copyOf(stores));
         } catch (Throwable t) {

@@ -50,7 +50,8 @@ public final class MegatronPart implements AutoCloseable {
     private long tokens;
     private long openTokens;
     private boolean closed;
-    private @Nullable String tokenSha256;
+    /** Those of the first part, which are the store's if it is the only one; null if they were not computed. */
+    private @Nullable TokenDigests digests;
     private volatile @Nullable IOException failure;
 
     MegatronPart(int number, DType dtype, Path tokenPath, StagingFolder staging, long maxSequenceTokens) {
@@ -223,10 +224,10 @@ public final class MegatronPart implements AutoCloseable {
     private Files files() throws IOException {
         Files open = files;
         if (open == null) {
-            // Its digest is that of the store if it is the only part.
-            SpoolFile tokenFile = number == 0
-                    ? SpoolFile.digesting(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES)
-                    : new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES);
+            digests = number == 0 ? new TokenDigests() : null;
+            SpoolFile tokenFile = digests == null
+                    ? new SpoolFile(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES)
+                    : SpoolFile.observed(staging.create(tokenName()), tokenPath, TOKEN_BUFFER_BYTES, digests);
             try {
                 open = new Files(tokenFile,
                         new SpoolFile(staging.create(lengthName()), tokenPath, LENGTH_BUFFER_BYTES));
@@ -290,9 +291,9 @@ public final class MegatronPart implements AutoCloseable {
         return openTokens;
     }
 
-    /** Returns the digest of the tokens of a closed part, if it was computed as they were written. */
-    @Nullable String tokenSha256() {
-        return tokenSha256;
+    /** Returns the digests of the tokens of a closed part, if they were computed as the tokens were written. */
+    @Nullable TokenDigests digests() {
+        return digests;
     }
 
     @Nullable IOException failure() {
@@ -312,7 +313,7 @@ public final class MegatronPart implements AutoCloseable {
         closed = true;
         try (Files open = files) {
             if (open != null && failure == null) {
-                tokenSha256 = open.tokens.sha256();
+                digests = open.tokens.end() ? digests : null;
                 open.lengths.flush();
             }
         } catch (IOException e) {

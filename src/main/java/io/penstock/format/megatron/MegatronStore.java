@@ -279,6 +279,12 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         return new Inspection(inspection.path(), inspection.kind(), inspection.files(), inspection.details(), arrays);
     }
 
+    /** Closes the descriptors of both files, as {@link MappedFile#releaseDescriptor} does. */
+    public void releaseDescriptors() {
+        tokenFile.releaseDescriptor();
+        indexFile.releaseDescriptor();
+    }
+
     @Override
     public void close() {
         tokenFile.close();

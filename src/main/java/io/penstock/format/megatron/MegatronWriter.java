@@ -2,6 +2,7 @@
 package io.penstock.format.megatron;
 
 import io.penstock.format.StagedChecksums;
+import io.penstock.io.Location;
 import io.penstock.io.publish.ChecksumFile;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
@@ -194,10 +195,17 @@ public final class MegatronWriter implements AutoCloseable {
             requireAbsent();
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype);
             mergeTokens(filled, tokenBytes, progress);
+            TokenDigests known = filled.size() == 1 ? filled.getFirst().digests() : null;
             Map<String, String> sha256 = new ChecksumFile(staging).write(name(".sha256"),
-                    List.of(name(".bin"), name(".idx")), knownDigests(filled),
+                    List.of(name(".bin"), name(".idx")),
+                    known == null ? Map.of() : Map.of(name(".bin"), known.sha256()),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
-            StagedChecksums.write(staging, name(".bin"));
+            if (known == null) {
+                StagedChecksums.write(staging, name(".bin"));
+            } else {
+                staging.write(name(".bin" + BlockChecksums.SUFFIX), MemorySegment.ofArray(
+                        known.blocks(Location.of(staging.resolve(name(".bin")))).toBytes()));
+            }
             StagedChecksums.write(staging, name(".idx"));
             MegatronSummary summary = new MegatronSummary(dtype,
                     filled.stream().mapToLong(MegatronPart::documents).sum(), tokens,
@@ -211,12 +219,6 @@ public final class MegatronWriter implements AutoCloseable {
             staging.publish(files().stream().map(file -> file.getFileName().toString()).toList(), surplus());
             return summary;
         }
-    }
-
-    /** The digest of the tokens, if they are those of one part. */
-    private Map<String, String> knownDigests(List<MegatronPart> filled) {
-        String sha256 = filled.size() == 1 ? filled.getFirst().tokenSha256() : null;
-        return sha256 == null ? Map.of() : Map.of(name(".bin"), sha256);
     }
 
     /** A description of the store that is replaced does not describe this one. */

@@ -146,7 +146,12 @@ public final class ShardList {
         return hasShardName(file.name());
     }
 
-    private static boolean hasShardName(String name) {
+    /**
+     * {@return whether a file of this name is taken for a tar, compressed or not}
+     *
+     * @param name the file's name, or a pattern of names
+     */
+    public static boolean hasShardName(String name) {
         return !name.startsWith(".") && Arrays.stream(ENDINGS).anyMatch(name::endsWith);
     }
 }

@@ -4,6 +4,7 @@ package io.penstock.format.webdataset;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.StagedChecksums;
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
@@ -123,6 +124,43 @@ public final class WebDatasetWriter implements AutoCloseable {
         }
         samplesInShard++;
         lastKey = key;
+    }
+
+    /**
+     * Takes a shard that another writer committed, of any size, as the next one: moves it and its sidecars to this
+     * writer's folder, which must be on the same file system. Without a {@link #commit} it is deleted.
+     *
+     * @param shard the shard, an uncompressed tar
+     * @throws IOException if it or its index is missing, or it cannot be moved; names it
+     */
+    public void adopt(Path shard) throws IOException {
+        if (committed) {
+            throw new IllegalStateException(pattern + ": the dataset is committed");
+        }
+        if (tar != null) {
+            finishShard(tar);
+        }
+        if (!names.isNumbered() && !shards.isEmpty()) {
+            throw new IllegalStateException(pattern + ": has a shard, and no place for the number of another");
+        }
+        String name = names.name(shards.size());
+        Location location = Location.of(shard);
+        ShardState state = ShardState.of(location);
+        try (Arena arena = Arena.ofConfined()) {
+            ShardIndex index = IndexFile.read(location, state, state.byteSize(), arena);
+            if (index == null) {
+                throw new MalformedStoreException(location, "no index of it",
+                        shard.getFileName() + IndexFile.ENDING + ", which a writer leaves");
+            }
+            written.add(ShardRecord.Entry.of(name, index));
+        }
+        shards.add(name);
+        lastKey = null;
+        List<String> to = filesOf(name);
+        List<String> from = filesOf(String.valueOf(shard.getFileName()));
+        for (int i = 0; i < to.size(); i++) {
+            Files.move(shard.resolveSibling(from.get(i)), staging.resolve(to.get(i)));
+        }
     }
 
     private static void checkName(String key, String suffix) {

@@ -16,8 +16,8 @@ public record RemoteObject(String name, String version, long byteSize) {
 
     private static final int KEY_DIGITS = 32;
 
-    /** The key of all versions. */
-    static String nameKey(String name) {
+    /** The key of all versions of a name. */
+    public static String nameKey(String name) {
         return key(name);
     }
 

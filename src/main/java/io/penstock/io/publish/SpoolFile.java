@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -9,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +21,8 @@ public final class SpoolFile implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment buffer;
     private final ByteBuffer view;
-    /** The digest of what is flushed; null if it is not wanted, or what was flushed is removed. */
-    private @Nullable MessageDigest sha256;
+    /** Sees what is flushed; null if nobody does, or what was flushed is removed. */
+    private @Nullable Consumer<ByteBuffer> observer;
     private long flushedBytes;
     private int used;
 
@@ -37,17 +36,22 @@ public final class SpoolFile implements AutoCloseable {
         this(channel, target, bufferBytes, null);
     }
 
-    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable MessageDigest sha256) {
+    private SpoolFile(FileChannel channel, Path target, int bufferBytes, @Nullable Consumer<ByteBuffer> observer) {
         this.channel = channel;
-        this.sha256 = sha256;
+        this.observer = observer;
         this.target = target;
         this.buffer = arena.allocate(bufferBytes, Long.BYTES);
         this.view = buffer.asByteBuffer();
     }
 
-    /** Creates a writer, as the constructor does, that computes the file's {@link #sha256} on the way. */
-    public static SpoolFile digesting(FileChannel channel, Path target, int bufferBytes) {
-        return new SpoolFile(channel, target, bufferBytes, Sha256.digest());
+    /**
+     * Creates a writer, as the constructor does.
+     *
+     * @param observer receives the bytes on the way to the file, in order, until some that it had are removed
+     */
+    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes,
+            Consumer<ByteBuffer> observer) {
+        return new SpoolFile(channel, target, bufferBytes, observer);
     }
 
     /**
@@ -114,7 +118,7 @@ public final class SpoolFile implements AutoCloseable {
         }
         flushedBytes -= bytes - used;
         used = 0;
-        sha256 = null;
+        observer = null;
         try {
             channel.truncate(flushedBytes);
         } catch (IOException e) {
@@ -122,10 +126,10 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /** Writes the buffer, and returns the digest of the file; null if it is not known. Call it once. */
-    public @Nullable String sha256() throws IOException {
+    /** Writes the buffer, the last one; returns whether the observer has seen the bytes of the file and no others. */
+    public boolean end() throws IOException {
         flush();
-        return sha256 == null ? null : Sha256.hex(sha256);
+        return observer != null;
     }
 
     /** Returns the bytes appended so far. */
@@ -140,8 +144,8 @@ public final class SpoolFile implements AutoCloseable {
      */
     public void flush() throws IOException {
         view.position(0).limit(used);
-        if (sha256 != null) {
-            sha256.update(view);
+        if (observer != null) {
+            observer.accept(view);
             view.position(0);
         }
         try {

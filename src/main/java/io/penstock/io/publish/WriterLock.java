@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The exclusive right, across processes, to write a store: a folder with a locked file. It ends with the process that
  * holds it.
  */
-final class WriterLock {
+public final class WriterLock {
 
     static final String LOCK_NAME = "lock";
     private static final int ATTEMPTS = 100;
@@ -39,10 +39,11 @@ final class WriterLock {
     /**
      * Creates and locks a folder.
      *
+     * @param target what is written, for messages
      * @param folder the folder; it may be a leftover
      * @throws IOException if another writer is active or locking fails; then a folder created here is deleted
      */
-    static WriterLock take(Path target, Path folder) throws IOException {
+    public static WriterLock take(Object target, Path folder) throws IOException {
         if (!IN_USE.add(folder)) {
             throw new IOException(target + ": another writer of this process is writing it");
         }
@@ -61,7 +62,7 @@ final class WriterLock {
     }
 
     /** Opens and locks the file; returns null if the previous writer removed the folder meanwhile. */
-    private static @Nullable FileChannel tryLock(Path target, Path folder) throws IOException {
+    private static @Nullable FileChannel tryLock(Object target, Path folder) throws IOException {
         boolean made = make(folder);
         Path file = folder.resolve(LOCK_NAME);
         FileChannel channel = null;
@@ -127,8 +128,8 @@ final class WriterLock {
         }
     }
 
-    /** Deletes the folder, which must contain only the lock, and releases the lock. */
-    void release() throws IOException {
+    /** Releases the lock, and deletes the folder if it has nothing else. */
+    public void release() throws IOException {
         try (channel) {
             remove(folder);
         } finally {

@@ -20,7 +20,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signs requests without a body by AWS's Signature Version 4, in the header {@code Authorization}.
+ * Signs requests by AWS's Signature Version 4, in the header {@code Authorization}. The header
+ * {@value #BODY_SHA256} says what the body is; a request without it has none.
  *
  * <p>Source: "Create a signed AWS API request",
  * {@code https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html}. Paths are encoded
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 record AwsSignature(String region, String service) {
 
+    /** The header with the SHA-256 of the body. */
+    static final String BODY_SHA256 = "x-amz-content-sha256";
     /** The SHA-256 of no bytes. */
     static final String NO_BODY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -41,7 +44,7 @@ record AwsSignature(String region, String service) {
 
     /** Adds the headers of a request to S3, and signs it. The URI's path and query are encoded by {@link UriText}. */
     void sign(S3Credentials credentials, String method, URI uri, Map<String, String> headers, Instant now) {
-        headers.put("x-amz-content-sha256", NO_BODY);
+        headers.putIfAbsent(BODY_SHA256, NO_BODY);
         headers.put("Authorization", authorization(credentials, method, uri, headers, now));
     }
 
@@ -61,7 +64,7 @@ record AwsSignature(String region, String service) {
                 + query(uri.getRawQuery()) + '\n'
                 + signed.entrySet().stream().map(header -> header.getKey() + ':' + header.getValue() + '\n')
                         .collect(Collectors.joining())
-                + '\n' + names + '\n' + NO_BODY;
+                + '\n' + names + '\n' + headers.getOrDefault(BODY_SHA256, NO_BODY);
         String date = time.substring(0, DATE_CHARS);
         String scope = date + '/' + region + '/' + service + "/aws4_request";
         byte[] key = hmac(("AWS4" + credentials.secretAccessKey()).getBytes(StandardCharsets.UTF_8), date);
@@ -90,7 +93,8 @@ record AwsSignature(String region, String service) {
                 }).collect(Collectors.joining("&"));
     }
 
-    private static String sha256(String text) {
+    /** The SHA-256 of a text in UTF-8, as hexadecimal digits. */
+    static String sha256(String text) {
         MessageDigest sha256 = Sha256.digest();
         sha256.update(text.getBytes(StandardCharsets.UTF_8));
         return Sha256.hex(sha256);

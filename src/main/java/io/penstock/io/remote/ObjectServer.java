@@ -26,4 +26,9 @@ interface ObjectServer {
 
     /** Reads a range of an object, as an {@link ObjectReader} does. */
     void read(String path, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink) throws IOException;
+
+    /** What writes objects; an {@link IllegalArgumentException} where nothing can be written. */
+    default S3Uploads uploads() {
+        throw new IllegalArgumentException(root() + ": cannot be written to, expected s3://BUCKET/KEY");
+    }
 }

@@ -33,9 +33,9 @@ final class ObjectVersion {
         }
     }
 
-    /** Tells whether an answer is of another version, whether or not its server heeds conditions. */
+    /** Tells whether an answer is known to be of another version, whether or not its server heeds conditions. */
     static boolean isOther(String version, HttpHeaders headers) {
         String found = of(headers);
-        return !found.equals(UNKNOWN) && !found.equals(version);
+        return !version.equals(UNKNOWN) && !found.equals(UNKNOWN) && !found.equals(version);
     }
 }

@@ -3,22 +3,27 @@ package io.penstock.io.remote;
 
 import io.penstock.io.Location;
 import io.penstock.io.cache.BlockCache;
+import io.penstock.io.cache.RemoteObject;
+import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds files on HTTP servers and in S3 buckets, which are read through a cache. Thread-safe. It holds connections
- * while it is used, and no other resources.
+ * Finds files on HTTP servers, in S3 buckets and on the Hugging Face hub, which are read through a cache. Thread-safe.
+ * It holds connections while it is used, and no other resources.
  *
  * <p>For example:
  *
@@ -29,14 +34,20 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH} and {@code https://HOST/PATH}. A query, such as a
+ * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH}, {@code https://HOST/PATH} and
+ * {@code hf://datasets/OWNER/NAME@REVISION/PATH}, where the revision may be left out. A query, such as a
  * signature, and a user with a password before the host are sent, but are no part of the file's name: no message and no
  * cache has them. The query is sent with requests for files beside the named one, too.
  */
 public final class RemoteFiles {
 
-    private static final Pattern NAME = Pattern.compile("(?is)(https?|s3)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final Pattern NAME = Pattern.compile(
+            "(?is)(https?|s3|hf)://([^/?#]+)(/[^?#]*)?(?:\\?([^#]*))?(#.*)?");
+    private static final List<String> SCHEMES = List.of("http://", "https://", "s3://", "hf://");
     private static final String S3 = "s3";
+    /** The repository, its revision and the path. */
+    private static final Pattern HF_PATH = Pattern.compile(
+            "([^/@]+/[^/@]+)(?:@(refs/(?:convert|pr)/[^/]+|[^/]+))?(?:/(.*))?");
 
     private final RemoteSettings settings;
     private final Map<String, String> environment;
@@ -64,20 +75,19 @@ public final class RemoteFiles {
     }
 
     /**
-     * {@return whether a name is that of a remote file: it begins with {@code http://}, {@code https://} or
-     * {@code s3://}}
+     * {@return whether a name is that of a remote file: it begins with {@code http://}, {@code https://},
+     * {@code s3://} or {@code hf://}}
      *
      * @param name any name
      */
     public static boolean isRemote(String name) {
-        return name.regionMatches(true, 0, "http://", 0, 7) || name.regionMatches(true, 0, "https://", 0, 8)
-                || name.regionMatches(true, 0, "s3://", 0, 5);
+        return SCHEMES.stream().anyMatch(scheme -> name.regionMatches(true, 0, scheme, 0, scheme.length()));
     }
 
     /**
      * {@return the file or folder that a URI names}
      *
-     * @param uri a URI with the scheme {@code http}, {@code https} or {@code s3}
+     * @param uri a URI with the scheme {@code http}, {@code https}, {@code s3} or {@code hf}
      * @throws IllegalArgumentException if it is no such URI
      * @throws UncheckedIOException if AWS's configuration files cannot be read
      */
@@ -93,9 +103,18 @@ public final class RemoteFiles {
      * @throws UncheckedIOException if AWS's configuration files cannot be read
      */
     public Location locate(String name) {
+        Found found = find(name);
+        return new Location(found.source, found.path);
+    }
+
+    private record Found(RemoteSource source, String path) {
+    }
+
+    private Found find(String name) {
         Matcher parts = NAME.matcher(name);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH or s3://BUCKET/KEY");
+            throw new IllegalArgumentException("found no remote name, expected https://HOST/PATH, s3://BUCKET/KEY"
+                    + " or hf://datasets/OWNER/NAME/PATH");
         }
         String scheme = parts.group(1).toLowerCase(Locale.ROOT);
         String rawPath = parts.group(3) == null ? "" : parts.group(3).substring(1);
@@ -105,15 +124,61 @@ public final class RemoteFiles {
                 throw new IllegalArgumentException("s3://" + bucket.substring(bucket.indexOf('@') + 1)
                         + ": found ?, # or @, expected s3://BUCKET/KEY (in a key, write %3F and %23)");
             }
-            return new Location(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
+            return new Found(sources.computeIfAbsent("s3://" + bucket, _ -> bucket(bucket)), decoded(rawPath));
+        }
+        if (scheme.equals("hf")) {
+            return onHub(parts.group(2), rawPath, parts.group(4) == null && parts.group(5) == null);
         }
         if (rawPath.toLowerCase(Locale.ROOT).contains("%2f")) {
             throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
                     + " (%2F) in the path, expected none");
         }
         String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
-        return new Location(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
+        return new Found(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
                 decoded(rawPath));
+    }
+
+    private Found onHub(String kind, String rawPath, boolean isPlain) {
+        Matcher path = HF_PATH.matcher(rawPath);
+        if (!kind.equalsIgnoreCase("datasets") || !isPlain || !path.matches()) {
+            throw new IllegalArgumentException("hf://" + kind + "/…: expected hf://datasets/OWNER/NAME/PATH or"
+                    + " hf://datasets/OWNER/NAME@REVISION/PATH");
+        }
+        String repository = decoded(path.group(1));
+        String revision = path.group(2) == null ? "" : decoded(path.group(2));
+        RemoteSource source = sources.computeIfAbsent("hf://" + repository + "@" + revision, _ -> source(() ->
+                new HubObjects(requests(), HubAccess.of(environment), repository, revision, System::nanoTime)));
+        return new Found(source, path.group(3) == null ? "" : decoded(path.group(3)));
+    }
+
+    /**
+     * Begins to write a store or a file that is published in a bucket when it is whole. Its local files are in the
+     * cache's folder until then, in addition to what the cache may hold.
+     *
+     * @param name {@code s3://BUCKET/KEY} as a writer takes it: a file, the prefix of a Megatron store, shards with
+     *     {@code {000000}} or {@code %06d} in place of the number, or a folder, which ends in a slash
+     * @param ifExists whether to replace what is there
+     * @return the upload, to be closed by the caller
+     * @throws java.nio.file.FileAlreadyExistsException if it exists and is not to be replaced
+     * @throws IOException if the server or the local disk fails, or another process of this machine writes it
+     * @throws IllegalArgumentException if it is no such name
+     */
+    public Upload upload(String name, IfExists ifExists) throws IOException {
+        return upload(name, ifExists, Publication.PART_BYTES);
+    }
+
+    Upload upload(String name, IfExists ifExists, int partBytes) throws IOException {
+        if (settings.access() == RemoteSettings.Access.OFFLINE) {
+            throw new IllegalArgumentException(name + ": cannot be written offline");
+        }
+        // What a writer takes for the number is no percent-encoding.
+        Found target = find(name.replaceFirst("%(0[1-9])?d(?=[^/]*$)", "%25$1d"));
+        Location location = new Location(target.source, target.path);
+        if (Set.of("", ".", "..").contains(target.path.endsWith("/") ? "/" : location.name())) {
+            throw new IllegalArgumentException(location + ": no name of a file or folder, expected s3://BUCKET/KEY");
+        }
+        Path folder = cache().folder().resolve("uploads").resolve(RemoteObject.nameKey(location.toString()));
+        return Upload.open(location, target.source, ifExists, settings.requests().parallel(), partBytes, folder);
     }
 
     private static String host(String authority) {
@@ -130,19 +195,20 @@ public final class RemoteFiles {
         int at = authority.lastIndexOf('@');
         String authorization = at < 0 ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
                 .encodeToString(decoded(authority.substring(0, at)).getBytes(StandardCharsets.UTF_8));
-        return source(new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
+        return source(() -> new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
     }
 
     private RemoteSource bucket(String bucket) {
+        return source(() -> new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
+    }
+
+    /** A source of what an attempt gives, which is not made again. */
+    private RemoteSource source(Retries.Attempt<ObjectServer> server) {
         try {
-            return source(new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
+            return new RemoteSource(server.run(), this, System::nanoTime);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private RemoteSource source(ObjectServer server) {
-        return new RemoteSource(server, this, System::nanoTime);
     }
 
     RemoteSettings settings() {

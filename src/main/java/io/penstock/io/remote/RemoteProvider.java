@@ -47,6 +47,15 @@ public abstract sealed class RemoteProvider implements FileSource.Provider {
         }
     }
 
+    /** {@code hf} URIs. */
+    public static final class Hf extends RemoteProvider {
+
+        /** Called by the service loader. */
+        public Hf() {
+            super("hf");
+        }
+    }
+
     /** {@code s3} URIs. */
     public static final class S3 extends RemoteProvider {
 

@@ -73,6 +73,17 @@ final class RemoteSource implements FileSource {
         return infoNow(path);
     }
 
+    /** What writes here. */
+    S3Uploads uploads() {
+        return server.uploads();
+    }
+
+    /** Forgets what was learned, since this process has changed it. */
+    void forget() {
+        infos.clear();
+        listed.clear();
+    }
+
     private boolean isRecent(long nanos) {
         return clock.getAsLong() - nanos < REMEMBERED_NANOS;
     }

@@ -9,6 +9,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscribers;
@@ -44,8 +46,12 @@ final class Requests {
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
+    /** For requests whose waiting nobody measures. */
+    private static final Consumer<FetchPhase> UNWATCHED = _ -> { };
     /** Of a list of objects, or of an index page. */
     private static final int MAX_TEXT_BYTES = 64 << 20;
+    /** A body may take so long to be sent. */
+    private static final long LEAST_BYTES_A_SECOND = 128 << 10;
 
     /** Adds the headers that authorize a request. */
     @FunctionalInterface
@@ -63,6 +69,13 @@ final class Requests {
      * @param authorization what authorizes the request
      */
     record Target(String name, URI uri, Authorization authorization) {
+    }
+
+    /** Which redirects are followed. */
+    private enum Follow {
+        ANYWHERE,
+        /** The answer that leads to another host is the result. */
+        WITHIN_HOST
     }
 
     private final RequestSettings settings;
@@ -95,6 +108,14 @@ final class Requests {
     HttpHeaders head(Target target) throws IOException {
         return retries.run(() -> once("HEAD", target, Map.of(), answer(target.name(), BodySubscribers::discarding)),
                 () -> 0).headers();
+    }
+
+    /**
+     * Asks for the headers of an object as its own host knows it: those of the redirect, if it leads to another host.
+     */
+    HttpHeaders headOfHost(Target target) throws IOException {
+        return retries.run(() -> once("HEAD", target, Map.of(), BodyPublishers.noBody(), answer(target.name(),
+                BodySubscribers::discarding), Follow.WITHIN_HOST, UNWATCHED), () -> 0).headers();
     }
 
     /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
@@ -133,7 +154,7 @@ final class Requests {
                 RangeBody.Request request = body.request();
                 Map<String, String> headers = new TreeMap<>();
                 request.addTo(headers);
-                once("GET", target, headers, request, phase -> {
+                once("GET", target, headers, BodyPublishers.noBody(), request, Follow.ANYWHERE, phase -> {
                     body.enter(phase);
                     if (phase == FetchPhase.FIRST_BYTE) {
                         body.sent();
@@ -147,6 +168,25 @@ final class Requests {
         }
     }
 
+    /** Reads an answer; fails as an attempt does. */
+    @FunctionalInterface
+    interface Reading<T> {
+        T of(HttpResponse<byte[]> answer) throws IOException;
+    }
+
+    /**
+     * Sends a body, which can be published again.
+     *
+     * @param answers the statuses besides 200 that are read, too
+     */
+    <T> T send(String method, Target target, Map<String, String> headers, BodyPublisher body, Set<Integer> answers,
+            Reading<T> reading) throws IOException {
+        return retries.run(() -> reading.of(once(method, target, headers, body,
+                info -> info.statusCode() == 200 || answers.contains(info.statusCode())
+                        ? BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES)
+                        : new Refusal<>(target.name(), info, null), Follow.ANYWHERE, UNWATCHED)), () -> 0);
+    }
+
     private static <T> BodyHandler<T> answer(String name,
             Supplier<HttpResponse.BodySubscriber<T>> body) {
         return info -> info.statusCode() == 200 ? body.get() : new Refusal<>(name, info, null);
@@ -154,12 +194,12 @@ final class Requests {
 
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler)
             throws IOException {
-        return once(method, target, headers, handler, _ -> { });
+        return once(method, target, headers, BodyPublishers.noBody(), handler, Follow.ANYWHERE, UNWATCHED);
     }
 
     /** Sends a request once, and on to where it is redirected. */
-    private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler,
-            Consumer<FetchPhase> phases) throws IOException {
+    private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyPublisher body,
+            BodyHandler<T> handler, Follow follow, Consumer<FetchPhase> phases) throws IOException {
         URI uri = target.uri();
         boolean isAuthorized = true;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
@@ -167,21 +207,25 @@ final class Requests {
             if (isAuthorized) {
                 target.authorization().addTo(method, uri, all);
             }
-            HttpResponse<T> response = exchange(target.name(), request(method, uri, all), handler, phases);
+            HttpResponse<T> response = exchange(target.name(), request(method, uri, all, body), handler, phases);
             Optional<String> location = redirect(response.statusCode(), response.headers());
             if (location.isEmpty()) {
                 return response;
             }
             URI next = resolve(target.name(), uri, location.get());
+            if (follow == Follow.WITHIN_HOST && !isSameHost(uri, next)) {
+                return response;
+            }
             isAuthorized &= isSameHost(uri, next);
             uri = next;
         }
         throw new FileSystemException(target.name(), null, "more than " + MAX_REDIRECTS + " redirects");
     }
 
-    private HttpRequest request(String method, URI uri, Map<String, String> headers) {
-        HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(settings.answerTimeout())
-                .method(method, HttpRequest.BodyPublishers.noBody()).setHeader("Accept-Encoding", "identity")
+    private HttpRequest request(String method, URI uri, Map<String, String> headers, BodyPublisher body) {
+        Duration toSend = Duration.ofSeconds(body.contentLength() / LEAST_BYTES_A_SECOND);
+        HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(settings.answerTimeout().plus(toSend))
+                .method(method, body).setHeader("Accept-Encoding", "identity")
                 .setHeader("User-Agent", "penstock");
         headers.forEach(builder::setHeader);
         return builder.build();

@@ -40,12 +40,12 @@ final class S3Objects implements ObjectServer {
         return "s3://" + bucket + "/";
     }
 
-    private Requests.Target target(String key, Map<String, String> parameters) {
+    Requests.Target target(String key, Map<String, String> parameters) {
         return new Requests.Target(root() + key, access.uri(key, UriText.query(parameters)), access::sign);
     }
 
     /** Sends a request, and again if the bucket is in another region. */
-    private <T> T inRegion(String path, Retries.Attempt<T> attempt) throws IOException {
+    <T> T inRegion(String path, Retries.Attempt<T> attempt) throws IOException {
         try {
             return attempt.run();
         } catch (OtherRegionException e) {
@@ -60,6 +60,11 @@ final class S3Objects implements ObjectServer {
             }
             throw e;
         }
+    }
+
+    @Override
+    public S3Uploads uploads() {
+        return new S3Uploads(this, requests);
     }
 
     @Override

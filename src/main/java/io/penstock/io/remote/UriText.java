@@ -18,6 +18,11 @@ final class UriText {
         return encode(path, UNRESERVED + "/");
     }
 
+    /** Encodes a part of a path, with its slashes. */
+    static String segment(String part) {
+        return encode(part, UNRESERVED);
+    }
+
     /** Encodes a query, in the order of the map. */
     static String query(Map<String, String> parameters) {
         return parameters.entrySet().stream().map(one -> encode(one.getKey(), UNRESERVED) + "="

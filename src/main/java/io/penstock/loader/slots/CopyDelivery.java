@@ -2,8 +2,10 @@
 package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
+import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.telemetry.recording.LoaderProbe;
@@ -38,15 +40,18 @@ public final class CopyDelivery implements Delivery {
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final TrainerGate delivered;
+    /** Recorded by the stream that asks for the next batch; null if batches are not timed. Of the trainer's thread. */
+    private @Nullable DeviceEvent asked;
 
     /**
      * Allocates the device slots and starts the copy thread.
      *
      * @param stages what is enqueued behind each copy; closed here once nothing of it runs, also by the caller
+     * @param timed whether the device's clock is read for every batch
      */
     public CopyDelivery(Device device, SlotRing ring, DeviceStages stages, int batchSize, int slotCount, Leases leases,
             LeaseTerms terms, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,
-            String name) {
+            String name, boolean timed) {
         this.device = device;
         this.stages = stages;
         this.leases = leases;
@@ -56,9 +61,10 @@ public final class CopyDelivery implements Delivery {
             this.copyStream = opened.add(device.openStream(name + "-copy-stream"), DeviceStream::close);
             this.slots = opened.add(new DeviceSlots(device, stages, batchSize, slotCount, this, terms),
                     DeviceSlots::close);
+            this.asked = timed ? opened.add(device.openTimedEvent(EventWait.SPIN), DeviceEvent::close) : null;
             this.delivered = new TrainerGate(slots::isDelivered, failure, late);
             this.copier = new CopyThread(device, ring, slots, copyStream, stages, delivered, failure, probe, nanoTime,
-                    name, opened);
+                    name, timed, opened);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -81,6 +87,18 @@ public final class CopyDelivery implements Delivery {
     @Override
     public boolean isReady(long sequence) {
         return false;
+    }
+
+    @Override
+    public void ask(long n, DeviceStream stream) {
+        if (asked != null) {
+            try {
+                stream.record(asked);
+            } catch (DeviceException e) {
+                copier.fail("asking for", n, e);
+                failure.check();
+            }
+        }
     }
 
     @Override
@@ -108,6 +126,9 @@ public final class CopyDelivery implements Delivery {
                 slot.ready.synchronize();
             } else {
                 stream.waitFor(slot.ready);
+                if (slot.timed != null && asked != null) {
+                    asked = slot.timed.askedBy(asked);
+                }
             }
         } catch (DeviceException e) {
             copier.fail("waiting for", n, e);

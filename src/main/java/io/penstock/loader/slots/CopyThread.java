@@ -45,6 +45,7 @@ final class CopyThread {
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
     private final Work work = new Work();
+    private final @Nullable DeviceClock clock;
     /** What overwrites the memory of closed batches, if it is guarded and the CPU cannot reach it. */
     private final @Nullable PinnedBuffer poison;
     private final Thread thread;
@@ -64,11 +65,12 @@ final class CopyThread {
      *
      * @param copyStream the stream that it alone uses
      * @param delivered where the trainer's thread waits
+     * @param timed whether the device's clock is read
      * @param opened closes the events when copies are over
      */
     CopyThread(Device device, SlotRing ring, DeviceSlots slots, DeviceStream copyStream, DeviceStages stages,
             SpinGate delivered, LoaderFailure failure, LoaderProbe probe, LongSupplier nanoTime, String name,
-            Opened opened) {
+            boolean timed, Opened opened) {
         this.device = device;
         this.ring = ring;
         this.slots = slots;
@@ -82,6 +84,7 @@ final class CopyThread {
         for (int i = 0; i < hostEvents.length; i++) {
             hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         }
+        this.clock = timed ? new DeviceClock(device, ring.size(), slots.all().length, probe, opened) : null;
         this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
                 ? opened.add(GuardedMemory.poison(device, stages.slotBytes()), PinnedBuffer::close) : null;
         this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
@@ -109,7 +112,7 @@ final class CopyThread {
     // ---- the thread
 
     private void serve() {
-        device.makeCurrent();
+        device.dedicateThread();
         for (Run next = join(null); next != null; next = join(next)) {
             work.run = next;
             try {
@@ -180,8 +183,12 @@ final class CopyThread {
     }
 
     private void retireOldest() {
-        probe.arrived(oldestInFlight);
-        ring.release(oldestInFlight++);
+        long retired = oldestInFlight++;
+        probe.arrived(retired);
+        ring.release(retired);
+        if (clock != null) {
+            clock.copied(retired);
+        }
     }
 
     private DeviceEvent hostEvent(long sequence) {
@@ -209,6 +216,9 @@ final class CopyThread {
     /** Enqueues a batch. The host slot is free after its copy; the device slot is ready after the stages. */
     private void submit(DeviceSlot to) {
         waitForReaders(to);
+        if (clock != null) {
+            time(clock.begin(to));
+        }
         copy(to);
         runStages(to);
         markReady(to);
@@ -220,6 +230,12 @@ final class CopyThread {
             copyStream.waitFor(to.used[i]);
         }
         to.usedCount = 0;
+    }
+
+    /** Takes a batch's own events for those of the protocol, and marks where its copy begins. */
+    private void time(TimedBatch batch) {
+        hostEvents[(int) (batch.sequence % hostEvents.length)] = batch.copied;
+        copyStream.record(batch.begin);
     }
 
     private void copy(DeviceSlot to) {

@@ -23,6 +23,14 @@ public interface Delivery extends Lender, AutoCloseable {
     boolean isReady(long sequence);
 
     /**
+     * A stream asks for a batch of the run, before it is waited for: on the device's clock, its stall begins here.
+     *
+     * @throws IllegalArgumentException if the stream is another device's; nothing is taken
+     */
+    default void ask(long n, DeviceStream stream) {
+    }
+
+    /**
      * Waits until a batch of the run can be lent, or the loader is over.
      *
      * @return false if the thread was interrupted; nothing is taken

@@ -34,12 +34,14 @@ final class DeviceSlot {
     final StagedSlot staged;
     /**
      * Complete when the batch's bytes are there and the stages have run. Blocking: a trainer without a stream waits for
-     * it on its thread.
+     * it on its thread. Of a batch that is timed, one of its own, like the first of {@link #used}.
      */
-    final DeviceEvent ready;
+    DeviceEvent ready;
     /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
     int usedCount;
+    /** The events of the batch, if it is timed by the device's clock. */
+    @Nullable TimedBatch timed;
     /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
     State afterLease = State.RELEASED;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */

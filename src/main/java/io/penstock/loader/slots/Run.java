@@ -43,6 +43,11 @@ public abstract class Run implements EpochBounds {
         return has(n) ? base + n : -1;
     }
 
+    /** Claims a sequence for the caller to fill; false if it is not the next one any more, or the run is canceled. */
+    public boolean claim(long sequence) {
+        return !cancelled && claimed.compareAndSet(CacheLine.MIDDLE, sequence - base, sequence - base + 1);
+    }
+
     public void cancel() {
         cancelled = true;
     }

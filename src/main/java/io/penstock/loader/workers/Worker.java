@@ -7,13 +7,17 @@ import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
 import io.penstock.loader.slots.SpinGate;
 import io.penstock.telemetry.recording.Filling;
-import io.penstock.telemetry.recording.LoaderProbe;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
  * Fills slots: claims the next sequence, waits until its slot is free, has the batch built, and publishes it. Workers
- * share nothing but the ring.
+ * share nothing but the rings.
+ *
+ * <p>A worker that has several rings never waits for one of them: it claims a sequence only if its slot is free, of the
+ * ring that is furthest behind. So a device that takes no batches holds up its own slots alone.
  */
 public final class Worker implements AutoCloseable {
 
@@ -21,32 +25,31 @@ public final class Worker implements AutoCloseable {
     private static final long NOT_FILLED = Long.MIN_VALUE;
     private static final long NOTHING = Filling.NOTHING;
 
-    private final SlotRing ring;
-    private final BatchMaker maker;
-    private final LoaderFailure failure;
-    private final LoaderProbe probe;
+    private final Place[] places;
     private final LongSupplier nanoTime;
-    /** The sequence being filled. */
+    /** The sequence being filled, and its ring: {@code sequence · rings + ring}. */
     private final AtomicLong at = new AtomicLong(NOTHING);
-    private final FreeSlot freeSlot = new FreeSlot();
-    /** Reports the current batch to the probe. */
-    private final Filling told;
+    private final FreeSlot freeSlot;
+    private final AnyFreeSlot anyFreeSlot;
+    /** One per ring, reports the current batch to its probe. */
+    private final Filling[] told;
     /** Whether the last claim had to wait for its slot. */
     private boolean waited;
 
-    /** Creates a worker for one thread. It closes the maker. */
-    public Worker(int number, SlotRing ring, BatchMaker maker, LoaderFailure failure, LoaderProbe probe,
-            LongSupplier nanoTime) {
-        this.told = new Filling(number);
-        this.ring = ring;
-        this.maker = maker;
-        this.failure = failure;
-        this.probe = probe;
+    /** Creates a worker for one thread. It closes the makers. */
+    public Worker(int number, List<Place> places, LongSupplier nanoTime) {
+        this.places = places.toArray(Place[]::new);
+        this.told = new Filling[this.places.length];
+        Arrays.setAll(told, _ -> new Filling(number));
         this.nanoTime = nanoTime;
+        this.freeSlot = new FreeSlot();
+        this.anyFreeSlot = new AnyFreeSlot();
     }
 
     /** Open when the slot of a sequence is free, or never will be: the run is over, or the loader has failed. */
     private final class FreeSlot extends SpinGate {
+        private final SlotRing ring = places[0].ring();
+        private final LoaderFailure failure = places[0].failure();
         private Run run;
         private long claimed;
 
@@ -67,62 +70,128 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** Returns the gate that a released slot wakes. */
-    public SpinGate gate() {
-        return freeSlot;
+    /** Open when a ring has a free slot for its next sequence, or none ever will. */
+    private final class AnyFreeSlot extends SpinGate {
+        private static final int WAIT = -1;
+        private static final int OVER = -2;
+
+        private Run[] runs = {};
+
+        AnyFreeSlot() {
+            super(WORKER_AWAKE_NANOS);
+        }
+
+        /** Returns the ring to fill next: of those with a free slot, the one that is furthest behind. */
+        int look() {
+            int best = OVER;
+            long least = Long.MAX_VALUE;
+            for (int p = 0; p < runs.length; p++) {
+                Run run = runs[p];
+                long sequence = run.nextToClaim();
+                long number = sequence - run.base;
+                if (run.isCancelled() || places[p].failure().isOver() || !run.has(number)) {
+                    continue;
+                }
+                if (!places[p].ring().slot(sequence).isFreeFor(sequence)) {
+                    best = Math.max(best, WAIT);
+                } else if (number < least) {
+                    best = p;
+                    least = number;
+                }
+            }
+            return best;
+        }
+
+        @Override
+        protected boolean isOpen() {
+            return look() != WAIT;
+        }
     }
 
-    /** Whether it is filling a sequence now. Called by any thread. */
-    boolean fills(long sequence) {
-        return at.getOpaque() == sequence;
+    /** Returns the gate that a released slot wakes. */
+    public SpinGate gate() {
+        return places.length == 1 ? freeSlot : anyFreeSlot;
+    }
+
+    /** Whether it is filling a sequence of a ring now. Called by any thread. */
+    boolean fills(int place, long sequence) {
+        return at.getOpaque() == sequence * places.length + place;
     }
 
     /** Ends the current batch after its current sample, and wakes the worker if it waits: its run is canceled. */
     public void wake() {
-        maker.stop();
-        freeSlot.wake();
+        for (Place place : places) {
+            place.maker().stop();
+        }
+        gate().wake();
     }
 
     /** Withdraws the stop: another run begins. */
     void goOn() {
-        maker.goOn();
-    }
-
-    /** Works on a run until nothing is left of it. */
-    void work(Run run) {
-        long now = fillNext(run, nanoTime.getAsLong());
-        while (now != NOT_FILLED) {
-            now = fillNext(run, now);
+        for (Place place : places) {
+            place.maker().goOn();
         }
     }
 
-    /** Fills the next batch of a run, from a time on. Returns the time at the end, or {@link #NOT_FILLED}. */
+    /** Works on runs, one per ring, until nothing is left of them. */
+    void work(Run[] runs) {
+        long now = nanoTime.getAsLong();
+        while (now != NOT_FILLED) {
+            now = runs.length == 1 ? fillNext(runs[0], now) : fillAny(runs, now);
+        }
+    }
+
+    /** Fills the next batch of the only run, from a time on. Returns the time at the end, or {@link #NOT_FILLED}. */
     public long fillNext(Run run, long begin) {
         waited = false;
         long sequence = claim(run, begin);
         if (sequence != NOTHING) {
-            return fill(sequence, begin, waited ? nanoTime.getAsLong() : begin);
+            return fill(0, sequence, begin, waited ? nanoTime.getAsLong() : begin);
         }
         if (waited) {
-            told.sequence = NOTHING;
-            probe.claimed(told);
+            told[0].sequence = NOTHING;
+            places[0].probe().claimed(told[0]);
         }
         return NOT_FILLED;
     }
 
     /** Claims the next batch, then waits for its slot, so that all workers have their turn. */
     private long claim(Run run, long now) {
+        Place place = places[0];
         long sequence = run.claim();
         if (sequence == NOTHING) {
             return NOTHING;
         }
-        maker.claimed(sequence, now);
-        if (!ring.slot(sequence).isFreeFor(sequence)) {
-            probe.awaitsSlot(told.worker);
+        place.maker().claimed(sequence, now);
+        if (!place.ring().slot(sequence).isFreeFor(sequence)) {
+            place.probe().awaitsSlot(told[0].worker);
             freeSlot.await(run, sequence);
             waited = true;
         }
-        return ring.slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;
+        return place.ring().slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;
+    }
+
+    /** Fills a batch of the run that is furthest behind, of those with a free slot. */
+    private long fillAny(Run[] runs, long begin) {
+        anyFreeSlot.runs = runs;
+        waited = false;
+        for (int next = anyFreeSlot.look(); next != AnyFreeSlot.OVER; next = anyFreeSlot.look()) {
+            if (next == AnyFreeSlot.WAIT) {
+                waited = true;
+                anyFreeSlot.await(false);
+            } else {
+                long sequence = runs[next].nextToClaim();
+                if (place(next).ring().slot(sequence).isFreeFor(sequence) && runs[next].claim(sequence)) {
+                    place(next).maker().claimed(sequence, begin);
+                    return fill(next, sequence, begin, waited ? nanoTime.getAsLong() : begin);
+                }
+            }
+        }
+        return NOT_FILLED;
+    }
+
+    private Place place(int index) {
+        return places[index];
     }
 
     /**
@@ -133,34 +202,38 @@ public final class Worker implements AutoCloseable {
      * @param free when the slot was free
      * @return the time at the end
      */
-    private long fill(long sequence, long begin, long free) {
-        HostSlot slot = ring.slot(sequence);
-        at.setOpaque(sequence);
-        told.sequence = sequence;
-        told.claimedAt = begin;
-        told.slotAt = free;
-        told.plannedAt = free;
-        probe.claimed(told);
+    private long fill(int ring, long sequence, long begin, long free) {
+        Place place = place(ring);
+        Filling batch = told[ring];
+        HostSlot slot = place.ring().slot(sequence);
+        at.setOpaque(sequence * places.length + ring);
+        batch.sequence = sequence;
+        batch.claimedAt = begin;
+        batch.slotAt = free;
+        batch.plannedAt = free;
+        place.probe().claimed(batch);
         if (slot.failure != null) {
             slot.failure = null;
         }
         try {
-            maker.make(sequence, slot, told);
+            place.maker().make(sequence, slot, batch);
         } catch (RuntimeException e) {
             slot.failure = e;
         }
         at.setOpaque(NOTHING);
         long end = nanoTime.getAsLong();
-        told.madeAt = end;
-        told.samples = slot.plan.count();
-        told.bytes = slot.slab.usedBytes();
-        probe.filled(told);
-        ring.publish(sequence);
+        batch.madeAt = end;
+        batch.samples = slot.plan.count();
+        batch.bytes = slot.slab.usedBytes();
+        place.probe().filled(batch);
+        place.ring().publish(sequence);
         return end;
     }
 
     @Override
     public void close() {
-        maker.close();
+        for (Place place : places) {
+            place.maker().close();
+        }
     }
 }

@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker threads of a loader: started once, kept through epochs and moves, each working on the current run.
+ * The worker threads of one or more loaders: started once, kept through epochs and moves, each working on the current
+ * runs, one per loader.
  *
  * <p>Workers run user code, which may take long or never return. A thread is interrupted only while it works on a
  * run that is over, and forgets the interrupt before the next one. A thread that does not end in spite of it is
@@ -30,9 +31,9 @@ public final class WorkerPool implements AutoCloseable {
 
     private final String name;
     private final Duration patience;
-    private final Leases leases;
+    private final List<Leases> leases;
     private final List<Member> members = new ArrayList<>();
-    private @Nullable Run run;
+    private Run @Nullable [] runs;
     private int working;
     private boolean closed;
 
@@ -54,11 +55,11 @@ public final class WorkerPool implements AutoCloseable {
      * Starts a thread for each worker, as daemons: a forgotten loader does not keep the JVM alive.
      *
      * @param patience how long to wait for a worker that does not end
-     * @param leases counts workers that are abandoned
+     * @param leases of each loader; count workers that are abandoned
      * @param onDeath told of an error that ends a thread outside of any batch
      * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
      */
-    public WorkerPool(String name, List<Worker> workers, Duration patience, Leases leases,
+    public WorkerPool(String name, List<Worker> workers, Duration patience, List<Leases> leases,
             Consumer<Throwable> onDeath) {
         this.name = name;
         this.patience = patience;
@@ -76,7 +77,7 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     private void serve(Member member) {
-        for (Run next = join(member, null); next != null; next = join(member, next)) {
+        for (Run[] next = join(member, null); next != null; next = join(member, next)) {
             try {
                 member.worker.work(next);
             } finally {
@@ -85,9 +86,9 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Waits for a run other than the one before; null once the pool is closed. */
-    private synchronized @Nullable Run join(Member member, @Nullable Run before) {
-        while (run == before && !closed) {
+    /** Waits for runs other than those before; null once the pool is closed. */
+    private synchronized Run @Nullable [] join(Member member, Run @Nullable [] before) {
+        while (runs == before && !closed) {
             Uninterrupted.await(this);                  // an interrupt is meant for the run before
         }
         if (closed) {
@@ -97,7 +98,7 @@ public final class WorkerPool implements AutoCloseable {
         member.worker.goOn();
         member.works = true;
         working++;
-        return run;
+        return runs;
     }
 
     private synchronized void leave(Member member) {
@@ -106,17 +107,18 @@ public final class WorkerPool implements AutoCloseable {
         notifyAll();
         if (member.abandoned) {
             LOG.log(System.Logger.Level.INFO, "{0}: {1} has ended now", name, member.thread.getName());
-            leases.ended(true);
+            leases.forEach(each -> each.ended(true));
         }
     }
 
-    public synchronized void begin(Run next) {
-        run = next;
+    /** Begins runs, one for each place of the workers, in the same order. */
+    public synchronized void begin(Run[] next) {
+        runs = next;
         notifyAll();
     }
 
     /**
-     * Cancels the run and waits until no worker works on it. Each stops after its current sample. One that takes
+     * Cancels the runs and waits until no worker works on them. Each stops after its current sample. One that takes
      * longer than the pool's patience is interrupted.
      *
      * @throws IllegalStateException if a worker does not end even then
@@ -135,8 +137,8 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     private void cancel() {
-        if (run != null) {
-            run.cancel();
+        if (runs != null) {
+            Stream.of(runs).forEach(Run::cancel);
         }
         members.forEach(member -> member.worker.wake());
     }
@@ -175,9 +177,9 @@ public final class WorkerPool implements AutoCloseable {
         return working == 0;
     }
 
-    /** Describes what the worker that fills a sequence is doing. */
-    public synchronized Optional<String> describe(long sequence) {
-        return working().filter(member -> member.worker.fills(sequence)).map(WorkerPool::describe)
+    /** Describes what the worker that fills a sequence of a place is doing. */
+    public synchronized Optional<String> describe(int place, long sequence) {
+        return working().filter(member -> member.worker.fills(place, sequence)).map(WorkerPool::describe)
                 .findFirst();
     }
 
@@ -209,7 +211,7 @@ public final class WorkerPool implements AutoCloseable {
 
     private void abandon(Member member) {
         member.abandoned = true;
-        leases.begin();
+        leases.forEach(Leases::begin);
         LOG.log(System.Logger.Level.WARNING, "{0}: {1} has not ended {2} ms after the loader was closed; its thread and"
                 + " the loader''s memory are kept until it does", name, describe(member), patience.toMillis());
     }

@@ -9,6 +9,7 @@ import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -66,6 +67,59 @@ public final class BlockChecksums {
         this.crcs = crcs;
     }
 
+    /** Computes the checksums of a file as it is written, in blocks of the default size. For one thread. */
+    public static final class Sums {
+
+        private final CRC32C crc = new CRC32C();
+        private int[] crcs = new int[16];
+        private long bytes;
+
+        /** Begins with an empty file. */
+        public Sums() {
+        }
+
+        /**
+         * Adds bytes to the end of the file.
+         *
+         * @param more the bytes between position and limit; the position moves to the limit
+         */
+        public void add(ByteBuffer more) {
+            int limit = more.limit();
+            while (more.position() < limit) {
+                long left = DEFAULT_BLOCK_BYTES - bytes % DEFAULT_BLOCK_BYTES;
+                int step = (int) Math.min(left, limit - more.position());
+                crc.update(more.limit(more.position() + step));
+                bytes += step;
+                if (step == left) {
+                    end();
+                }
+            }
+        }
+
+        private void end() {
+            int block = Math.toIntExact((bytes - 1) / DEFAULT_BLOCK_BYTES);
+            if (block == crcs.length) {
+                crcs = Arrays.copyOf(crcs, 2 * block);
+            }
+            crcs[block] = (int) crc.getValue();
+            crc.reset();
+        }
+
+        /**
+         * {@return the checksums of the file that has these bytes} Nothing can be added any more.
+         *
+         * @param file the file
+         * @throws IOException if it has more blocks than a sidecar can have
+         */
+        public BlockChecksums of(Location file) throws IOException {
+            if (bytes % DEFAULT_BLOCK_BYTES != 0) {
+                end();
+            }
+            int blocks = checkCount(file, Math.ceilDiv(bytes, (long) DEFAULT_BLOCK_BYTES));
+            return new BlockChecksums(file, DEFAULT_BLOCK_BYTES, bytes, Arrays.copyOf(crcs, blocks));
+        }
+    }
+
     /**
      * {@return the path of the sidecar with a file's checksums; it need not exist}
      *
@@ -97,17 +151,21 @@ public final class BlockChecksums {
         }
         try (BlockReader reader = BlockReader.open(file, blockBytes)) {
             long blocks = Math.ceilDiv(reader.fileBytes(), (long) blockBytes);
-            if (blocks > MAX_BLOCKS) {
-                throw new IOException(file + ": " + blocks + " blocks, expected at most " + MAX_BLOCKS
-                        + " (larger blocks would be fewer)");
-            }
-            int[] crcs = new int[(int) blocks];
+            int[] crcs = new int[checkCount(file, blocks)];
             reader.forEach(0, blocks, (block, crc) -> {
                 crcs[(int) block] = crc;
                 progress.accept(Math.min((block + 1) * blockBytes, reader.fileBytes()));
             });
             return new BlockChecksums(file, blockBytes, reader.fileBytes(), crcs);
         }
+    }
+
+    private static int checkCount(Location file, long blocks) throws IOException {
+        if (blocks > MAX_BLOCKS) {
+            throw new IOException(file + ": " + blocks + " blocks, expected at most " + MAX_BLOCKS
+                    + " (larger blocks would be fewer)");
+        }
+        return (int) blocks;
     }
 
     /**

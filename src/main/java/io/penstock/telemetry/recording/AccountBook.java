@@ -37,6 +37,8 @@ public final class AccountBook implements Accounts {
     /** Null if batches are lent without a copy. */
     private final @Nullable CopyingTable copying;
     private final TakingTable taking = new TakingTable();
+    /** Null if the device's clock is not used. */
+    private final @Nullable DeviceTable onDevice;
 
     /** Written for every batch by the thread that takes batches: on its own cache line. */
     private final long[] taker = new long[CacheLine.SLOTS];
@@ -48,8 +50,9 @@ public final class AccountBook implements Accounts {
     /** Whether steps are quick: every thread reads it for every batch, but it rarely changes. */
     private final long[] quick = new long[CacheLine.SLOTS];
 
-    AccountBook(boolean copies) {
+    AccountBook(boolean copies, boolean timed) {
         copying = copies ? new CopyingTable() : null;
+        onDevice = timed ? new DeviceTable() : null;
         taker[NEWEST] = NOT_MEASURED;
         taker[LAST_KEPT] = NOT_MEASURED;
         taker[PACE] = MOST_PACE_NANOS;
@@ -83,6 +86,15 @@ public final class AccountBook implements Accounts {
     /** The copy thread has seen a copy complete. */
     void arrived(long sequence, long at) {
         Objects.requireNonNull(copying).arrived(index(sequence), sequence, at);
+    }
+
+    /** The copy thread has read the device's clock. */
+    void clocked(DeviceTimes times) {
+        DeviceTable table = Objects.requireNonNull(onDevice);
+        if (times.previousStepNanos != NOT_MEASURED) {
+            table.stepped(index(times.sequence - 1), times.sequence - 1, times.previousStepNanos);
+        }
+        table.write(index(times.sequence), times);
     }
 
     // ---- the trainer's thread
@@ -135,7 +147,7 @@ public final class AccountBook implements Accounts {
      * happen anyway}
      */
     public static double nanosPerBatch() {
-        var scratch = new AccountBook(false);
+        var scratch = new AccountBook(false, false);
         var batch = new Filling(0);
         long best = Long.MAX_VALUE;
         for (int round = 0; round < PROBE_ROUNDS; round++) {
@@ -184,7 +196,8 @@ public final class AccountBook implements Accounts {
         }
         Taking took = taking.taking(index);
         var account = new BatchAccount(sequence, making.epoch(index), making.isFirst(index), making.samples(index),
-                making.bytes(index), making.making(index), copying == null ? null : copying.copying(index), took);
+                making.bytes(index), making.making(index), copying == null ? null : copying.copying(index), took,
+                onDevice == null || !onDevice.has(index, sequence) ? null : onDevice.onDevice(index));
         VarHandle.loadLoadFence();
         return isWhole(index, sequence) && took.closedAt() != NOT_MEASURED ? account : null;
     }

@@ -19,7 +19,7 @@ import java.lang.invoke.VarHandle;
  * complete. A reader checks the number before and after, and skips the row if it changed. So writers never wait, and
  * pay only a few stores.
  */
-abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTable {
+abstract sealed class AccountTable permits MakingTable, CopyingTable, TakingTable, DeviceTable {
 
     /** Rows: about as many steps as a summary covers. */
     static final int ROWS = 8192;

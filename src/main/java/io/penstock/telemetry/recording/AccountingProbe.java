@@ -88,6 +88,13 @@ final class AccountingProbe implements LoaderProbe, AutoCloseable {
     }
 
     @Override
+    public void clocked(DeviceTimes times) {
+        if (accounts.keeps(times.sequence)) {
+            accounts.clocked(times);
+        }
+    }
+
+    @Override
     public void requested(long sequence, EpochBounds epochs) {
         flight.requested(sequence, epochs);
         tool.requested(sequence, epochs);

@@ -31,6 +31,6 @@ final class CopyingTable extends AccountTable {
 
     Copying copying(int index) {
         int row = row(index);
-        return new Copying(values[row + SUBMIT], values[row + SUBMITTED], values[row + ARRIVED], NOT_MEASURED);
+        return new Copying(values[row + SUBMIT], values[row + SUBMITTED], values[row + ARRIVED]);
     }
 }

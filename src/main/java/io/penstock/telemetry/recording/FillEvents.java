@@ -80,7 +80,7 @@ final class FillEvents {
         event.epoch = batch.epoch;
         event.samples = batch.samples;
         event.bytes = batch.bytes;
-        event.planTime = batch.plannedAt - batch.slotAt;
+        event.planTime = Math.max(0, batch.plannedAt - batch.slotAt - batch.sourceEmptyNanos - batch.sourceSlowNanos);
         event.readTime = batch.readNanos;
         event.decodeTime = batch.decodeNanos;
         event.transformTime = batch.transformNanos;

@@ -41,6 +41,10 @@ public final class Filling {
     public long decodeNanos;
     /** Time within planned to made spent in sample maps. */
     public long transformNanos;
+    /** Time within slot to planned in which the source of the samples had nothing. */
+    public long sourceEmptyNanos;
+    /** Time within slot to planned in which it had more than was read. */
+    public long sourceSlowNanos;
     /** The names of the parts of decoding and of sample maps. */
     public List<String> parts = List.of();
     /** Time within planned to made spent in each part; the thread's own array, which it writes again. */

@@ -52,6 +52,10 @@ public interface LoaderProbe {
     default void arrived(long sequence) {
     }
 
+    /** The device's clock was read for an earlier batch. Called by the copy thread. */
+    default void clocked(DeviceTimes times) {
+    }
+
     /** The trainer asks for a batch: {@link #taken} or {@link #notTaken} follows, on the same thread. */
     default void requested(long sequence, EpochBounds epochs) {
     }

@@ -66,7 +66,8 @@ final class LoaderTotals implements LoaderProbe {
 
     LoaderReport report() {
         return new LoaderReport(batches.getOpaque(), samples.getOpaque(), sum(Total.BYTES), sum(Total.PLAN_NANOS),
-                sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), submitNanos.getOpaque(),
+                sum(Total.COLLATE_NANOS), sum(Total.SLOT_WAIT_NANOS), sum(Total.SOURCE_EMPTY_NANOS),
+                sum(Total.SOURCE_SLOW_NANOS), submitNanos.getOpaque(),
                 consumerWaitNanos.getOpaque(), badSamples.getOpaque(), verifiedBytes.getAsLong(), parts(),
                 new LoaderReport.Downloads(sum(Total.REMOTE_READS), sum(Total.WAITING_READS), sum(Total.REMOTE_BYTES),
                         0, 0, 0, 0));

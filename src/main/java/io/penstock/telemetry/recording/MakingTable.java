@@ -30,9 +30,11 @@ final class MakingTable extends AccountTable {
     /** Voluntary switches in the upper half, involuntary ones in the lower. */
     private static final int SWITCHES = 14;
     private static final int QUEUED = 15;
+    private static final int SOURCE_EMPTY = 16;
+    private static final int SOURCE_SLOW = 17;
     /** Reads of remote files; if 0, the columns after it are meaningless. */
-    private static final int REMOTE_READS = 16;
-    private static final int DOWNLOAD = 17;
+    private static final int REMOTE_READS = 18;
+    private static final int DOWNLOAD = 19;
     private static final int COLUMNS = DOWNLOAD + Download.PARTS;
 
     MakingTable() {
@@ -48,6 +50,8 @@ final class MakingTable extends AccountTable {
         values[row + READ] = batch.readNanos;
         values[row + DECODE] = batch.decodeNanos;
         values[row + TRANSFORM] = batch.transformNanos;
+        values[row + SOURCE_EMPTY] = batch.sourceEmptyNanos;
+        values[row + SOURCE_SLOW] = batch.sourceSlowNanos;
         values[row + BYTES] = batch.bytes;
         values[row + EPOCH_AND_FIRST] = batch.epoch << 1 | (batch.first ? 1 : 0);
         values[row + WORKER_AND_SAMPLES] = (long) batch.worker << Integer.SIZE | batch.samples;
@@ -69,7 +73,8 @@ final class MakingTable extends AccountTable {
         int row = row(index);
         return new Making((int) (values[row + WORKER_AND_SAMPLES] >> Integer.SIZE), values[row + CLAIMED],
                 values[row + SLOT], values[row + PLANNED], values[row + MADE], values[row + READ],
-                values[row + DECODE], values[row + TRANSFORM], usage(row), download(row));
+                values[row + DECODE], values[row + TRANSFORM], values[row + SOURCE_EMPTY], values[row + SOURCE_SLOW],
+                usage(row), download(row));
     }
 
     private @Nullable Usage usage(int row) {

@@ -25,6 +25,7 @@ final class Path {
         var path = new Path(account.taking().requestedAt(), account.taking().takenAt());
         path.until(made.claimedAt(), "start");
         path.until(made.slotAt(), "slot");
+        path.until(made.plannedAt() - made.planNanos(), "source");
         path.until(made.plannedAt(), "plan");
         path.until(made.madeAt(), "make");
         if (copied != null) {

@@ -2,7 +2,6 @@
 package io.penstock.telemetry.recording;
 
 import io.penstock.telemetry.BatchAccount;
-import io.penstock.telemetry.BatchAccount.Copying;
 import org.jspecify.annotations.Nullable;
 
 /** The trainer thread's JFR events. Confined to that thread, except {@link #closed}. */
@@ -115,8 +114,7 @@ final class TakeEvents implements AutoCloseable {
             event.waitTime = waited;
             event.computeTime = computed;
             event.residualTime = Math.max(0, stepNanos - waited - computed);
-            Copying copied = account.copying();
-            event.copyTime = copied == null || copied.nanos() < 0 ? FillEvents.NOT_MEASURED : copied.nanos();
+            event.copyTime = account.copyNanos() < 0 ? FillEvents.NOT_MEASURED : account.copyNanos();
             event.waitedFor = Path.longest(account);
             event.commit();
         }

@@ -45,7 +45,7 @@ final class TakingTable extends AccountTable {
 
     Taking taking(int index) {
         int row = row(index);
-        return new Taking(values[row + REQUESTED], values[row + TAKEN], values[row + CLOSED], NOT_MEASURED,
+        return new Taking(values[row + REQUESTED], values[row + TAKEN], values[row + CLOSED],
                 values[row + COMPUTE], (int) values[row + READY], (int) values[row + FREE]);
     }
 }

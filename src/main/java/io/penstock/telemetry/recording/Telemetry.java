@@ -39,7 +39,7 @@ public final class Telemetry implements AutoCloseable {
     public static Telemetry accounting(LoaderIdentity of, LongSupplier verifiedBytes, SlotLevels slots,
             LongSupplier nanoTime) {
         var totals = new LoaderTotals(of, verifiedBytes);
-        var accounts = new AccountBook(of.copies());
+        var accounts = new AccountBook(of.copies(), of.timed());
         var flight = new FlightProbe(of, slots, accounts, totals::report);
         Optional<NvtxProbe> tool = NvtxRange.areHeard() ? Optional.of(new NvtxProbe(of, slots.size()))
                 : Optional.empty();

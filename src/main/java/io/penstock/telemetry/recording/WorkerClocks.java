@@ -14,7 +14,10 @@ import java.util.Map;
 final class WorkerClocks {
 
     /** The totals. */
-    enum Total { SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES, REMOTE_READS, WAITING_READS, REMOTE_BYTES }
+    enum Total {
+        SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES, SOURCE_EMPTY_NANOS, SOURCE_SLOW_NANOS, REMOTE_READS,
+        WAITING_READS, REMOTE_BYTES
+    }
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -28,7 +31,12 @@ final class WorkerClocks {
 
     void filled(Filling batch) {
         add(Total.SLOT_WAIT_NANOS, batch.slotAt - batch.claimedAt);
-        add(Total.PLAN_NANOS, batch.plannedAt - batch.slotAt);
+        long source = batch.sourceEmptyNanos + batch.sourceSlowNanos;
+        add(Total.PLAN_NANOS, Math.max(0, batch.plannedAt - batch.slotAt - source));
+        if (source > 0) {
+            add(Total.SOURCE_EMPTY_NANOS, batch.sourceEmptyNanos);
+            add(Total.SOURCE_SLOW_NANOS, batch.sourceSlowNanos);
+        }
         add(Total.COLLATE_NANOS, batch.madeAt - batch.plannedAt);
         add(Total.BYTES, batch.bytes);
         if (batch.remoteReads > 0) {

@@ -277,6 +277,38 @@ public final class CudaChecks {
         }
     }
 
+    static void aTimeIsOfTwoTimedEventsThatHaveEnded() throws Throwable {
+        Device.cuda(0).close();                         // loads the library
+        CudaSimulator.setNow(0);
+        CudaSimulator.setSpeed(0, 250);
+        try (Device device = Device.cuda(0);
+                DeviceStream stream = device.openStream("s");
+                DeviceEvent begin = device.openTimedEvent(EventWait.SPIN);
+                DeviceEvent end = device.openTimedEvent(EventWait.BLOCK);
+                DeviceEvent untimed = device.openEvent(EventWait.SPIN);
+                PinnedBuffer pinned = device.allocatePinned(8);
+                DeviceBuffer buffer = device.allocate(8)) {
+            device.makeCurrent();
+            notTimed(400, () -> end.nanosSince(begin));
+            stream.record(begin);
+            stream.record(untimed);
+            stream.copyToDevice(buffer, 0, pinned, 0, 8);
+            stream.record(end);
+            stream.synchronize();
+            assertEquals(250_000, end.nanosSince(begin));
+            assertEquals(0, begin.nanosSince(begin));
+            notTimed(400, () -> end.nanosSince(untimed));
+            notTimed(400, () -> untimed.nanosSince(begin));
+            reports("cudaEventElapsedTime", () -> end.nanosSince(begin));
+        }
+    }
+
+    private static void notTimed(int status, Executable attempt) {
+        DeviceException e = assertThrows(DeviceException.class, attempt);
+        assertEquals("cudaEventElapsedTime", e.call());
+        assertEquals(status, e.status());
+    }
+
     static void notReadyMeansIncompleteAndIsNoError() throws Throwable {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("s");

@@ -29,6 +29,7 @@ class CudaDeviceTest {
         "whatIsOpenedIsMadeAsCudaWantsItAndIsReleased",
         "closingADeviceClosesWhatWasLeftOpen",
         "aFailedCallIsReportedByNameAndStatus",
+        "aTimeIsOfTwoTimedEventsThatHaveEnded",
         "notReadyMeansIncompleteAndIsNoError",
         "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere",
         "aCloseThatFailsSaysSoAndReleasesTheRest",

@@ -90,6 +90,15 @@ public final class CudaSimulator {
         call("sim_set_latency_micros", null, slowness * latencyMicros);
     }
 
+    /**
+     * Sets the device's clock. From now on work takes the time that the test has said by this clock, and none really.
+     *
+     * @param nanos from 0; -1 goes back to the machine's clock
+     */
+    public static void setNow(long nanos) {
+        call("sim_set_now_nanos", null, nanos);
+    }
+
     /** Holds copies to devices back while they read their source, or lets them go on. */
     public static void holdCopies(boolean hold) {
         call("sim_set_held", null, hold ? 1 : 0);
@@ -160,6 +169,30 @@ public final class CudaSimulator {
     public static void launchReader(long stream, long address, long bytes, long micros) {
         assertEquals(0, call("sim_launch", ValueLayout.JAVA_INT, stream, address, bytes,
                 slowness * micros));
+    }
+
+    /**
+     * Begins to capture the kernels that are launched on a stream.
+     *
+     * @param global whether calls are forbidden to all threads meanwhile, as by default
+     */
+    public static void beginCapture(long stream, boolean global) {
+        call("sim_begin_capture", null, stream, global ? 1 : 0);
+    }
+
+    /** Ends a capture and returns the graph. */
+    public static MemorySegment endCapture(long stream) {
+        return (MemorySegment) call("sim_end_capture", ValueLayout.ADDRESS, stream);
+    }
+
+    /** Enqueues the kernels of a graph. */
+    public static void launchGraph(MemorySegment graph, long stream) {
+        assertEquals(0, call("sim_launch_graph", ValueLayout.JAVA_INT, graph, stream));
+    }
+
+    /** Frees a graph. */
+    public static void freeGraph(MemorySegment graph) {
+        call("sim_free_graph", null, graph);
     }
 
     /** Enqueues a kernel that ends with a sticky error. */

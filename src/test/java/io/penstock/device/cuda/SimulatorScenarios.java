@@ -3,6 +3,7 @@ package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.cuda.bindings.CudaRuntime;
@@ -209,7 +210,7 @@ public final class SimulatorScenarios {
 
     static void aCopyFromMemoryThatIsNotPinnedIsSeen() {
         try (Rig rig = Rig.open(); Arena arena = Arena.ofConfined()) {
-            assertEquals(1, CudaCopy.cudaMemcpyAsync(rig.buffer.address(), arena.allocate(8).address(), 8, 1,
+            assertEquals(1, CudaCalls.cudaMemcpyAsync(rig.buffer.address(), arena.allocate(8).address(), 8, 1,
                     rig.copies.handle()));
             seen("not in pinned memory that is allocated");
         }
@@ -226,7 +227,7 @@ public final class SimulatorScenarios {
             assertEquals(400, CudaRuntime.cudaEventQuery(handle));
             assertEquals(400, CudaRuntime.cudaStreamSynchronize(handle));
             assertEquals(1, CudaRuntime.cudaFree(MemorySegment.ofAddress(address)));
-            assertEquals(1, CudaCopy.cudaMemcpyAsync(address, rig.pinned.segment().address(), 8, 1,
+            assertEquals(1, CudaCalls.cudaMemcpyAsync(address, rig.pinned.segment().address(), 8, 1,
                     rig.copies.handle()));
             seen("cudaEventQuery: ", "cudaStreamSynchronize: ", "cudaFree: ", "not in device memory that is allocated");
         }
@@ -265,7 +266,7 @@ public final class SimulatorScenarios {
             String current = CudaSimulator.violationText();
             assertTrue(current.contains("on a stream of device 0, and current is device 1"), current);
             rig.device.makeCurrent();
-            CudaCopy.cudaMemcpyAsync(foreign.address(), rig.pinned.segment().address(), 8, 1, rig.copies.handle());
+            CudaCalls.cudaMemcpyAsync(foreign.address(), rig.pinned.segment().address(), 8, 1, rig.copies.handle());
             assertEquals(400, CudaRuntime.cudaEventRecord(MemorySegment.ofAddress(foreignEvent.handle()),
                     MemorySegment.ofAddress(rig.copies.handle())));
             rig.copies.synchronize();
@@ -332,6 +333,40 @@ public final class SimulatorScenarios {
             rig.copy();
             rig.copies.synchronize();
             assertTrue(System.nanoTime() - begin >= 9_000_000, "4096 bytes at 1 a microsecond, 5 ms before");
+        }
+    }
+
+    static void whatACaptureForbids() {
+        try (Rig rig = Rig.open()) {
+            CudaSimulator.beginCapture(rig.trainer.handle(), true);
+            assertEquals(905, assertThrows(DeviceException.class, () -> rig.trainer.record(rig.event)).status());
+            assertEquals(905, assertThrows(DeviceException.class, () -> rig.trainer.waitFor(rig.event)).status());
+            assertEquals(900, assertThrows(DeviceException.class, rig.event::isComplete).status());
+            seen("cudaEventRecord: stream", "cudaStreamWaitEvent: stream", "cudaEventQuery: forbidden");
+            rig.copy();
+            rig.copies.record(rig.event);
+            rig.device.dedicateThread();
+            rig.event.synchronize();
+            CudaSimulator.freeGraph(CudaSimulator.endCapture(rig.trainer.handle()));
+            CudaSimulator.beginCapture(rig.trainer.handle(), false);
+            assertTrue(rig.event.isComplete());
+            CudaSimulator.freeGraph(CudaSimulator.endCapture(rig.trainer.handle()));
+        }
+    }
+
+    static void aTimeThatIsReadTooEarlyOrBackwards() {
+        try (Rig rig = Rig.open();
+                DeviceEvent begin = rig.device.openTimedEvent(EventWait.SPIN);
+                DeviceEvent end = rig.device.openTimedEvent(EventWait.SPIN)) {
+            rig.copies.record(begin);
+            rig.copy();
+            rig.copies.record(end);
+            assertEquals(600, assertThrows(DeviceException.class, () -> end.nanosSince(begin)).status());
+            seen("the host has not seen both events reached");
+            rig.copies.synchronize();
+            assertTrue(end.nanosSince(begin) >= 0);
+            assertEquals(0, begin.nanosSince(end));
+            seen("recorded behind the second");
         }
     }
 }

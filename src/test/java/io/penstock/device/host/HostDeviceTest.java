@@ -121,6 +121,30 @@ class HostDeviceTest {
     }
 
     @Test
+    void aTimeIsOfTwoTimedEventsThatHaveEnded() {
+        try (Busy busy = new Busy();
+                DeviceEvent begin = busy.device.openTimedEvent(EventWait.SPIN);
+                DeviceEvent end = busy.device.openTimedEvent(EventWait.BLOCK);
+                DeviceEvent untimed = busy.device.openEvent(EventWait.SPIN)) {
+            assertEquals(400, assertThrows(DeviceException.class, () -> end.nanosSince(begin)).status());
+            busy.stream.record(begin);
+            busy.start();
+            busy.stream.record(end);
+            busy.stream.record(untimed);
+            assertEquals(600, assertThrows(DeviceException.class, () -> end.nanosSince(begin)).status());
+            long held = System.nanoTime();
+            while (System.nanoTime() == held) {
+                Thread.onSpinWait();
+            }
+            busy.releaseSoon();
+            end.synchronize();
+            assertTrue(end.nanosSince(begin) > 0);
+            assertEquals(0, begin.nanosSince(end), "the other one is later");
+            assertEquals(400, assertThrows(DeviceException.class, () -> untimed.nanosSince(begin)).status());
+        }
+    }
+
+    @Test
     void aWaitHoldsForTheMarkAtTheTimeOfTheCall() {
         try (Busy busy = new Busy();
                 DeviceStream waiter = busy.device.openStream("waiter");

@@ -82,7 +82,7 @@ class HtmlReportTest {
         InputPipeline in = run.input();
         return new Summary("run", run.generatedAt(), run.durationSeconds(), run.fingerprint(), run.clock(), run.ranks(),
                 findings, new InputPipeline(in.rank(), in.role(), in.samplesPerSecond(), in.bytesPerSecond(),
-                        in.stepMillis(), in.waitMillis(), in.exposedMillis(), stages, in.parts(), in.causes(),
+                        in.stepMillis(), in.waitMillis(), in.onDevice(), stages, in.parts(), in.causes(),
                         in.slots(), in.readyBatches(), in.coldStart(), in.tail(), in.gc(), in.readAmplification(),
                         in.headroom(), in.whatIf(), in.series(), in.timeline()), run.overhead());
     }

@@ -200,7 +200,7 @@ class MetricsTest {
         assertEquals(loader.memory().hostSlots(), registry.get("penstock.host.slots").gauge().value());
         Set<String> tags = registry.getMeters().stream().flatMap(meter -> meter.getId().getTags().stream())
                 .map(tag -> tag.getKey()).collect(Collectors.toSet());
-        assertEquals(Set.of("loader", "quantile", "stage"), tags, "none that grows with the run");
+        assertEquals(Set.of("loader", "quantile", "stage", "source"), tags, "none that grows with the run");
     }
 
     @Test

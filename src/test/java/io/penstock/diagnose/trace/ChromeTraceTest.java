@@ -54,14 +54,14 @@ class ChromeTraceTest {
             long taken = Math.max(trainer, copies ? arrived : made) + 100;
             closed[s] = taken + random.nextLong(400_000);
             accounts.add(new BatchAccount(s, s / 50, s % 50 == 0, 32, 65_600,
-                    new BatchAccount.Making(worker, claimed, slot, planned, made, 1000, -1, -1,
+                    new BatchAccount.Making(worker, claimed, slot, planned, made, 1000, -1, -1, 0, 0,
                             new BatchAccount.Usage(500, 4096, 0, 1, 0, 0), null),
-                    copies ? new BatchAccount.Copying(submit, copier, arrived, -1) : null,
-                    new BatchAccount.Taking(trainer, taken, closed[s], -1, -1, 2, 3)));
+                    copies ? new BatchAccount.Copying(submit, copier, arrived) : null,
+                    new BatchAccount.Taking(trainer, taken, closed[s], -1, 2, 3), null));
             trainer = closed[s] + random.nextLong(10_000);
         }
         var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",
-                copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
+                1, copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
         return new Recording(settings, accounts, List.of(new Recording.Stretch(20_000, 90_000)), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of(), Downloads.NONE, 1);
     }

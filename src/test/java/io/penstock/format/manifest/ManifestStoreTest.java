@@ -13,6 +13,7 @@ import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -24,6 +25,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.ValueLayout;
@@ -35,6 +37,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -321,5 +324,55 @@ class ManifestStoreTest {
         Files.move(folder.resolve("x.part.json"), folder.resolve("y.part.json"));
         Exception e = assertThrows(MalformedStoreException.class, () -> ManifestPart.read(folder.resolve("y")));
         assertTrue(e.getMessage().contains("the description of x"), e.getMessage());
+    }
+
+    @Test
+    void aStoreOfMoreFilesThanAProcessMayHaveOpenGivesTheBatchesOfTheMergedStore() throws Exception {
+        ManifestPart one = part("one", new Random(4), 30, 7);
+        Path parts = Files.createDirectory(folder.resolve("parts"));
+        List<ManifestPart> copies = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            for (String ending : List.of(".bin", ".idx")) {
+                Files.createLink(parts.resolve("p" + i + ending), folder.resolve("one" + ending));
+            }
+            copies.add(new ManifestPart("parts/p" + i, one.dtype(), one.origin(), Optional.empty(), one.documents(),
+                    one.tokens(), one.tokenSha256(), one.indexBytes(), one.indexSha256()));
+        }
+        Path file = folder.resolve("many.manifest.json");
+        new Manifest(copies).write(file, IfExists.FAIL);
+        List<int[]> both = List.copyOf(documents);
+        for (int i = 1; i < copies.size(); i++) {
+            documents.addAll(both);
+        }
+        Path output = folder.resolve("output");
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh"));
+        command.addAll(JavaCommand.of("-Xmx128m", "-XX:TieredStopAtLevel=1"));
+        command.addAll(List.of(Reader.class.getName(), file.toString()));
+        Process reader = new ProcessBuilder(command).redirectOutput(output.toFile())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        assertEquals(0, reader.waitFor());
+        assertEquals(Reader.digest(merged(), ReadMode.MMAP) + "\n", Files.readString(output));
+    }
+
+    /** Prints a digest of the batches of a store, read by calls. */
+    static final class Reader {
+
+        public static void main(String[] arguments) throws IOException {
+            System.out.println(digest(Path.of(arguments[0]), ReadMode.PREAD));
+        }
+
+        static String digest(Path path, ReadMode mode) throws IOException {
+            CRC32C sum = new CRC32C();
+            try (TokenStore store = TokenStore.open(path);
+                    DataLoader loader = DataLoader.builder(TokenWindows.of(store, 16)).batchSize(8).shuffle(1)
+                            .readMode(mode).workers(2).open()) {
+                for (Batch batch : loader.epoch(0)) {
+                    try (batch) {
+                        sum.update(batch.tensor("tokens").segment().asByteBuffer());
+                    }
+                }
+            }
+            return Long.toHexString(sum.getValue());
+        }
     }
 }

@@ -96,6 +96,36 @@ class WebDatasetWriterTest {
     }
 
     @Test
+    void shardsOfOtherWritersMakeTheDatasetOfOneWriter() throws IOException {
+        List<Path> expected = write("one-%02d.tar", 30, 10, Long.MAX_VALUE);
+        Path attempts = Files.createDirectory(folder.resolve("attempts"));
+        try (WebDatasetWriter all = WebDatasetWriter.create(folder.resolve("all-%02d.tar"), 1, 1)) {
+            for (int shard = 0; shard < 3; shard++) {
+                Path path = attempts.resolve("attempt-" + shard + ".tar");
+                try (WebDatasetWriter one = WebDatasetWriter.create(path, 1, 1)) {
+                    for (int i = 10 * shard; i < 10 * shard + 10; i++) {
+                        one.write(key(i), members(i));
+                    }
+                    one.commit();
+                }
+                all.adopt(path);
+            }
+            assertThrows(IOException.class, () -> all.adopt(attempts.resolve("attempt-0.tar")));
+            List<Path> shards = all.commit();
+            for (int i = 0; i < 3; i++) {
+                assertArrayEquals(Files.readAllBytes(expected.get(i)), Files.readAllBytes(shards.get(i)));
+            }
+        }
+        assertEquals(Files.readString(folder.resolve("one-%02d.tar.penstock-shards")).replace("one-", "all-"),
+                Files.readString(folder.resolve("all-%02d.tar.penstock-shards")));
+        try (var left = Files.list(attempts);
+                WebDatasetStore store = WebDatasetStore.open(Location.of(folder.resolve("all-{00..02}.tar")))) {
+            assertEquals(0, left.count());
+            assertEquals(30, store.size());
+        }
+    }
+
+    @Test
     void whatAReaderWouldFindDifferentlyIsRefused() throws IOException {
         try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("x.tar"), 1, 1)) {
             for (String[] name : new String[][] {{"a.b", "txt"}, {"", "txt"}, {"a", "TXT"}, {"a", "b/c"},

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.cache.BlockCache;
 import io.penstock.testing.JavaCommand;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,7 +25,8 @@ class CacheProcessesTest {
 
     private static final int BLOCK = 1 << 16;
     private static final int BYTES = 64 * BLOCK;
-    private static final int KILLS = 12;
+    /** Whole with {@code -Dpenstock.kills=200}. */
+    private static final int KILLS = Integer.getInteger("penstock.kills", 8);
 
     @TempDir
     private Path cache;
@@ -42,7 +44,15 @@ class CacheProcessesTest {
     /** What the process of a seed said, once it has ended. */
     private String result(Process process, long seed) throws IOException, InterruptedException {
         process.waitFor();
-        return Files.readString(out.resolve(Long.toString(seed))).strip();
+        return said(seed);
+    }
+
+    private String said(long seed) {
+        try {
+            return Files.readString(out.resolve(Long.toString(seed))).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
@@ -77,10 +87,11 @@ class CacheProcessesTest {
     }
 
     @Test
-    void processesThatAreKilledLeaveNothingWrong() throws Exception {
+    void processesThatAreKilledLeaveNothingWrongToThemselvesAndToOthers() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
+            Process survivor = start(host, 40L * BLOCK, KILLS + 1, Integer.MAX_VALUE);
             for (int i = 0; i < KILLS; i++) {
                 Process first = start(host, 40L * BLOCK, i, 1_000_000);
                 // At any instant from the start of the JVM to well into the reads.
@@ -89,6 +100,8 @@ class CacheProcessesTest {
                 String said = result(first, i);
                 assertTrue(said.isEmpty(), "seed " + seed + ": " + said);
             }
+            assertTrue(survivor.isAlive(), () -> "seed " + seed + ": " + said(KILLS + 1));
+            survivor.destroyForcibly().waitFor();
             assertEquals("right", result(start(host, 40L * BLOCK, KILLS, 200), KILLS), "seed " + seed);
             assertEquals(List.of(), BlockCache.existing(cache).verify(), "seed " + seed);
         }

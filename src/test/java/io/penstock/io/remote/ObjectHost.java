@@ -64,6 +64,31 @@ public final class ObjectHost implements AutoCloseable {
         STALL
     }
 
+    /** What a server may do to any request. */
+    public enum RequestFault {
+        /** 503, and nothing else. */
+        UNAVAILABLE,
+        /** What was asked for, and then the end of the connection instead of an answer. */
+        LOST,
+        /** 403. */
+        DENIED,
+        /** Of a request that makes an object: 200, and an error in the body. */
+        LATE_ERROR
+    }
+
+    /** Chooses what happens to a request; null for nothing. */
+    @FunctionalInterface
+    public interface Faults {
+
+        /**
+         * Chooses.
+         *
+         * @param number counted from 0
+         * @param request its method and URI
+         */
+        RequestFault of(int number, String request);
+    }
+
     /** The key that may read the bucket. */
     public static final S3Credentials KEY = S3Credentials.of("TESTKEY", "not/a+secret");
 
@@ -88,6 +113,9 @@ public final class ObjectHost implements AutoCloseable {
     private volatile boolean heads = true;
     private volatile boolean lists = true;
     private volatile int mostInFlight;
+    private final BucketWrites writes = new BucketWrites(objects);
+    private final AtomicInteger count = new AtomicInteger();
+    private volatile Faults requestFaults = (_, _) -> null;
 
     private ObjectHost() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -127,6 +155,11 @@ public final class ObjectHost implements AutoCloseable {
         password = value;
     }
 
+    /** Takes a header {@code Authorization} for a problem. */
+    public void forbidAuthorization() {
+        password = "";
+    }
+
     /** Answers HEAD with 405. */
     public void refuseHead() {
         heads = false;
@@ -140,6 +173,27 @@ public final class ObjectHost implements AutoCloseable {
     /** What happens to the next requests for bytes, one each. */
     public void fail(Fault... next) {
         faults.addAll(List.of(next));
+    }
+
+    /** Counts requests from 0 again, and says what happens to each. */
+    public void failRequests(Faults chosen) {
+        count.set(0);
+        requestFaults = chosen;
+    }
+
+    /** How many requests there were since. */
+    public int requestCount() {
+        return count.get();
+    }
+
+    /** The objects that there are. */
+    public Map<String, byte[]> objects() {
+        return new TreeMap<>(objects);
+    }
+
+    /** What was written. */
+    BucketWrites writes() {
+        return writes;
     }
 
     /** Every request so far: its method, path, query and range. */
@@ -231,17 +285,26 @@ public final class ObjectHost implements AutoCloseable {
     private void answer(HttpExchange exchange) throws IOException, InterruptedException {
         String path = exchange.getRequestURI().getPath().substring(1);
         Headers headers = exchange.getRequestHeaders();
+        byte[] sent = exchange.getRequestBody().readAllBytes();
+        RequestFault fault = requestFaults.of(count.getAndIncrement(),
+                exchange.getRequestMethod() + " " + exchange.getRequestURI());
+        if (fault == RequestFault.UNAVAILABLE || fault == RequestFault.DENIED) {
+            status(exchange, fault == RequestFault.DENIED ? 403 : 503, "");
+            return;
+        }
         if (redirects.containsKey(path)) {
             exchange.getResponseHeaders().set("Location", redirects.get(path));
             exchange.sendResponseHeaders(302, -1);
             return;
         }
-        if (password != null && !password.equals(headers.getFirst("Authorization"))) {
+        if ("".equals(password) && headers.containsKey("Authorization")) {
+            problem("Authorization was sent");
+        } else if (password != null && !password.isEmpty() && !password.equals(headers.getFirst("Authorization"))) {
             status(exchange, 403, "denied");
             return;
         }
         if (bucket != null) {
-            if (!isSigned(exchange)) {
+            if (!isSigned(exchange, sent)) {
                 status(exchange, 403, "<Error><Code>SignatureDoesNotMatch</Code></Error>");
                 return;
             }
@@ -250,6 +313,10 @@ public final class ObjectHost implements AutoCloseable {
                 return;
             }
             path = path.startsWith(bucket + "/") ? path.substring(bucket.length() + 1) : "?";
+            if (!Set.of("GET", "HEAD").contains(exchange.getRequestMethod())) {
+                write(exchange, path, sent, fault);
+                return;
+            }
         } else if (path.isEmpty() || path.endsWith("/")) {
             page(exchange, path);
             return;
@@ -258,13 +325,44 @@ public final class ObjectHost implements AutoCloseable {
         if (bytes == null) {
             status(exchange, 404, "<Error><Code>NoSuchKey</Code></Error>");
         } else if (exchange.getRequestMethod().equals("HEAD")) {
-            head(exchange, bytes);
+            head(exchange, path, bytes);
         } else {
             get(exchange, path, bytes);
         }
     }
 
-    private void head(HttpExchange exchange, byte[] bytes) throws IOException {
+    private void write(HttpExchange exchange, String key, byte[] body, RequestFault fault) throws IOException {
+        Map<String, String> query = query(exchange);
+        if (fault == RequestFault.LATE_ERROR && exchange.getRequestMethod().equals("POST")) {
+            status(exchange, 200, "<?xml version=\"1.0\"?>\n<Error><Code>InternalError</Code></Error>");
+            return;
+        }
+        BucketWrites.Answer answer = writes.answer(exchange.getRequestMethod(), key, query,
+                exchange.getRequestHeaders(), body);
+        if (fault == RequestFault.LOST) {
+            throw new IOException("the end of the connection");
+        }
+        if (!answer.etag().isEmpty()) {
+            exchange.getResponseHeaders().set("ETag", answer.etag());
+        }
+        status(exchange, answer.status(), answer.body());
+    }
+
+    private static Map<String, String> query(HttpExchange exchange) {
+        Map<String, String> query = new TreeMap<>();
+        String raw = exchange.getRequestURI().getRawQuery();
+        for (String pair : raw == null ? new String[0] : raw.split("&")) {
+            int equals = pair.indexOf('=');
+            query.put(equals < 0 ? pair : pair.substring(0, equals), equals < 0 ? ""
+                    : URLDecoder.decode(pair.substring(equals + 1), StandardCharsets.UTF_8));
+        }
+        return query;
+    }
+
+    private void head(HttpExchange exchange, String path, byte[] bytes) throws IOException {
+        if (writes.mark(path) != null) {
+            exchange.getResponseHeaders().set("x-amz-meta-penstock-write", writes.mark(path));
+        }
         exchange.getResponseHeaders().set("ETag", etag(bytes));
         exchange.getResponseHeaders().set("Content-Length", Integer.toString(bytes.length));
         exchange.sendResponseHeaders(heads ? 200 : 405, -1);
@@ -362,11 +460,7 @@ public final class ObjectHost implements AutoCloseable {
     }
 
     private void list(HttpExchange exchange) throws IOException {
-        Map<String, String> query = new TreeMap<>();
-        for (String pair : exchange.getRequestURI().getRawQuery().split("&")) {
-            query.put(pair.substring(0, pair.indexOf('=')), URLDecoder.decode(
-                    pair.substring(pair.indexOf('=') + 1), StandardCharsets.UTF_8));
-        }
+        Map<String, String> query = query(exchange);
         if (!lists) {
             status(exchange, 403, "<Error><Code>AccessDenied</Code></Error>");
             return;
@@ -397,10 +491,12 @@ public final class ObjectHost implements AutoCloseable {
     }
 
     /** Computes the signature of what was sent. */
-    private boolean isSigned(HttpExchange exchange) {
+    private boolean isSigned(HttpExchange exchange, byte[] body) {
         Headers headers = exchange.getRequestHeaders();
         String given = headers.getFirst("Authorization");
-        if (given == null || !AwsSignature.NO_BODY.equals(headers.getFirst("x-amz-content-sha256"))) {
+        MessageDigest sha256 = Sha256.digest();
+        sha256.update(body);
+        if (given == null || !Sha256.hex(sha256).equals(headers.getFirst("x-amz-content-sha256"))) {
             return false;
         }
         Map<String, String> signed = new TreeMap<>();

@@ -93,7 +93,8 @@ class BatchMakerTest {
         var run = new TenBatches();
         try (Device device = Device.host();
                 SlotRing ring = new SlotRing(device, SlabLayout.of(new TensorSpec("number", DType.I64)), 1, SLOTS);
-                Worker worker = new Worker(0, ring, maker, failure, LoaderProbe.NONE, System::nanoTime)) {
+                Worker worker = new Worker(0, List.of(new Place(ring, maker, failure, LoaderProbe.NONE)),
+                        System::nanoTime)) {
             var leases = new Leases("numbers", failure, () -> { });
             var late = new LateBatch("numbers", Duration.ofMinutes(1));
             late.connect(_ -> Optional.empty());

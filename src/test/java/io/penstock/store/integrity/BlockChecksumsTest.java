@@ -76,6 +76,11 @@ class BlockChecksumsTest {
             expected.putInt(crc32c(expected.array(), 0, 24 + 4 * blocks));
             assertArrayEquals(expected.array(), Files.readAllBytes(BlockChecksums.pathFor(file)));
             assertEquals(written, BlockChecksums.read(Location.of(file)));
+            BlockChecksums.Sums asWritten = new BlockChecksums.Sums();
+            for (int at = 0; at < bytes; at += 50_000) {
+                asWritten.add(ByteBuffer.wrap(content, at, Math.min(50_000, bytes - at)));
+            }
+            assertEquals(written, asWritten.of(Location.of(file)));
         }
     }
 

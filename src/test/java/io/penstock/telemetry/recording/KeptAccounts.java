@@ -15,10 +15,12 @@ public final class KeptAccounts {
      *
      * @param played in order
      * @param copies whether batches are copied
-     * @return what is read; what only a device could tell is not measured
+     * @return what is read
      */
     public static List<BatchAccount> of(List<BatchAccount> played, boolean copies) {
-        var accounts = new AccountBook(copies);
+        var accounts = new AccountBook(copies, copies);
+        var times = new DeviceTimes();
+        times.withoutStream();
         for (BatchAccount account : played) {
             long sequence = account.sequence();
             accounts.made(filling(account));
@@ -31,6 +33,17 @@ public final class KeptAccounts {
                     taking.freeSlots());
             if (accounts.keeps(sequence)) {
                 accounts.closed(sequence, taking.closedAt());
+            }
+            BatchAccount.OnDevice clock = account.onDevice();
+            if (clock != null) {
+                times.sequence = sequence;
+                times.copyNanos = clock.copyNanos();
+                times.stageNanos = clock.stageNanos();
+                times.lateNanos = clock.lateNanos();
+                times.exposedNanos = clock.exposedNanos();
+                times.computeNanos = clock.computeNanos();
+                accounts.clocked(times);
+                times.previousStepNanos = clock.stepNanos();
             }
         }
         return accounts.since(0);
@@ -58,6 +71,8 @@ public final class KeptAccounts {
                 download.transferNanos(), download.retryNanos()}, 0, filling.downloadNanos, 0,
                     BatchAccount.Download.PARTS);
         }
+        filling.sourceEmptyNanos = made.sourceEmptyNanos();
+        filling.sourceSlowNanos = made.sourceSlowNanos();
         BatchAccount.Usage usage = made.usage();
         if (usage != null) {
             filling.cpuNanos = usage.cpuNanos();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 /** What is told to a probe is what can be read of the telemetry, and telling costs nothing on the heap. */
 class TelemetryTest {
 
-    private static final LoaderIdentity COPIES = new LoaderIdentity("told", "device", 2, true);
-    private static final LoaderIdentity LENDS = new LoaderIdentity("told", "host", 2, false);
+    private static final LoaderIdentity COPIES = new LoaderIdentity("told", "device", 2, true, true);
+    private static final LoaderIdentity LENDS = new LoaderIdentity("told", "host", 2, false, false);
     private static final EpochBounds ONE_EPOCH = sequence -> sequence == 0;
     private static final int SLOTS = 4;
     private static final int STEPS = 200_000;
@@ -86,10 +86,10 @@ class TelemetryTest {
         try (Telemetry telemetry = Telemetry.accounting(COPIES, () -> 9, levels, () -> now)) {
             step(telemetry.probe(), new Filling(1), 0, 1000);
             assertEquals(List.of(new BatchAccount(0, 7, true, 5, 640,
-                    new BatchAccount.Making(1, 1000, 1001, 1003, 1100, 11, 12, 13, null, null),
-                    new BatchAccount.Copying(1110, 1120, 1130, BatchAccount.NOT_MEASURED),
-                    new BatchAccount.Taking(1090, 1140, 1200, BatchAccount.NOT_MEASURED, BatchAccount.NOT_MEASURED, 2,
-                            1))), telemetry.accounts().orElseThrow().since(0));
+                    new BatchAccount.Making(1, 1000, 1001, 1003, 1100, 11, 12, 13, 0, 0, null, null),
+                    new BatchAccount.Copying(1110, 1120, 1130),
+                    new BatchAccount.Taking(1090, 1140, 1200, BatchAccount.NOT_MEASURED, 2, 1), null)),
+                    telemetry.accounts().orElseThrow().since(0));
         }
     }
 
@@ -103,7 +103,7 @@ class TelemetryTest {
                 step(telemetry.probe(), worker, 0, 1000);
                 step(telemetry.probe(), other, 1, 2000);
                 telemetry.probe().notTaken(5);
-                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 20, 105, 2, 9, List.of(),
+                assertEquals(new LoaderReport(2, 10, 1280, 4, 194, 2, 0, 0, 20, 105, 2, 9, List.of(),
                         LoaderReport.Downloads.NONE), telemetry.report());
             }
             assertTrue(counting.accounts().isEmpty());
@@ -132,7 +132,7 @@ class TelemetryTest {
 
     @Test
     void theTrainersThreadIsTheOnlyFillerWhereThereAreNoWorkers() {
-        var alone = new LoaderIdentity("told", "host", 0, false);
+        var alone = new LoaderIdentity("told", "host", 0, false, false);
         try (Telemetry telemetry = Telemetry.counting(alone, () -> 0)) {
             fill(telemetry.probe(), new Filling(0), 0, 0);
             assertEquals(97, telemetry.report().collateNanos());

@@ -19,8 +19,9 @@ import javax.sql.DataSource;
  *
  * {@snippet :
  * StreamSource posts = JdbcSource.builder(database, "posts", "id").columns("title", "body").open();
- * try (StreamDataset windows = StreamDataset.builder(TokenWindowSource.of(posts, RecordText.jsonField("body"),
- *                 Tokenizer.of("gpt2"), 1025)).field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
+ * var documents = TokenDocumentSource.of(posts, RecordText.jsonField("body"), Tokenizer.of("gpt2"));
+ * try (StreamDataset windows = StreamDataset.builder(new TokenWindowSource(documents, 1025))
+ *                 .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
  *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
  *     train(loader);
  * }
@@ -53,7 +54,20 @@ public final class JdbcSource implements StreamSource {
      * @return the settings, which need at least one column
      */
     public static Builder builder(DataSource database, String table, String... key) {
+        Objects.requireNonNull(database, "database");
+        return new Builder(database::getConnection, table, List.of(key));
+    }
+
+    static Builder builder(Connections database, String table, String... key) {
         return new Builder(database, table, List.of(key));
+    }
+
+    /** Gives connections, each to be closed by the caller. */
+    @FunctionalInterface
+    interface Connections {
+
+        /** {@return a new one} */
+        Connection open() throws SQLException;
     }
 
     @Override
@@ -101,7 +115,7 @@ public final class JdbcSource implements StreamSource {
     /** The settings of a {@link JdbcSource}. */
     public static final class Builder {
 
-        final DataSource database;
+        final Connections database;
         final String table;
         final List<String> key;
         List<String> columns = List.of();
@@ -111,8 +125,8 @@ public final class JdbcSource implements StreamSource {
         Paging paging = Paging.LIMIT;
         boolean grows;
 
-        private Builder(DataSource database, String table, List<String> key) {
-            this.database = Objects.requireNonNull(database, "database");
+        private Builder(Connections database, String table, List<String> key) {
+            this.database = database;
             this.table = Objects.requireNonNull(table, "table");
             this.key = key;
             if (key.isEmpty()) {
@@ -207,7 +221,7 @@ public final class JdbcSource implements StreamSource {
             if (columns.isEmpty()) {
                 throw new IllegalArgumentException(table + ": no column was named, expected at least one");
             }
-            try (Connection connection = database.getConnection()) {
+            try (Connection connection = database.open()) {
                 return new JdbcSource(this, KeyColumns.of(connection, this));
             } catch (SQLException e) {
                 throw new IOException(table + ": " + e.getMessage(), e);

@@ -26,7 +26,9 @@ final class TableReader implements PartitionReader {
     /** The key of the last row; none before the first. */
     private List<String> last;
     private final int keyColumns;
+    /** Of the first page, then of those that follow a key; null before the first. */
     private @Nullable PreparedStatement statement;
+    private boolean isOfNext;
     private @Nullable ResultSet page;
     private int rowsOfPage;
     /** Whether the first column has bytes, and not text. */
@@ -47,7 +49,7 @@ final class TableReader implements PartitionReader {
                     + keyColumns);
         }
         try {
-            connection = settings.database.getConnection();
+            connection = settings.database.open();
             connection.setReadOnly(true);
         } catch (SQLException e) {
             throw new IOException(name + ": " + e.getMessage(), e);
@@ -79,18 +81,26 @@ final class TableReader implements PartitionReader {
 
     private ResultSet nextPage() throws SQLException {
         boolean isNext = !last.isEmpty();
-        PreparedStatement asked = connection.prepareStatement(settings.query(conditions, isNext));
-        statement = asked;
+        PreparedStatement asked = statement;
+        if (asked == null || isOfNext != isNext) {
+            if (asked != null) {
+                asked.close();
+            }
+            asked = connection.prepareStatement(settings.query(conditions, isNext));
+            asked.setFetchSize(settings.pageRows);
+            statement = asked;
+            isOfNext = isNext;
+            isBinary = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
+                case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
+                default -> false;
+            };
+        }
         for (int i = 0; i < last.size(); i++) {
             asked.setObject(i + 1, last.get(i), key.types().get(i));
         }
         rowsOfPage = 0;
         ResultSet rows = asked.executeQuery();
         page = rows;
-        isBinary = switch (rows.getMetaData().getColumnType(keyColumns + 1)) {
-            case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
-            default -> false;
-        };
         return rows;
     }
 
@@ -126,10 +136,6 @@ final class TableReader implements PartitionReader {
             page.close();
             page = null;
         }
-        if (statement != null) {
-            statement.close();
-            statement = null;
-        }
     }
 
     @Override
@@ -141,6 +147,9 @@ final class TableReader implements PartitionReader {
     public void close() throws IOException {
         try (connection) {
             closePage();
+            if (statement != null) {
+                statement.close();
+            }
         } catch (SQLException e) {
             throw new IOException(name + ": " + e.getMessage(), e);
         }

@@ -18,6 +18,7 @@ import io.penstock.stream.PartitionReader.Found;
 import io.penstock.stream.RecordBuffer;
 import io.penstock.stream.RecordText;
 import io.penstock.stream.StreamDataset;
+import io.penstock.stream.StreamEnd;
 import io.penstock.stream.StreamSource;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -37,6 +38,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -108,6 +110,24 @@ class JdbcSourceTest {
                 reader.poll(into);
             }
         }
+    }
+
+    @Test
+    void aTableIsOpenedByItsName() throws Exception {
+        posts(DATABASES.get("H2"), 30);
+        String url = "jdbc:h2:mem:test;DB_CLOSE_DELAY=-1";
+        StreamSource source = StreamSource.open(
+                url + "#table=posts&key=id&columns=body&page=4&bounds=29&where=id %3E 5", StreamEnd.STOP);
+        assertEquals(List.of("id <= 29", "29 < id"), source.partitions());
+        assertEquals(numbered(2, 10), poll(source, 0, ""));
+        assertEquals(numbered(10, 30), poll(source, 1, ""));
+        for (String settings : List.of("", "#table=posts&key=id", "#table=posts&key=id&columns=body&limit=3",
+                "#table=posts&key=id&columns=body&paging=rownum", "#table=posts&key=id&columns=body&page=many")) {
+            assertThrows(IllegalArgumentException.class, () -> StreamSource.open(url + settings, StreamEnd.STOP),
+                    settings);
+        }
+        assertThrows(IOException.class,
+                () -> StreamSource.open("jdbc:nothing:x#table=posts&key=id&columns=body", StreamEnd.WAIT));
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -123,8 +124,9 @@ public final class KafkaSource implements StreamSource {
         private final KafkaConsumer<byte[], byte[]> consumer;
         private final long end;
         private Iterator<ConsumerRecord<byte[], byte[]>> fetched = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
-        /** The offset behind the last record. */
+        /** The offset behind the last record, and when that was written. */
         private long next;
+        private long newestMillis = -1;
 
         Reader(TopicPartition at, KafkaConsumer<byte[], byte[]> consumer, long from, long end) {
             this.at = at;
@@ -145,6 +147,7 @@ public final class KafkaSource implements StreamSource {
                         next = record.offset() + 1;
                         byte[] value = record.value();
                         if (value != null) {
+                            newestMillis = record.timestamp();
                             into.add(value, 0, value.length);
                             return Found.RECORD;
                         }
@@ -170,6 +173,14 @@ public final class KafkaSource implements StreamSource {
         @Override
         public String cursor() {
             return Long.toString(next);
+        }
+
+        /** Of the latest answer of the broker, and of the records in memory. */
+        @Override
+        public Lag lag() {
+            OptionalLong behind = consumer.currentLag(at);
+            return behind.isEmpty() ? new Lag(-1, newestMillis, 0)
+                    : new Lag(behind.getAsLong() + consumer.position(at) - next, newestMillis, 0);
         }
 
         @Override

@@ -12,7 +12,10 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.LoaderState;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
 import io.penstock.stream.StreamDataset;
+import io.penstock.stream.StreamEnd;
 import io.penstock.stream.StreamSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -75,6 +78,29 @@ class KafkaSourceTest {
             loader.epoch().forEach(batch -> add(batch, ids));
         }
         return ids;
+    }
+
+    @Test
+    void aTopicIsOpenedByItsNameAndTellsItsLag() throws Exception {
+        broker.create("named", 1);
+        Messages.write(broker, "named", 1, 0, 100, BYTES);
+        StreamSource source = StreamSource.open("kafka://" + broker.address() + "/named#client.id=trainer",
+                StreamEnd.STOP);
+        assertEquals(List.of("named-0"), source.partitions());
+        try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            while (into.count() < 40) {
+                reader.poll(into);
+            }
+            assertEquals(60, reader.lag().behind());
+            assertTrue(reader.lag().newestMillis() > 0);
+            while (reader.poll(into) != PartitionReader.Found.END) {
+                assertTrue(into.count() <= 100);
+            }
+            assertEquals(0, reader.lag().behind());
+        }
+        assertThrows(IllegalArgumentException.class, () -> StreamSource.open("kafka://named", StreamEnd.WAIT));
+        assertThrows(IOException.class,
+                () -> StreamSource.open("kafka://" + broker.address() + "/absent", StreamEnd.WAIT));
     }
 
     @Test

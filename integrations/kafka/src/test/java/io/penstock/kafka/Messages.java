@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -28,14 +29,19 @@ final class Messages {
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN).putLong(partition).putLong(number).array();
     }
 
-    /** Writes messages {@code from} up to {@code to} of each partition. */
+    /** Writes messages {@code from} up to {@code to} of each partition; fails if the broker does not take one. */
     static void write(Broker broker, String topic, int partitions, int from, int to, int bytes) {
+        var failure = new AtomicReference<Exception>();
         try (var producer = producer(broker, Map.of())) {
             for (int number = from; number < to; number++) {
                 for (int partition = 0; partition < partitions; partition++) {
-                    producer.send(new ProducerRecord<>(topic, partition, null, message(partition, number, bytes)));
+                    producer.send(new ProducerRecord<>(topic, partition, null, message(partition, number, bytes)),
+                            (_, failed) -> failure.compareAndSet(null, failed));
                 }
             }
+        }
+        if (failure.get() != null) {
+            throw new IllegalStateException("a message was not written", failure.get());
         }
     }
 }

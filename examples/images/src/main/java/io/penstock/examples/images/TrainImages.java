@@ -23,7 +23,7 @@ import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.penstock.augment.Augment;
-import io.penstock.augment.Padding;
+import io.penstock.augment.value.Padding;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.decode.DecimalText;

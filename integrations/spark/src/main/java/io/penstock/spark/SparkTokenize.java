@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.spark;
+
+import io.penstock.store.IfExists;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The main class for {@code spark-submit}: what {@link SparkTokenizeJob} does, of files that Spark reads. */
+@Command(
+        name = "spark-submit --class io.penstock.spark.SparkTokenize penstock-spark.jar",
+        description = "Tokenizes what Spark reads into a token store.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        footer = {"", "The store is STORE.manifest.json with its parts in STORE.parts. It appears complete or not at"
+            + " all."})
+public final class SparkTokenize implements Callable<Integer> {
+
+    @Parameters(arity = "1..*", paramLabel = "PATH", description = "Files and folders to read, as Spark names them.")
+    private List<String> inputs = List.of();
+
+    @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
+            description = "Store to write, without a suffix: a path that the driver and all executors see, or a URI of"
+                    + " Hadoop's.")
+    private String output = "";
+
+    @Option(names = "--format", paramLabel = "NAME", defaultValue = "parquet",
+            description = "Spark's reader: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}.")
+    private String format = "";
+
+    @Option(names = "--reader-option", paramLabel = "KEY=VALUE", description = "An option of that reader.")
+    private Map<String, String> readerOptions = new LinkedHashMap<>();
+
+    @Option(names = "--column", paramLabel = "NAME", defaultValue = "text",
+            description = "Column with the documents: text, or tokens; default: ${DEFAULT-VALUE}.")
+    private String column = "";
+
+    @Option(names = "--encoding", paramLabel = "NAME", defaultValue = "gpt2",
+            description = "gpt2 (default), r50k_base, p50k_base, p50k_edit, cl100k_base or o200k_base.")
+    private String encoding = "";
+
+    @Option(names = "--vocabulary", paramLabel = "FILE",
+            description = "tokenizer.json of a model of Hugging Face, or a .tiktoken file with the vocabulary of"
+                    + " --encoding; only the driver reads it.")
+    private @Nullable Path vocabulary;
+
+    @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
+    private boolean appendEndOfText;
+
+    @Option(names = "--shuffle", paramLabel = "SEED", description = "Shuffle all documents.")
+    private @Nullable Long seed;
+
+    @Option(names = "--order-by", split = ",", paramLabel = "COLUMN",
+            description = "Order all documents by these columns; default: as Spark's partitions have them.")
+    private List<String> orderColumns = List.of();
+
+    @Option(names = "--parts", paramLabel = "N",
+            description = "Parts to write with --shuffle or --order-by, a task each: some GB of text, but at least a"
+                    + " few for each core.")
+    private int parts;
+
+    @Option(names = "--drop-duplicates", description = "Keep one of documents with the same content.")
+    private boolean dropDuplicates;
+
+    @Option(names = "--min-tokens", paramLabel = "N", description = "Leave out documents of fewer tokens.")
+    private long minTokens;
+
+    @Option(names = "--max-tokens", paramLabel = "N", description = "Leave out documents of more tokens.")
+    private long maxTokens = Long.MAX_VALUE;
+
+    @Option(names = "--job", paramLabel = "NAME",
+            description = "Name of the job; if it is run again with this name, it takes over finished parts.")
+    private @Nullable String job;
+
+    @Option(names = "--force", description = "Replace an existing store.")
+    private boolean force;
+
+    private SparkTokenize() {
+    }
+
+    /**
+     * Runs the command. Ends the process with a status other than 0 if it fails.
+     *
+     * @param arguments its options and parameters; {@code --help} lists them
+     */
+    public static void main(String[] arguments) {
+        int status = new CommandLine(new SparkTokenize()).execute(arguments);
+        if (status != 0) {
+            System.exit(status);
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if ((seed != null || !orderColumns.isEmpty()) != parts > 0 || seed != null && !orderColumns.isEmpty()) {
+            System.err.println("--parts needs one of --shuffle and --order-by, and each of those needs --parts");
+            return CommandLine.ExitCode.USAGE;
+        }
+        SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
+        try {
+            Dataset<Row> rows = spark.read().format(format).options(readerOptions)
+                    .load(inputs.toArray(String[]::new));
+            SparkTokenizeSummary written = job(rows).run();
+            System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.store(),
+                    written.manifest().tokens(), written.manifest().dtype(), written.manifest().documents(),
+                    written.manifest().parts().size(), written.manifest().origin().tokenizer(),
+                    written.resumedParts() == 0 ? "" : ", " + written.resumedParts() + " of an earlier run");
+        } finally {
+            spark.stop();
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private SparkTokenizeJob job(Dataset<Row> rows) throws IOException {
+        SparkTokenizeJob made = new SparkTokenizeJob(rows, column, tokenizer(), output)
+                .documentTokens(minTokens, maxTokens).ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
+        if (seed != null) {
+            made.order(RowOrder.shuffled(seed, parts));
+        } else if (!orderColumns.isEmpty()) {
+            made.order(RowOrder.by(parts, orderColumns.toArray(String[]::new)));
+        }
+        if (dropDuplicates) {
+            made.dropDuplicates();
+        }
+        if (appendEndOfText) {
+            made.appendEndOfText();
+        }
+        return job == null ? made : made.resumable(job);
+    }
+
+    private TokenizerSource tokenizer() throws IOException {
+        if (vocabulary == null) {
+            return TokenizerSource.published(encoding);
+        }
+        return String.valueOf(vocabulary.getFileName()).endsWith(".json") ? TokenizerSource.of(vocabulary)
+                : TokenizerSource.published(encoding, vocabulary);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.augment.map;
+
+import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.value.Size;
+import io.penstock.augment.value.Target;
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageDecoding;
+import io.penstock.memory.Tensor;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves a target as a pipeline moves its image. A box or a point is moved by each step in turn.
+ *
+ * @param steps those that move pixels, in order
+ * @param image the size of the images; null if each image's file, beside the target, tells it
+ * @param result the size of the augmented images
+ * @param decoding how image files become pixels
+ * @param target what is moved
+ * @param output what is written
+ * @param maskChannels the channels of a decoded mask; 0 for a mask that is a file, and for other targets
+ */
+public record TargetMap(List<NamedStep> steps, @Nullable Size image, Size result, ImageDecoding decoding, Target target,
+        Output output, int maskChannels) implements SampleMap {
+
+    /** What is written: of boxes and points, one or the other. */
+    public enum Output {
+        VALUES,
+        /** Whether a box is valid, or a point visible. */
+        FLAGS
+    }
+
+    @Override
+    public Optional<Mapper> open() {
+        return Optional.of(new TargetWorker(this));
+    }
+
+    /** For images of one size only: nobody tells the size of another one. */
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
+        try (var worker = new TargetWorker(this)) {
+            worker.map(in.segment(), 0, in.byteSize(), random, out.segment(), 0, out.byteSize(), PartClock.NONE);
+        }
+    }
+
+    /** A mask that is a file is decoded by native code, which must not read a mapping. */
+    @Override
+    public boolean readsInPlace() {
+        return !(target instanceof Target.Mask) || maskChannels > 0;
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.device.cuda;
+
+import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyAsync$address;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamCaptureModeRelaxed;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Calls that are not made by the generated bindings: {@code cudaMemcpyAsync} with pointers as numbers, since it is the
+ * only steady-state call whose pointers change per call and the bindings would allocate a {@code MemorySegment} for
+ * each; and one that they lack.
+ */
+@SuppressWarnings("restricted")
+final class CudaCalls {
+    static final String EXCHANGE_CAPTURE_MODE = "cudaThreadExchangeStreamCaptureMode";
+
+    private static final MethodHandle COPY = Linker.nativeLinker().downcallHandle(cudaMemcpyAsync$address(),
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle EXCHANGE = Linker.nativeLinker().downcallHandle(
+            SymbolLookup.loaderLookup().findOrThrow(EXCHANGE_CAPTURE_MODE), FunctionDescriptor.of(JAVA_INT, ADDRESS));
+
+    private CudaCalls() {
+    }
+
+    static int cudaMemcpyAsync(long dst, long src, long bytes, int kind, long stream) {
+        try {
+            return (int) COPY.invokeExact(dst, src, bytes, kind, stream);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+
+    /**
+     * Exempts the calling thread from what the capture of a graph forbids to all threads by default: for example,
+     * {@code cudaEventQuery} would fail here and end the capture there.
+     */
+    static int ignoreCaptures() {
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) EXCHANGE.invoke(arena.allocateFrom(JAVA_INT, cudaStreamCaptureModeRelaxed()));
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.io;
+
+import io.penstock.os.Posix;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+
+/** Copies bytes of a file that may not be in memory, and waits for them in native code. */
+final class ColdRead {
+
+    private ColdRead() {
+    }
+
+    /**
+     * Copies bytes of a file, by {@code pread(2)} if it has a descriptor.
+     *
+     * @param fd the descriptor, or -1
+     * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
+     */
+    static void copy(MappedFile file, int fd, long offset, MemorySegment target, long targetOffset, long bytes,
+            MemorySegment callState) {
+        if (fd < 0) {
+            file.advise(Advice.POPULATE_READ, offset, bytes);
+            try {
+                MemorySegment.copy(file.mapping(), offset, target, targetOffset, bytes);
+            } catch (InternalError fault) {
+                throw file.explain(fault);
+            }
+            return;
+        }
+        long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
+        if (read < bytes) {
+            readRest(file, fd, Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+        }
+    }
+
+    /** Continues after a short first read: a signal, the end of the file, or an error. */
+    private static void readRest(MappedFile file, int fd, long done, long last, long offset, MemorySegment target,
+            long targetOffset, long bytes, MemorySegment callState) {
+        while (done < bytes) {
+            if (last == 0 || last < 0 && last != -Posix.EINTR) {
+                file.checkUnchanged();
+                throw new UncheckedIOException(new IOException(file.location() + ": read failed at byte "
+                        + (offset + done) + (last == 0 ? ": unexpected end of file"
+                                : ": " + Posix.message((int) -last))));
+            }
+            last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
+            done += Math.max(last, 0);
+        }
+    }
+}

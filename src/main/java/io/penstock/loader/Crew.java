@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.loader;
+
+import io.penstock.dataset.reading.SampleReader;
+import io.penstock.loader.slots.Closing;
+import io.penstock.loader.slots.Opened;
+import io.penstock.loader.slots.Run;
+import io.penstock.loader.slots.SpinGate;
+import io.penstock.loader.workers.Place;
+import io.penstock.loader.workers.Worker;
+import io.penstock.loader.workers.WorkerPool;
+import io.penstock.store.integrity.reads.VerifiedReads;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The workers of one loader, or of the loaders of several devices, which they fill in turn: each has its own ring. A
+ * worker reads with one reader, whichever ring it fills. Without workers, each loader's trainer has a reader.
+ */
+final class Crew {
+
+    final List<LoaderParts> loaders = new ArrayList<>();
+    private final DataLoaderBuilder settings;
+    /** What workers have checked; null if they take bytes as they are. */
+    private final @Nullable VerifiedReads verified;
+    private final Opened opened = new Opened();
+    /** Loaders whose memory is not freed yet. */
+    private final AtomicInteger standing = new AtomicInteger();
+    private final WorkerPool pool;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Opens a loader for each seat; what they have to do is not begun yet. */
+    Crew(DataLoaderBuilder settings, List<Seat> seats) {
+        this.settings = settings;
+        this.verified = settings.verify ? new VerifiedReads() : null;
+        try {
+            for (Seat seat : seats) {
+                loaders.add(new LoaderParts(settings, seat, verified == null ? () -> 0 : verified::verifiedBytes,
+                        this::freed));
+                standing.incrementAndGet();
+            }
+            List<Worker> workers = settings.workers > 0 ? openWorkers() : List.of();
+            if (settings.workers == 0) {
+                loaders.forEach(this::openOwn);
+            }
+            pool = opened.add(new WorkerPool(settings.name, workers, settings.patience,
+                    loaders.stream().map(parts -> parts.leases).toList(), this::died), WorkerPool::close);
+            for (int r = 0; r < loaders.size(); r++) {
+                int place = r;
+                loaders.get(r).late.connect(sequence -> pool.describe(place, sequence));
+            }
+        } catch (Throwable t) {
+            closeAfter(t);
+            throw t;
+        }
+    }
+
+    private List<Worker> openWorkers() {
+        List<Worker> workers = new ArrayList<>();
+        for (int w = 0; w < settings.workers; w++) {
+            workers.add(openWorker(w, loaders));
+        }
+        SpinGate[] gates = workers.stream().map(Worker::gate).toArray(SpinGate[]::new);
+        loaders.forEach(parts -> parts.ring.connect(parts.delivery.ringReader(), gates));
+        return workers;
+    }
+
+    private void openOwn(LoaderParts parts) {
+        Worker own = openWorker(0, List.of(parts));
+        parts.own = own;
+        parts.ring.connect(parts.delivery.ringReader(), new SpinGate[] {own.gate()});
+    }
+
+    private Worker openWorker(int number, List<LoaderParts> places) {
+        var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
+        reader.user(user());
+        var random = new EpochRandom(LoaderParts.seed(settings));
+        reader.random(random);
+        return opened.add(new Worker(number, places.stream().map(parts -> new Place(parts.ring,
+                parts.openMaker(reader, random), parts.failure, parts.telemetry.probe())).toList(),
+                settings.nanoTime), Worker::close);
+    }
+
+    /** Tells stores who reads them, until every loader is closed. */
+    private Supplier<Optional<String>> user() {
+        Optional<String> user = Optional.of("loader " + settings.name);
+        List<LoaderParts> all = loaders;
+        return () -> all.stream().allMatch(parts -> parts.failure.isClosed()) ? Optional.empty() : user;
+    }
+
+    private void died(Throwable error) {
+        failAll(new IllegalStateException("a worker of " + settings.name + " died: " + error, error));
+    }
+
+    private void failAll(IllegalStateException error) {
+        loaders.forEach(parts -> {
+            parts.failure.set(error);
+            parts.wake();
+        });
+    }
+
+    /** One loader cannot be moved, so none can: those that have no error of their own get this one. */
+    void failOthers(RuntimeException error) {
+        loaders.stream().filter(parts -> !parts.failure.isOver()).forEach(parts -> {
+            parts.failure.set(error);
+            parts.wake();
+        });
+    }
+
+    /** Begins a run per loader. */
+    void begin(Run[] runs) {
+        pool.begin(runs);
+    }
+
+    /** Ends the runs and waits until no worker is at them; a worker that does not end fails all loaders. */
+    void stop() {
+        try {
+            pool.stop();
+        } catch (IllegalStateException stuck) {
+            failAll(stuck);
+        }
+    }
+
+    /**
+     * Ends all waiting, stops the threads, and frees everything, or leaves that to the last leases that are out.
+     * Calling it again does nothing.
+     */
+    void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        loaders.forEach(LoaderParts::end);
+        var all = new Closing();
+        var closing = new Closing().step(pool::close);
+        for (LoaderParts parts : loaders) {
+            var own = closing.step(parts.delivery::halt);
+            all.step(() -> parts.close(own));
+            closing = new Closing();
+        }
+        all.end();
+    }
+
+    /** The memory of a loader is free: with the last one, the workers' goes too. */
+    private void freed() {
+        if (standing.decrementAndGet() == 0) {
+            opened.close();
+        }
+    }
+
+    void closeAfter(Throwable failed) {
+        loaders.forEach(LoaderParts::end);
+        opened.closeAfter(failed);
+        loaders.reversed().forEach(parts -> parts.closeAfter(failed));
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.loader;
+
+import io.penstock.device.Device;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * The loaders of several devices of one process, one each: they share workers, stores, page cache and the order, of
+ * which each gives its own rank's part.
+ *
+ * <pre>{@code
+ * try (Device gpu0 = Device.cuda(0);
+ *      Device gpu1 = Device.cuda(1);
+ *      DeviceLoaders loaders = DataLoader.builder(dataset).batchSize(32).shuffle(42)
+ *              .shard(Shard.fromEnvironment(TailPolicy.EXACT)).devices(gpu0, gpu1).openAll()) {
+ *     Thread second = Thread.ofPlatform().start(() -> train(loaders.get(1)));    // each on a thread of its own
+ *     train(loaders.get(0));
+ *     second.join();
+ * }
+ * }</pre>
+ *
+ * <p><b>Order.</b> With {@code k} devices, the process with rank {@code p} of {@code P} gives its device {@code i} the
+ * batches of rank {@code p·k + i} of {@code P·k}: the same as that many processes with a device each.
+ *
+ * <p><b>Memory.</b> Each loader has its own ring of host slots, device slots, stream and copy thread. Workers fill the
+ * ring that is furthest behind, of those with a free slot, so a device that is slow or takes nothing holds up its own
+ * slots alone.
+ *
+ * <p><b>Errors.</b> A device error ends the loader of that device; the others go on. A worker that dies ends all.
+ *
+ * <p><b>Threads.</b> Each loader is used by one thread at a time, as any {@link DataLoader}. Any thread may call the
+ * methods here; {@link #state} and {@link #seek} while no other thread takes batches, as between two steps.
+ *
+ * <p><b>Moving.</b> One state is that of all. So a single loader cannot be moved: use {@link #seek}. Closing a single
+ * loader ends what it gives; its memory is freed here.
+ */
+public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable {
+
+    private final List<DataLoader> loaders;
+    private final Crew crew;
+
+    DeviceLoaders(List<DataLoader> loaders, Crew crew) {
+        this.loaders = List.copyOf(loaders);
+        this.crew = crew;
+    }
+
+    /**
+     * Returns the loader of a device.
+     *
+     * @param index which of the devices, in the order in which they were given, from 0
+     * @return its loader
+     * @throws IndexOutOfBoundsException if there are fewer
+     */
+    public DataLoader get(int index) {
+        return loaders.get(index);
+    }
+
+    /**
+     * Returns the loader of a device.
+     *
+     * @param device one of the devices; the first place counts of one that was given twice
+     * @return its loader
+     * @throws IllegalArgumentException if it is none of them
+     */
+    public DataLoader of(Device device) {
+        return loaders.stream().filter(loader -> loader.device() == device).findFirst().orElseThrow(
+                () -> new IllegalArgumentException("device: found " + device.name() + ", expected one of "
+                        + loaders.stream().map(loader -> loader.device().name()).toList()));
+    }
+
+    /**
+     * Returns how many devices there are.
+     *
+     * @return at least 1
+     */
+    public int size() {
+        return loaders.size();
+    }
+
+    /** Goes through the loaders in the order of the devices. */
+    @Override
+    public Iterator<DataLoader> iterator() {
+        return loaders.iterator();
+    }
+
+    /**
+     * What all trainers have been given, and so where others go on: with {@link DataLoaderBuilder#resume}, on any
+     * number of devices. If some have been given more batches than others, those batches come again. A loader's own
+     * {@linkplain DataLoader#state() state} after as many batches is the same.
+     *
+     * @return a few numbers, whatever the dataset's size
+     */
+    public LoaderState state() {
+        return loaders.stream().min(Comparator.comparingLong(DataLoader::given)).orElseThrow().state();
+    }
+
+    /**
+     * Moves all loaders to the start of an epoch, as {@link DataLoader#seek(long)} does.
+     *
+     * @param epoch the epoch, from 0
+     * @throws RuntimeException as {@link DataLoader#seek(long)}; also if another thread takes a batch
+     */
+    public void seek(long epoch) {
+        move(batches -> batches.startingAt(epoch, 0));
+    }
+
+    /**
+     * Moves all loaders to where a state says.
+     *
+     * @param state of this dataset and order
+     * @throws io.penstock.sampling.StateMismatchException if it is of another
+     */
+    public void seek(LoaderState state) {
+        move(batches -> batches.resume(state));
+    }
+
+    private void move(UnaryOperator<BatchSampler> to) {
+        int entered = 0;
+        try {
+            for (DataLoader loader : loaders) {
+                loader.enter();
+                entered++;
+            }
+            Course.move(crew, loaders.stream().map(DataLoader::course).toList(), to);
+        } finally {
+            loaders.subList(0, entered).forEach(DataLoader::leave);
+        }
+    }
+
+    /**
+     * Closes all loaders, as {@link DataLoader#close()} does. Calling it again does nothing.
+     *
+     * @throws RuntimeException if a device reports an error, or a loader has failed and no call has said so yet; all is
+     *     freed that can be
+     */
+    @Override
+    public void close() {
+        loaders.forEach(DataLoader::end);
+        crew.close();
+    }
+}

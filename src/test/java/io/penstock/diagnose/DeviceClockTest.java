@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.diagnose;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.penstock.diagnose.Steps.Step;
+import io.penstock.telemetry.BatchAccount.OnDevice;
+import io.penstock.telemetry.BatchAccount;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A diagnosis is by one clock: the device's where it measured every step, else the thread's. */
+class DeviceClockTest {
+
+    private static Recording played() {
+        var scenario = new Scenario();
+        scenario.deviceSlots = 3;
+        scenario.timed = true;
+        scenario.workers = 1;
+        scenario.collate = _ -> 8_000;
+        scenario.hold = _ -> 2_000;
+        scenario.marks = new Recording.Marks(200, 1_000_000, 2_000_000, 3_000_000);
+        return scenario.play();
+    }
+
+    private static Recording untimed(Recording played, LongPredicate which) {
+        List<BatchAccount> accounts = new ArrayList<>();
+        for (BatchAccount of : played.accounts()) {
+            accounts.add(which.test(of.sequence()) ? withClock(of, null) : of);
+        }
+        return with(played, accounts);
+    }
+
+    private static Recording with(Recording played, List<BatchAccount> accounts) {
+        return new Recording(played.settings(), accounts, played.pauses(), played.marks(), played.machine(),
+                played.parts(), played.downloads(), played.samples());
+    }
+
+    private static BatchAccount withClock(BatchAccount of, OnDevice clock) {
+        return new BatchAccount(of.sequence(), of.epoch(), of.first(), of.samples(), of.bytes(), of.making(),
+                of.copying(), of.taking(), clock);
+    }
+
+    private static void assertClock(String clock, int steps, Recording recording) {
+        Summary summary = Diagnoses.summary(recording);
+        assertEquals(clock, summary.clock());
+        assertEquals(steps, new Facts(recording).steps.size());
+        assertEquals(clock.equals("gpu"), summary.input().onDevice() != null);
+    }
+
+    @Test
+    void theDevicesClockCountsIfItMeasuredEveryStepButTheLatest() {
+        assertClock("gpu", 200, played());
+        assertClock("gpu", 194, untimed(played(), sequence -> sequence >= 194));
+        assertClock("cpu", 200, untimed(played(), sequence -> sequence == 100));
+        assertClock("cpu", 200, untimed(played(), sequence -> sequence >= 99));
+        assertClock("cpu", 200, untimed(played(), _ -> true));
+    }
+
+    @Test
+    void whatTheThreadMeasuredIsNotMixedIn() {
+        Summary byDevice = Diagnoses.summary(played());
+        assertEquals(Double.NaN, byDevice.ranks().getFirst().forwardMillis());
+        Summary byThread = Diagnoses.summary(untimed(played(), _ -> true));
+        assertEquals(1.0 / 200, byThread.ranks().getFirst().forwardMillis());
+        assertNull(byThread.input().onDevice());
+        assertEquals(byThread.ranks().getFirst().fetchMillis(), byDevice.ranks().getFirst().fetchMillis(), 1e-3);
+    }
+
+    @Test
+    void aStallBeforeTheCopyHasTheThreadsCausesAndTheRestIsTheCopy() {
+        List<BatchAccount> accounts = played().accounts().stream().map(of -> withClock(of, new OnDevice(400_000,
+                100_000, 1_000_000, 1_500_000, 2_000_000, 4_000_000))).toList();
+        List<Step> steps = new Facts(with(played(), accounts)).steady;
+        for (Step step : steps.subList(0, steps.size() - 1)) {      // of the last one, no end is known
+            assertEquals(500_000, step.h2dNanos(), 10);
+            assertEquals(1_000_000, step.inputNanos(), 10);
+            assertEquals(Cause.COLLATE, step.waiting().largest());
+            assertEquals(500_000, step.residualNanos());
+        }
+    }
+
+    @Test
+    void aStallOfABatchThatTheThreadDidNotWaitForIsTheCopys() {
+        var healthy = new Scenario();
+        healthy.deviceSlots = 3;
+        Recording played = healthy.play();
+        List<BatchAccount> accounts = played.accounts().stream().map(of -> withClock(of, new OnDevice(400_000, 0,
+                300_000, 700_000, 2_000_000, 2_700_000))).toList();
+        for (Step step : new Facts(with(played, accounts)).steady) {
+            assertEquals(700_000, step.h2dNanos());
+        }
+    }
+
+    @Test
+    void theSummaryFileKeepsWhatTheDeviceSays(@TempDir Path folder) throws Exception {
+        Summary summary = Diagnoses.summary(played());
+        summary.write(folder);
+        Summary read = Summary.read(folder);
+        assertEquals("gpu", read.clock());
+        assertEquals(summary.input().onDevice(), read.input().onDevice());
+    }
+}
