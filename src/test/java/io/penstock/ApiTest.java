@@ -44,8 +44,9 @@ class ApiTest {
     /** Code in a document: a fenced or indented block, or words between backquotes. */
     private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`]+`|(?m:^ {4}.*$)");
 
-    /** These need what only the package of mapped files may do, which users' stores need. */
-    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader");
+    /** These need what only their packages may do: that of mapped files, and that of packing, which streams use too. */
+    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader",
+            "io.penstock.dataset.PackedWindow");
 
     /** Every accessible type of an exported package. */
     private static List<Class<?>> api;

@@ -9,6 +9,7 @@ import io.penstock.augment.step.Perspective;
 import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.RandomResizedCrop;
 import io.penstock.augment.step.Resize;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.Step;
 import io.penstock.augment.value.AffineRanges;
@@ -16,7 +17,6 @@ import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.Size;
 
 /** The methods of {@link Augment} that add steps which move pixels. */
 abstract sealed class GeometricSteps permits PixelSteps {

@@ -3,8 +3,8 @@ package io.penstock.augment;
 
 import io.penstock.augment.map.AugmentMap;
 import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.step.Step;
-import io.penstock.augment.value.Size;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;

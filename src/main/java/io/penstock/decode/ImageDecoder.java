@@ -22,7 +22,7 @@ import java.util.Set;
  * ImageDecoder.rgb(224, 224);                                     // stretched to 224x224
  * ImageDecoder.rgb(ImageFit.shorterSide(256, 224, 224));          // as torchvision's Resize(256), CenterCrop(224)
  * ImageDecoder.gray(ImageFit.exactly(28, 28));                    // another size is an error
- * ImageDecoder.of(ImageDecoding.rgb().upright(), fit);            // turned by the Exif orientation first
+ * ImageDecoder.of(ImageDecoding.rgb().upright(), ImageFit.exactly(28, 28));   // turned by the Exif orientation first
  * }</pre>
  *
  * <p>{@code rgb} and {@code gray} decode large JPEGs {@linkplain ImageDecoding#scaled smaller}; {@code of} with a plain

@@ -51,7 +51,7 @@ class PenstockTest {
         String help = CommandRun.of(command, "--help").out();
         for (OptionSpec option : Penstock.commandLine(command).getSubcommands().get(command).getCommandSpec()
                 .options()) {
-            Pattern line = Pattern.compile("^ {2,6}(-\\w, +)?" + option.longestName() + "([ =].*)?$",
+            Pattern line = Pattern.compile("^ {2,6}(-[-\\w]+, +)?" + option.longestName() + "([ =].*)?$",
                     Pattern.MULTILINE);
             assertEquals(1, line.matcher(help).results().count(), option.longestName());
         }

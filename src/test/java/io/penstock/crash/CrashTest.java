@@ -55,6 +55,7 @@ class CrashTest {
             Map.entry("Commit", "all stores, checksum"),
             Map.entry("MegatronWriter", "megatron, tokenize, part, convert to megatron"),
             Map.entry("IndexFile", "tars, index beside a shard"),
+            Map.entry("WebDatasetWriter", "tars; a shard that it adopts is moved to the folder that the commit moves"),
             Map.entry("Folder", "summary"),
             Map.entry("ObjectFolder", "none: a cache, whose blocks have checksums; processes are killed in"
                     + " CacheProcessesTest"),

@@ -181,7 +181,7 @@ class SparseStoreTest {
                     Location.of(URI.create("test://" + npy))).replace("test://", ""));
             assertTrue(fetched.toString().startsWith("test://"), fetched.toString());
         }
-        assertEquals("ftp://host/x.npy: unknown scheme 'ftp', expected file or http or https or s3 or test",
+        assertEquals("ftp://host/x.npy: unknown scheme 'ftp', expected file or hf or http or https or s3 or test",
                 assertThrows(IllegalArgumentException.class, () -> Store.open(URI.create("ftp://host/x.npy")))
                         .getMessage());
     }

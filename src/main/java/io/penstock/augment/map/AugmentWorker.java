@@ -3,8 +3,8 @@ package io.penstock.augment.map;
 
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.step.NamedStep;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.step.Step;
-import io.penstock.augment.value.Size;
 import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;

@@ -2,7 +2,7 @@
 package io.penstock.augment.map;
 
 import io.penstock.augment.step.NamedStep;
-import io.penstock.augment.value.Size;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.value.Target;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;

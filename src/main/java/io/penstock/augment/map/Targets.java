@@ -5,7 +5,7 @@ import io.penstock.augment.map.TargetMap.Output;
 import io.penstock.augment.step.AugMix;
 import io.penstock.augment.step.Form;
 import io.penstock.augment.step.NamedStep;
-import io.penstock.augment.value.Size;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.value.Target;
 import io.penstock.augment.value.Target.Boxes;
 import io.penstock.augment.value.Target.Keypoints;

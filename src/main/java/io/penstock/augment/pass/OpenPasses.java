@@ -4,7 +4,7 @@ package io.penstock.augment.pass;
 import io.penstock.augment.step.GaussianNoise;
 import io.penstock.augment.step.Passes.Pass;
 import io.penstock.augment.step.PixelOp.Kind;
-import io.penstock.augment.value.Size;
+import io.penstock.augment.step.Size;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceFields;

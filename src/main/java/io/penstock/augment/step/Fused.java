@@ -5,7 +5,6 @@ import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.value.Interpolation;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.Size;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;

@@ -4,7 +4,6 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.pixels.Warp;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
 import io.penstock.memory.DType;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;

@@ -4,7 +4,6 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Size;
 
 /**
  * Adds a border: torchvision's Pad.

@@ -2,7 +2,6 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.PixelOp.Kind;
-import io.penstock.augment.value.Size;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -6,7 +6,6 @@ import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.Padding;
 import io.penstock.augment.value.Range;
 import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.Size;
 import io.penstock.image.reading.Resizer;
 import java.util.random.RandomGenerator;
 

@@ -4,7 +4,6 @@ package io.penstock.augment.step;
 import io.penstock.augment.pixels.Canvas;
 import io.penstock.augment.step.Form.Trait;
 import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.Size;
 import io.penstock.image.reading.Resizer;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,6 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.pixels.Canvas;
-import io.penstock.augment.value.Size;
 import java.util.random.RandomGenerator;
 
 /**

@@ -2,8 +2,8 @@
 package io.penstock.augment.text;
 
 import io.penstock.augment.step.ColorJitter;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.value.Range;
-import io.penstock.augment.value.Size;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;

@@ -176,7 +176,13 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
-        return look(() -> index().value(key, into));
+        try {   // without a lambda: this allocates nothing
+            return index().value(key, into);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            throw file.explain(fault);
+        }
     }
 
     /**
@@ -188,12 +194,8 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public long find(MemorySegment key) {
-        return look(() -> index().find(key));
-    }
-
-    private <T> T look(MappedFile.Read<T, IOException> read) {
         try {
-            return file.reading(read);
+            return file.reading(() -> index().find(key));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -14,15 +14,6 @@ import java.lang.foreign.MemorySegment;
  * <p>The frame is chosen between {@link #read}, which reads an image's size, and {@link #decode}. With libjpeg-turbo 3
  * only that part of a JPEG is decoded, with the pixels of whole decoding. What is behind the part is then not looked
  * at: damage there goes unnoticed, unless the file ends before its end marker.
- *
- * <pre>{@code
- * try (FrameDecoder decoder = new FrameDecoder(ImageDecoding.rgb())) {
- *     ImageFrame frame = decoder.read(stored, storedBytes);
- *     frame.crop(10, 20, 300, 400);
- *     frame.resize(224, 224, Resizer.Filter.BILINEAR);
- *     decoder.decode(memory, 0);
- * }
- * }</pre>
  */
 public final class FrameDecoder implements AutoCloseable {
 

@@ -16,14 +16,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #read} reads and checks the header; then the pixels may be decoded any number of times. A truncated or
  * damaged image is rejected, never completed.
- *
- * <pre>{@code
- * try (var reader = new ImageReader()) {
- *     ImageHeader header = reader.read(stored, storedBytes);
- *     MemorySegment pixels = arena.allocate(3L * header.width() * header.height());
- *     reader.decode(PixelFormat.RGB, 1, pixels, 0);
- * }
- * }</pre>
  */
 public final class ImageReader implements AutoCloseable {
 

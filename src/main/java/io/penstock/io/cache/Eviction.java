@@ -73,21 +73,16 @@ final class Eviction {
      */
     synchronized void makeRoom(RemoteObject object, long bytes) throws IOException {
         for (int waits = 0; !reserve(bytes, -1); waits++) {
-            if (reserved > 0 && waits < MOST_WAITS) {
-                awaitChange(object);
-                continue;
+            if (reserved == 0 || waits == MOST_WAITS) {
+                throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes)
+                        + " in the cache " + cache.folder() + ": its limit is " + ByteText.of(limitBytes)
+                        + ", and open files keep " + ByteText.of(used) + " of it; raise the limit");
             }
-            throw new FileSystemException(object.name(), null, "no room for " + ByteText.of(bytes) + " in the cache "
-                    + cache.folder() + ": its limit is " + ByteText.of(limitBytes) + ", and open files keep "
-                    + ByteText.of(used) + " of it; raise the limit");
-        }
-    }
-
-    private void awaitChange(RemoteObject object) throws IOException {
-        try {
-            wait(WAIT_MILLIS);
-        } catch (InterruptedException e) {
-            throw new IOException(object.name() + ": interrupted", e);
+            try {
+                wait(WAIT_MILLIS);
+            } catch (InterruptedException e) {
+                throw new IOException(object.name() + ": interrupted", e);
+            }
         }
     }
 

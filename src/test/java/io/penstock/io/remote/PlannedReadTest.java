@@ -160,20 +160,20 @@ class PlannedReadTest {
     @Test
     void onlyWhatComesIsFetchedAfterAResume() throws IOException {
         Sampler order = Sampler.sequential(ROWS);
+        LoaderState state;
         try (Store store = Store.open(locate(200), OpenOptions.DEFAULT);
                 DataLoader first = builder(TensorRows.of((TensorStore) store), order, 1).endEpoch(1).open()) {
             for (int i = 0; i < 16; i++) {
                 first.next().close();
             }
-            LoaderState state = first.state();
-            first.close();
-            RemoteSettings other = host.settings(cache.resolve("other")).withBlockBytes(BLOCK);
-            host.forgetRequests();
-            try (Store again = Store.open(RemoteFiles.of(other).locate(host.url("x.npy")), OpenOptions.DEFAULT);
-                    DataLoader rest = builder(TensorRows.of((TensorStore) again), order, 1).endEpoch(1)
-                            .resume(state).open()) {
-                rest.stream().forEach(Batch::close);
-            }
+            state = first.state();
+        }
+        RemoteSettings other = host.settings(cache.resolve("other")).withBlockBytes(BLOCK);
+        host.forgetRequests();
+        try (Store again = Store.open(RemoteFiles.of(other).locate(host.url("x.npy")), OpenOptions.DEFAULT);
+                DataLoader rest = builder(TensorRows.of((TensorStore) again), order, 1).endEpoch(1).resume(state)
+                        .open()) {
+            rest.stream().forEach(Batch::close);
         }
         long[] starts = host.gets().stream().mapToLong(get -> Long.parseLong(get.replaceAll(".*bytes=|-.*", "")))
                 .sorted().toArray();
