@@ -6,10 +6,7 @@ import java.util.Arrays;
 /** What one thread has read of remote files, and how long it has waited for that, by what it waited for. For it. */
 public final class FetchWaits {
 
-    /** The number of phases. */
-    public static final int PHASES = FetchPhase.values().length;
-
-    private final long[] nanos = new long[PHASES];
+    private final long[] nanos = new long[FetchPhase.values().length];
     private long reads;
     private long waitingReads;
     private long readBytes;
@@ -21,20 +18,20 @@ public final class FetchWaits {
     /**
      * Adds to the time of a phase.
      *
-     * @param phase the phase's ordinal
+     * @param phase the phase
      * @param added nanoseconds; negative to take back
      */
-    public void add(int phase, long added) {
-        nanos[phase] += added;
+    public void add(FetchPhase phase, long added) {
+        nanos[phase.ordinal()] += added;
     }
 
     /**
      * {@return the time of a phase so far, in nanoseconds}
      *
-     * @param phase the phase's ordinal
+     * @param phase the phase
      */
-    public long nanos(int phase) {
-        return nanos[phase];
+    public long nanos(FetchPhase phase) {
+        return nanos[phase.ordinal()];
     }
 
     /**

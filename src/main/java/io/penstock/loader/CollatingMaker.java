@@ -7,6 +7,7 @@ import io.penstock.dataset.reading.StageClock;
 import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.io.FetchPhase;
 import io.penstock.io.FetchWaits;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.loader.workers.BatchMaker;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes batches of a dataset's samples: plans which they are, and has a collator write them. */
 final class CollatingMaker implements BatchMaker {
+
+    private static final FetchPhase[] PHASES = FetchPhase.values();
 
     private final Collator collator;
     private final SampleReader reader;
@@ -101,8 +104,8 @@ final class CollatingMaker implements BatchMaker {
             if (told.remoteReads > 0) {
                 told.waitingReads = waits.waitingReads();
                 told.remoteBytes = waits.readBytes();
-                for (int phase = 0; phase < FetchWaits.PHASES; phase++) {
-                    told.downloadNanos[phase] = waits.nanos(phase);
+                for (FetchPhase phase : PHASES) {
+                    told.downloadNanos[phase.ordinal()] = waits.nanos(phase);
                 }
             }
             told.sourceEmptyNanos = waited.emptyNanos;
