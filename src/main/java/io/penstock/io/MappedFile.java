@@ -141,14 +141,14 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Maps a sparse local copy of a remote file.
+     * {@return a mapping of a sparse local copy of a remote file, to be closed by the caller}
      *
      * @param location the remote file
      * @param version its version, from {@link FileSource#info}
      * @param sparse a local file of the same size
      * @param fetcher copies remote bytes into the sparse file; if the call succeeds, it is closed with the mapping
      * @param index as for {@link FileSource#open}
-     * @return the mapping, to be closed by the caller
+     * @throws IOException if the local file cannot be read or mapped
      */
     public static MappedFile openSparse(Location location, String version, Path sparse, RangeFetcher fetcher,
             @Nullable MappedFile index) throws IOException {
