@@ -97,7 +97,7 @@ final class PlanAhead implements AutoCloseable {
      */
     static Optional<PlanAhead> open(Dataset dataset, BatchSampler batches, int workers, String name,
             LongSupplier nanoTime) {
-        Order order = batches.sampler().epoch(batches.startState().epoch());
+        Order order = batches.order(batches.startState().epoch());
         try {
             Optional<ReadPlan> found = plan(dataset, order);
             if (found.isEmpty()) {

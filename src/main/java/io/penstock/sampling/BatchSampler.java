@@ -233,7 +233,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         int world = shard.worldSize();
         long first = begin(epoch, index) + shard.rank();
         int inside = first < size ? (int) Math.min(count, Math.ceilDiv(size - first, (long) world)) : 0;
-        Order order = settings.orders.of(epoch);
+        Order order = order(epoch);
         if (inside > 0) {
             order.fill(first, world, inside, samples);
         }
@@ -308,9 +308,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Tells that samples have arrived, if they do.
+     * Called when more samples of a stream have arrived. Batches of other samples ignore it.
      *
-     * @param position the end of the positions whose samples are there
+     * @param position the samples of all positions before this one have arrived
      */
     public void arrived(long position) {
     }
@@ -374,6 +374,15 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     /** {@return the rank's shard} */
     public Shard shard() {
         return shard;
+    }
+
+    /**
+     * {@return the order of an epoch, which is kept: batches that are planned of it do not compute it again}
+     *
+     * @param epoch the epoch, from 0
+     */
+    public Order order(long epoch) {
+        return settings.orders.of(epoch);
     }
 
     /** {@return the sampler that gives the order} */

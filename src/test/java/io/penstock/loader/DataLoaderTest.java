@@ -20,6 +20,8 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.LoaderState;
+import io.penstock.sampling.Order;
+import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
@@ -93,6 +95,32 @@ class DataLoaderTest {
             assertEquals(13, loader.batchesPerEpoch());
             assertEquals(2, loader.currentEpoch());
         }
+    }
+
+    @Test
+    void theOrderOfAnEpochIsComputedOnce() {
+        List<Long> computed = new ArrayList<>();
+        Sampler counted = new Sampler() {
+            @Override
+            public long size() {
+                return 100;
+            }
+
+            @Override
+            public Order epoch(long epoch) {
+                computed.add(epoch);
+                return Sampler.shuffled(100, 7).epoch(epoch);
+            }
+
+            @Override
+            public String fingerprint() {
+                return "counted";
+            }
+        };
+        try (DataLoader loader = loader().sampler(counted).endEpoch(2).open()) {
+            loader.stream().forEach(Batch::close);
+        }
+        assertEquals(List.of(0L, 1L), computed);
     }
 
     @Test

@@ -66,8 +66,8 @@ public final class Warp {
     private int[] packed = {};
 
     /**
-     * Maps the pixel at (x, y) from the middle to the input's column {@code (xx x + xy y) + x0} and row
-     * {@code (yx x + yy y) + y0}.
+     * Warps an image: the output's pixel at (x, y), counted from the middle of the image, reads the input at column
+     * {@code (xx x + xy y) + x0} and row {@code (yx x + yy y) + y0}.
      *
      * @param m the six numbers xx, xy, x0, yx, yy, y0
      */

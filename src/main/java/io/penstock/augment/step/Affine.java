@@ -91,7 +91,7 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
         warp(canvas, m, interpolation, fill);
     }
 
-    /** Maps the pixel at (x, y) from the middle to the input's column and row of pixel centers. */
+    /** Warps an image by a matrix, as {@link Warp#affine} has it, to columns and rows of pixel centers. */
     public static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
         canvas.warp().affine(canvas, m, interpolation, fill);
     }

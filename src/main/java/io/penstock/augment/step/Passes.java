@@ -114,9 +114,9 @@ public final class Passes {
     }
 
     /**
-     * Operations from here on change a copy of the image, which starts as the image is now; 0 for the image again.
+     * Lets the operations that follow change a copy of the image as it is now, until the next call.
      *
-     * @param number of the copy, from 1
+     * @param number the number of the copy, from 1; 0 to go on with the image itself
      */
     void chain(int number) {
         if (number != chain) {
