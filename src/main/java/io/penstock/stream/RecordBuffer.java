@@ -3,6 +3,7 @@ package io.penstock.stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -13,6 +14,14 @@ import java.util.Arrays;
  */
 public final class RecordBuffer implements AutoCloseable {
 
+    /**
+     * Where a part of a record is, of a source whose records have several {@linkplain StreamSource#parts parts}: the
+     * record begins with so many bytes for each part, two little-endian {@code i32}: where the part begins in the
+     * record, and its length in bytes.
+     */
+    public static final int PART_BYTES = 2 * Integer.BYTES;
+    /** In place of a part's number: all of a record. */
+    static final int WHOLE = -1;
     private static final long LEAST_BYTES = 1 << 16;
 
     private Arena arena = Arena.ofShared();
@@ -90,6 +99,19 @@ public final class RecordBuffer implements AutoCloseable {
 
     long begin(int record) {
         return record == 0 ? 0 : ends[record - 1];
+    }
+
+    /** Where a part of a record begins. */
+    long begin(int record, int part) {
+        long at = begin(record);
+        return part == WHOLE ? at : at + bytes.get(LittleEndian.I32, at + (long) part * PART_BYTES);
+    }
+
+    /** The bytes of a part of a record. */
+    long byteSize(int record, int part) {
+        long at = begin(record);
+        return part == WHOLE ? ends[record] - at
+                : bytes.get(LittleEndian.I32, at + (long) part * PART_BYTES + Integer.BYTES);
     }
 
     long end(int record) {

@@ -31,29 +31,31 @@ abstract class TarSource implements AutoCloseable {
     public abstract void close() throws IOException;
 
     /**
-     * A plain file, read in pieces of a page, so a scan of headers does not read the data; and by {@code pread}, so a
-     * cold page never delays a safepoint.
+     * A plain file, read in pieces: of a page, so that a scan of headers does not read the data, or longer ones. It is
+     * read by {@code pread}, so a cold page never delays a safepoint.
      */
     static final class OfFile extends TarSource {
 
-        private static final int WINDOW_BYTES = 4096;
+        static final int PAGE_BYTES = 4096;
+        static final int RUN_BYTES = 1 << 16;
 
         private final Location file;
         private final SeekableByteChannel channel;
         private final long byteSize;
-        private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
+        private final ByteBuffer window;
         private long windowStart;
         private int windowBytes;
 
-        OfFile(Location file) throws IOException {
+        OfFile(Location file, int pieceBytes) throws IOException {
             this.file = file;
+            window = ByteBuffer.allocateDirect(pieceBytes);
             channel = file.openChannel();
             byteSize = channel.size();
         }
 
         @Override
         int read(byte[] target, int offset, int length) throws IOException {
-            if (length >= WINDOW_BYTES) {
+            if (length >= window.capacity()) {
                 return readThrough(target, offset, length);
             }
             int done = 0;
