@@ -93,7 +93,7 @@ public final class LineSource implements StreamSource {
      */
     public static StreamSource command(String... command) {
         List<String> words = List.of(command);
-        return new Once(String.join(" ", words), () -> new CommandOutput(words));
+        return new Once("pipe", () -> new CommandOutput(words));
     }
 
     /**

@@ -2,7 +2,6 @@
 package io.penstock.stream;
 
 import io.penstock.json.Json;
-import io.penstock.json.JsonException;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
@@ -121,28 +120,18 @@ public final class MixtureSource implements StreamSource {
      */
     @Override
     public PartitionReader open(int partition, String cursor) throws IOException {
-        List<?> state;
-        try {
-            state = cursor.isEmpty() ? List.of() : Json.array(Json.parse(cursor));
-        } catch (JsonException e) {
-            throw refused(partition, cursor, e);
-        }
         var reader = new Reader();
         try {
-            reader.open(partition, state);
+            reader.open(partition, cursor.isEmpty() ? List.of() : Json.array(Json.parse(cursor)));
             return reader;
-        } catch (ClassCastException | IndexOutOfBoundsException | IllegalArgumentException e) {
+        } catch (ClassCastException | IllegalArgumentException | ArithmeticException e) {
             reader.close();
-            throw refused(partition, cursor, e);
+            throw new IOException(partitions().get(partition) + ": found cursor '" + cursor + "', expected a number of"
+                    + " records, and a turn and cursors for each of " + sources.size() + " sources", e);
         } catch (Throwable t) {
             reader.close();
             throw t;
         }
-    }
-
-    private IOException refused(int partition, String cursor, Exception cause) {
-        return new IOException(partitions().get(partition) + ": found cursor '" + cursor + "', expected a number of"
-                + " records, and a turn and cursors for each of " + sources.size() + " sources", cause);
     }
 
     /** Mixes some partitions of each source. */

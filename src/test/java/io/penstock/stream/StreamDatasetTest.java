@@ -25,6 +25,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -380,6 +381,23 @@ class StreamDatasetTest {
             try (DataLoader loader = loader(stream, 4, 0).open()) {
                 assertThrows(BatchException.class, loader::next);
             }
+        }
+    }
+
+    @Test
+    void aBadRecordLosesItsWeightInABatchByABudgetToo() {
+        var source = NumberSource.of(1, 30);
+        List<Long> good = source.merged().stream().filter(id -> id % 7 != 3).toList();
+        try (StreamDataset stream = StreamDataset.builder(source).list("bytes", DType.U8, 16)
+                .field("id", new PickyDecoder(), 1).open()) {
+            DataLoaderBuilder builder = DataLoader.builder(stream).workers(2).onBadSample(BadSamplePolicy.SKIP)
+                    .tokenBudget(TokenBudget.padded(5 * 16), stream.lengths("bytes"));
+            try (DataLoader loader = builder.open()) {
+                assertEquals(good, all(loader));
+            }
+            DataLoaderBuilder sum = DataLoader.builder(stream).onBadSample(BadSamplePolicy.SKIP)
+                    .tokenBudget(new TokenBudget(80, 5, 1, TokenBudget.Cost.SUM), stream.lengths("bytes"));
+            assertThrows(IllegalArgumentException.class, sum::open);
         }
     }
 

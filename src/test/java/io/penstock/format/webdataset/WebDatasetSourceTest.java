@@ -103,7 +103,7 @@ class WebDatasetSourceTest {
     }
 
     private static DataLoaderBuilder loader(StreamDataset stream, int batchSize, int workers) {
-        return DataLoader.builder(stream).collator(new StackAndPad()).batchSize(batchSize).workers(workers);
+        return DataLoader.builder(stream).collator(new StackAndPad(4096)).batchSize(batchSize).workers(workers);
     }
 
     /** Adds the labels of a batch, whose texts must belong to them. */
@@ -258,10 +258,11 @@ class WebDatasetSourceTest {
 
     @Test
     void aSampleWithoutAMemberIsAnErrorOrLeftOutOnRequest() throws IOException {
-        List<Location> tar = List.of(Location.of(Fixtures.path("webdataset/missing_member.tar")));
+        Path file = Fixtures.path("webdataset/missing_member.tar");
+        List<Location> tar = List.of(Location.of(file));
         List<String> columns;
         long size;
-        try (RecordStore store = RecordStore.open(tar.getFirst())) {
+        try (RecordStore store = RecordStore.open(file)) {
             columns = store.columns().stream().map(column -> column.name()).toList();
             size = store.size();
         }
