@@ -7,6 +7,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Native memory that takes records one behind the other. It grows, and is used again, so that the steady state
@@ -62,6 +63,31 @@ public final class RecordBuffer implements AutoCloseable {
         reserve(at, length);
         MemorySegment.copy(source, offset, bytes, JAVA_BYTE, at, length);
         end(at + length);
+    }
+
+    /**
+     * Makes room behind the last record, to write a record in place. {@link #add(long)} adds it when it is whole.
+     *
+     * @param written bytes of the record that are written already
+     * @param more bytes to make room for
+     * @return the record's memory, from its first byte on; what was returned before is no longer valid
+     */
+    public MemorySegment write(long written, long more) {
+        long at = end();
+        reserve(at + written, more);
+        return bytes.asSlice(at, written + more);
+    }
+
+    /**
+     * Adds the record that was {@linkplain #write written} behind the last one.
+     *
+     * @param length its bytes
+     * @throws IndexOutOfBoundsException if there is no room for so many
+     */
+    public void add(long length) {
+        long end = end() + length;
+        Objects.checkFromToIndex(end(), end, bytes.byteSize());
+        end(end);
     }
 
     /** {@return the number of records} */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.RegularFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.WriterLock;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Spool implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(Spool.class.getName());
     private static final int HEADER_BYTES = 8;
     private static final int BUFFER_BYTES = 1 << 16;
     private static final long MOST_FILE_BYTES = 64 << 20;
@@ -106,8 +108,9 @@ final class Spool implements AutoCloseable {
                 readAt(end);
                 end = inAt;
             }
-        } catch (IOException _) {
-            // A record that was being written when its process ended.
+        } catch (MalformedStoreException e) {
+            LOG.log(System.Logger.Level.WARNING, "{0}; {1} bytes that were being written are cut off", e.getMessage(),
+                    begin + bytes - end);
         }
         closeInput();
         var file = new RandomAccessFile(file(begin).toFile(), "rw");
@@ -157,8 +160,14 @@ final class Spool implements AutoCloseable {
         if (addedBytes == 0) {
             return;
         }
-        open().write(added, 0, addedBytes);
-        files.merge(files.lastKey(), (long) addedBytes, Long::sum);
+        Map.Entry<Long, Long> last = files.lastEntry();
+        try {
+            open().seek(last.getValue());              // also behind a write that failed halfway
+            open().write(added, 0, addedBytes);
+        } catch (IOException e) {
+            throw new IOException(file(last.getKey()) + ": cannot be written: " + e.getMessage(), e);
+        }
+        files.put(last.getKey(), last.getValue() + addedBytes);
         addedBytes = 0;
     }
 
@@ -231,9 +240,8 @@ final class Spool implements AutoCloseable {
         return length;
     }
 
-    private IOException damaged(long begin, long at, String found) {
-        return new IOException(file(begin) + ": at byte " + (at - begin) + ": found " + found
-                + ", expected a record that was spooled");
+    private MalformedStoreException damaged(long begin, long at, String found) {
+        return new MalformedStoreException(file(begin), at - begin, found, "a record that was spooled");
     }
 
     private void closeInput() throws IOException {

@@ -94,7 +94,7 @@ final class SourceVectors {
             List<Location> all = new ArrayList<>();
             try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("t-%d.tar"), 1, Long.MAX_VALUE)) {
                 for (int shard = 0; shard < 9; shard++) {
-                    writer.write("k", Map.of("n", MemorySegment.ofArray(new byte[] {(byte) shard})));
+                    writer.write("k" + shard, Map.of("n", MemorySegment.ofArray(new byte[] {(byte) shard})));
                 }
                 writer.commit().forEach(path -> all.add(Location.of(path)));
             }

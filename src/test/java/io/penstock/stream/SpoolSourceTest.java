@@ -169,7 +169,7 @@ class SpoolSourceTest {
                     reader.poll(into);
                 }
             }).getMessage();
-            assertTrue(message.startsWith(files.getFirst() + ": at byte 1600: found a checksum of "), message);
+            assertTrue(message.startsWith(files.getFirst() + ": at byte 1600: a checksum of "), message);
             assertEquals(100, into.count());
         }
     }
@@ -219,16 +219,27 @@ class SpoolSourceTest {
     }
 
     @Test
-    void aCommandIsSpooledAndItsStatusIsLookedAt() throws IOException {
+    void aCommandThatFailsIsAnErrorAndWhatItWroteIsKept() {
         StreamSource command = LineSource.command("sh", "-c", "echo one; echo two; exit 3");
-        var source = new SpoolSource(command, folder.resolve("spool"), MOST);
-        try (StreamDataset stream = StreamDataset.builder(source).field("line").open();
-                DataLoader loader = DataLoader.builder(stream).collator(new StackAndPad(3)).batchSize(2).open()) {
-            try (Batch batch = loader.next()) {
-                assertEquals(2, batch.count());
-            }
-            String message = assertThrows(RuntimeException.class, loader::hasNext).getMessage();
+        try (StreamDataset stream = lines(command); DataLoader loader = loader(stream)) {
+            String message = assertThrows(RuntimeException.class, () -> {
+                while (loader.hasNext()) {
+                    loader.next().close();
+                }
+            }).getMessage();
             assertTrue(message.contains("found exit status 3, expected 0"), message);
         }
+        try (StreamDataset stream = lines(LineSource.command("true")); DataLoader loader = loader(stream);
+                Batch batch = loader.next()) {
+            assertEquals(2, batch.count());
+        }
+    }
+
+    private StreamDataset lines(StreamSource source) {
+        return StreamDataset.builder(new SpoolSource(source, folder.resolve("spool"), MOST)).field("line").open();
+    }
+
+    private static DataLoader loader(StreamDataset stream) {
+        return DataLoader.builder(stream).collator(new StackAndPad(3)).batchSize(2).open();
     }
 }

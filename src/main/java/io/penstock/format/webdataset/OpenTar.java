@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 
 /** A tar that is read from a sample on to its end. For one thread. */
 final class OpenTar implements AutoCloseable {
@@ -45,9 +46,8 @@ final class OpenTar implements AutoCloseable {
         return isAtMember && !scanner.beginsSample();
     }
 
-    /** Reads the member's data. */
-    void read(byte[] into, int offset) throws IOException {
-        int bytes = (int) reader.dataBytes();
+    /** Reads bytes of the member's data, from the first one on. */
+    void read(MemorySegment into, long offset, long bytes) throws IOException {
         if (source.read(into, offset, bytes) < bytes) {
             throw new MalformedStoreException(path, source.position(), "the tar ends inside the member '"
                     + reader.nameText() + "'", "whole members");

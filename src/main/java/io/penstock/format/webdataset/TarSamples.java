@@ -7,7 +7,6 @@ import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +15,7 @@ final class TarSamples implements PartitionReader {
 
     /** The most bytes of a sample. */
     private static final int MAX_BYTES = 1 << 30;
+    private static final int PIECE_BYTES = 1 << 20;
 
     private final WebDatasetSource source;
     private final int partition;
@@ -24,10 +24,8 @@ final class TarSamples implements PartitionReader {
     private long shard;
     private long offset;
     private @Nullable OpenTar tar;
-    /** A sample as a record: where each part is, unless it has only one, and the parts in the order of the tar. */
-    private byte[] sample = new byte[1 << 16];
-    private MemorySegment segment = MemorySegment.ofArray(sample);
-    private int bytes;
+    /** Of a sample: where each part is, unless it has only one, and the parts so far, in the order of the tar. */
+    private long bytes;
     /** Members that the sample has. */
     private int found;
     private long skipped;
@@ -51,7 +49,7 @@ final class TarSamples implements PartitionReader {
                 }
                 tar = from;
             }
-            boolean isSample = from.isAtMember() && read(from);
+            boolean isSample = from.isAtMember() && read(from, into);
             if (from.isAtMember()) {
                 offset = from.reader.entryOffset();
             } else {
@@ -61,23 +59,24 @@ final class TarSamples implements PartitionReader {
                 from.close();
             }
             if (isSample) {
-                into.add(sample, 0, bytes);
+                into.add(bytes);
                 return Found.RECORD;
             }
         }
     }
 
-    /** Reads a sample; false if it is to be left out. */
-    private boolean read(OpenTar from) throws IOException {
+    /** Writes a sample behind the last record; false if it is to be left out. */
+    private boolean read(OpenTar from, RecordBuffer into) throws IOException {
         long begin = from.reader.entryOffset();
-        bytes = members.size() == 1 ? 0 : RecordBuffer.PART_BYTES * members.size();
+        bytes = members.size() == 1 ? 0 : (long) RecordBuffer.PART_BYTES * members.size();
+        into.write(0, bytes);
         found = 0;
         boolean isBad = false;
         do {
             isBad |= from.scanner.saysBad();
             int part = members.indexOf(from.suffixes.text(from.scanner.suffix()));
             if (part >= 0) {
-                read(from, part);
+                read(from, part, into);
             }
         } while (from.nextOfSample());
         boolean isIncomplete = found < members.size() && !isBad;
@@ -89,23 +88,24 @@ final class TarSamples implements PartitionReader {
         return !isBad && !isIncomplete;
     }
 
-    private void read(OpenTar from, int part) throws IOException {
+    private void read(OpenTar from, int part, RecordBuffer into) throws IOException {
         long size = from.reader.dataBytes();
         if (size > MAX_BYTES - bytes) {
             throw new MalformedStoreException(from.path, from.reader.entryOffset(), "a sample of more than " + MAX_BYTES
                     + " bytes", "less: a stream holds samples in memory");
         }
-        int end = bytes + (int) size;
-        if (end > sample.length) {
-            sample = Arrays.copyOf(sample, Math.max(end, (int) Math.min(MAX_BYTES, 2L * sample.length)));
-            segment = MemorySegment.ofArray(sample);
+        MemorySegment record = into.write(bytes, 0);
+        for (long done = 0; done < size;) {             // piece by piece: the header may say more than there is
+            long step = Math.min(PIECE_BYTES, size - done);
+            record = into.write(bytes + done, step);
+            from.read(record, bytes + done, step);
+            done += step;
         }
-        from.read(sample, bytes);
         if (members.size() > 1) {
-            segment.set(LittleEndian.I32, (long) RecordBuffer.PART_BYTES * part, bytes);
-            segment.set(LittleEndian.I32, (long) RecordBuffer.PART_BYTES * part + Integer.BYTES, (int) size);
+            record.set(LittleEndian.I32, (long) RecordBuffer.PART_BYTES * part, (int) bytes);
+            record.set(LittleEndian.I32, (long) RecordBuffer.PART_BYTES * part + Integer.BYTES, (int) size);
         }
-        bytes = end;
+        bytes += size;
         found++;
     }
 
