@@ -104,7 +104,7 @@ public final class PublisherSource {
 
         @Override
         public void onNext(MemorySegment record) {
-            if (!records.offer(record)) {
+            if (!isOver && !records.offer(record)) {
                 onError(new IllegalStateException("found a record that was not asked for: the publisher sends more than "
                         + capacity));
                 close();
@@ -136,7 +136,7 @@ public final class PublisherSource {
                 return wasOver ? Found.END : Found.NOTHING_YET;
             }
             into.add(record, 0, record.byteSize());
-            if (++read >= (capacity + 1) / 2) {
+            if (++read >= (capacity + 1) / 2 && !isOver) {
                 request(read);
                 read = 0;
             }

