@@ -9,9 +9,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
-import java.nio.channels.Channels;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -103,18 +100,7 @@ public final class LineSource implements StreamSource {
      * @return a source of one partition
      */
     public static StreamSource socket(InetSocketAddress server) {
-        String name = "tcp://" + server.getHostString() + ":" + server.getPort();
-        return new Once(name, () -> {
-            var found = new InetSocketAddress(server.getHostString(), server.getPort());
-            if (found.isUnresolved()) {
-                throw new UnknownHostException(name + ": found no such host");
-            }
-            try {
-                return Channels.newInputStream(SocketChannel.open(found));
-            } catch (IOException e) {
-                throw new IOException(name + ": cannot connect: " + e.getMessage(), e);
-            }
-        });
+        return new Once("tcp://" + server.getHostString() + ":" + server.getPort(), () -> new SocketInput(server));
     }
 
     /** {@return the names of the files, without their folders, so that a run may continue where they are mounted} */

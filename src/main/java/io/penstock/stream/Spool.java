@@ -7,6 +7,7 @@ import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.WriterLock;
 import io.penstock.memory.LittleEndian;
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -15,8 +16,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Objects;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +46,10 @@ final class Spool implements AutoCloseable {
     private final Path folder;
     private final long maxBytes;
     private final WriterLock lock;
-    /** The bytes of each file, by the place where it begins; the last one is written to. */
-    private final TreeMap<Long, Long> files = new TreeMap<>();
+    /** The places where the files begin; the last one is written to. */
+    private final TreeSet<Long> files = new TreeSet<>();
+    /** The place behind the last byte of the files. */
+    private long written;
     private final CRC32C checksum = new CRC32C();
     private final byte[] header = new byte[HEADER_BYTES];
     private final MemorySegment headerSegment = MemorySegment.ofArray(header);
@@ -69,16 +72,15 @@ final class Spool implements AutoCloseable {
             try (Stream<Path> listed = Files.list(folder)) {
                 for (Path file : listed.filter(path -> path.toString().endsWith(ENDING)).toList()) {
                     String name = String.valueOf(file.getFileName());
-                    files.put(Long.parseLong(name.substring(0, name.length() - ENDING.length())), Files.size(file));
+                    files.add(Long.parseLong(name.substring(0, name.length() - ENDING.length())));
                 }
             } catch (NumberFormatException e) {
                 throw new IOException(folder + ": found a file that is none of a spool: " + e.getMessage(), e);
             }
-            Map.Entry<Long, Long> last = files.lastEntry();
-            if (last == null) {
+            if (files.isEmpty()) {
                 beginFile(0);
             } else {
-                continueFile(last.getKey(), last.getValue());
+                continueFile(files.last());
             }
         } catch (Throwable t) {
             try {
@@ -96,38 +98,38 @@ final class Spool implements AutoCloseable {
 
     private void beginFile(long begin) throws IOException {
         out = new RandomAccessFile(file(begin).toFile(), "rw");
-        files.put(begin, 0L);
+        files.add(begin);
         Folder.flush(folder);
     }
 
     /** Goes on in the last file, behind its last complete record. */
-    private void continueFile(long begin, long bytes) throws IOException {
+    private void continueFile(long begin) throws IOException {
         long end = begin;
+        written = begin + Files.size(file(begin));
         try {
-            while (end < begin + bytes) {
+            while (end < written) {
                 readAt(end);
                 end = inAt;
             }
         } catch (MalformedStoreException e) {
             LOG.log(System.Logger.Level.WARNING, "{0}; {1} bytes that were being written are cut off", e.getMessage(),
-                    begin + bytes - end);
+                    written - end);
         }
         closeInput();
         var file = new RandomAccessFile(file(begin).toFile(), "rw");
         out = file;
         file.setLength(end - begin);
-        file.seek(end - begin);
-        files.put(begin, end - begin);
+        written = end;
     }
 
     /** The place of the first record that is there. */
     long begin() {
-        return files.firstKey();
+        return files.first();
     }
 
     /** The place behind the last record. */
     long end() {
-        return files.lastKey() + files.lastEntry().getValue() + addedBytes;
+        return written + addedBytes;
     }
 
     // ---- writing
@@ -160,14 +162,13 @@ final class Spool implements AutoCloseable {
         if (addedBytes == 0) {
             return;
         }
-        Map.Entry<Long, Long> last = files.lastEntry();
         try {
-            open().seek(last.getValue());              // also behind a write that failed halfway
+            open().seek(written - files.last());       // also behind a write that failed halfway
             open().write(added, 0, addedBytes);
         } catch (IOException e) {
-            throw new IOException(file(last.getKey()) + ": cannot be written: " + e.getMessage(), e);
+            throw new IOException(file(files.last()) + ": cannot be written: " + e.getMessage(), e);
         }
-        files.put(last.getKey(), last.getValue() + addedBytes);
+        written += addedBytes;
         addedBytes = 0;
     }
 
@@ -186,13 +187,13 @@ final class Spool implements AutoCloseable {
         }
         write();
         open().getFD().sync();
-        if (files.lastEntry().getValue() >= Math.min(MOST_FILE_BYTES, maxBytes / LEAST_FILES)) {
+        if (written - files.last() >= Math.min(MOST_FILE_BYTES, maxBytes / LEAST_FILES)) {
             open().close();
-            beginFile(end());
+            beginFile(written);
         }
         while (files.size() > 1 && end() - begin() > maxBytes) {
             Files.delete(file(begin()));
-            files.pollFirstEntry();
+            files.pollFirst();
         }
     }
 
@@ -207,15 +208,20 @@ final class Spool implements AutoCloseable {
 
     /** Reads the record at a place, and returns its length. */
     private int readAt(long at) throws IOException {
-        long begin = files.floorKey(at);
-        if (in == null || inAt != at || at == begin) {
-            closeInput();
-            InputStream opened = new BufferedInputStream(RegularFile.newInputStream(file(begin)), BUFFER_BYTES);
-            in = opened;
-            opened.skipNBytes(at - begin);
-        }
+        long begin = Objects.requireNonNull(files.floor(at));
         InputStream from = in;
-        long left = begin + files.get(begin) - at - HEADER_BYTES;
+        if (from == null || inAt != at || at == begin) {
+            closeInput();
+            from = new BufferedInputStream(RegularFile.newInputStream(file(begin)), BUFFER_BYTES);
+            in = from;
+            try {
+                from.skipNBytes(at - begin);
+            } catch (EOFException _) {
+                throw damaged(begin, at, "the end of the file");
+            }
+        }
+        Long next = files.higher(begin);
+        long left = (next == null ? written : next) - at - HEADER_BYTES;
         if (left < 0 || from.readNBytes(header, 0, HEADER_BYTES) < HEADER_BYTES) {
             throw damaged(begin, at, "the end of the file");
         }

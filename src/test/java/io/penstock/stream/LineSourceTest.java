@@ -127,23 +127,25 @@ class LineSourceTest {
             String name = "tcp://localhost:" + server.getLocalPort();
             StreamSource source = StreamSource.open(name, StreamEnd.STOP);
             assertEquals(List.of(name), source.partitions());
-            Thread sender = Thread.ofVirtual().start(() -> {
-                try (Socket to = server.accept(); OutputStream out = to.getOutputStream()) {
-                    out.write(TEXT.getBytes(StandardCharsets.UTF_8));
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-            try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer();
+                    Socket to = server.accept()) {
+                assertEquals("NOTHING_YET", poll(reader, into));
+                Thread sender = Thread.ofVirtual().start(() -> {
+                    try (OutputStream out = to.getOutputStream()) {
+                        out.write(TEXT.getBytes(StandardCharsets.UTF_8));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
                 for (String line : LINES) {
-                    assertEquals(line, poll(reader, into));
+                    assertEquals(line, awaited(reader, into));
                 }
-                assertEquals("END", poll(reader, into));
+                assertEquals("END", awaited(reader, into));
+                sender.join();
             }
-            sender.join();
             server.close();
             String message = assertThrows(IOException.class, () -> source.open(0, "")).getMessage();
-            assertTrue(message.startsWith(name + ": cannot connect: "), message);
+            assertTrue(message.startsWith("localhost:") && message.contains(": cannot connect: "), message);
         }
         assertThrows(IllegalArgumentException.class, () -> StreamSource.open("tcp://host", StreamEnd.STOP));
     }
