@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * List<Location> shards = ShardList.of(Location.of(Path.of("train-{000000..000099}.tar")));
  * StreamSource tars = WebDatasetSource.of(shards, "jpg", "cls").shuffled(42).passes(90);
  * try (StreamDataset pictures = StreamDataset.builder(tars)
- *         .field("jpg", ImageDecoder.rgb(224, 224), 0).field("cls", DecimalText.I64, 0).shuffle(42, 8192).open();
+ *         .field("jpg", ImageDecoder.rgb(224, 224), 0).field("cls", DecimalText.I64, 0).shuffle(42, 2000).open();
  *         DataLoader loader = DataLoader.builder(pictures).batchSize(256).open()) {
  *     train(loader);
  * }
