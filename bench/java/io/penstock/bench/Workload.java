@@ -75,8 +75,8 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     /** Windows of 1024+1 tokens. */
     private static Workload tokens(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
-                .shuffle(SEED).collator(CausalLm.widened(width(mode))));
+        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS))
+                .batchSize(WINDOW_BATCH).shuffle(SEED).collator(CausalLm.widened(width(mode))));
     }
 
     /** Images of bytes, stacked as they are or as normalised {@code f32}. */
@@ -111,14 +111,15 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */
     private static Workload documents(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "megatron");
-        return new Workload(store::close, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
-                .collator(Pad.toLongest(width(mode), 0)));
+        return new Workload(store::close, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH)
+                .shuffle(SEED).collator(Pad.toLongest(width(mode), 0)));
     }
 
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
     private static Workload shards(Path path, String mode) throws IOException {
         WebDatasetStore store = WebDatasetStore.open(Location.of(path));
-        return new Workload(store::close, DataLoader.builder(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
+        Dataset samples = RecordFields.of(store).and("bin").and("cls", DecimalText.I64);
+        return new Workload(store::close, DataLoader.builder(samples)
                 .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
                         : Sampler.blockShuffled(store.shardStarts(), SHARD_WINDOW_SAMPLES, SEED)));
@@ -136,7 +137,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     /** Batches that nothing is written to: what is left is the loader's own. */
     private static Workload empty(Path path) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
-                .collator(new NoWork()));
+        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS))
+                .batchSize(EMPTY_BATCH).collator(new NoWork()));
     }
 }

@@ -33,8 +33,8 @@ record CountedSource(String kind, String name, boolean isOnce, LongFunction<Reco
     /** Refuses a saved state of records that come only once: what it has read ahead is gone. */
     static void checkOnce(String name, String cursor) throws IOException {
         if (!cursor.isEmpty()) {
-            throw new IOException(name + ": found a saved state, expected none: the records come only once; keep them in"
-                    + " a SpoolSource to resume");
+            throw new IOException(name + ": found a saved state, expected none: the records come only once; keep them"
+                    + " in a SpoolSource to resume");
         }
     }
 

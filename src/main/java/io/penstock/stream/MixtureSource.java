@@ -81,8 +81,8 @@ public final class MixtureSource implements StreamSource {
     }
 
     /**
-     * The same in several partitions, which {@linkplain StreamDataset.Builder#lanes lanes} divide among ranks. Partition
-     * {@code p} of {@code n} mixes the partitions {@code p}, {@code p + n}, … of each source.
+     * The same in several partitions, which {@linkplain StreamDataset.Builder#lanes lanes} divide among ranks.
+     * Partition {@code p} of {@code n} mixes the partitions {@code p}, {@code p + n}, … of each source.
      *
      * @param count at most the number of partitions of each source
      * @return the mixture

@@ -105,8 +105,8 @@ public final class PublisherSource {
         @Override
         public void onNext(MemorySegment record) {
             if (!isOver && !records.offer(record)) {
-                onError(new IllegalStateException("found a record that was not asked for: the publisher sends more than "
-                        + capacity));
+                onError(new IllegalStateException("found a record that was not asked for: the publisher sends more than"
+                        + " " + capacity));
                 close();
             }
         }

@@ -113,8 +113,8 @@ public interface StreamSource {
     String fingerprint();
 
     /**
-     * Returns the names of the parts of a record, for records that have several: fields of these names are made of them.
-     * A record then begins as {@link RecordBuffer#PART_BYTES} says; with one part, it is that part.
+     * Returns the names of the parts of a record, for records that have several: fields of these names are made of
+     * them. A record then begins as {@link RecordBuffer#PART_BYTES} says; with one part, it is that part.
      *
      * @return the names; empty, as by default, if a record is one run of bytes without a name
      */

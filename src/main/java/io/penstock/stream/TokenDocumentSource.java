@@ -40,8 +40,8 @@ public final class TokenDocumentSource implements StreamSource {
         this.tokenizer = Objects.requireNonNull(tokenizer, "tokenizer");
         this.skipsBad = skipsBad;
         if (documents.parts().size() > 1) {
-            throw new IllegalArgumentException("found records of the parts " + documents.parts() + ", expected one part,"
-                    + " with the text");
+            throw new IllegalArgumentException("found records of the parts " + documents.parts() + ", expected one"
+                    + " part, with the text");
         }
     }
 

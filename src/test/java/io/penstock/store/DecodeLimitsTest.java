@@ -132,7 +132,8 @@ class DecodeLimitsTest {
         assertThrows(DecodeLimitException.class, () -> {
             Path small = Fixtures.path("webdataset/compressed.tar.gz");
             try (PartitionReader reader = WebDatasetSource.of(List.of(Location.of(small)),
-                    DecodeLimit.DEFAULT.withMaxBytes(1000), "txt").open(0, ""); RecordBuffer into = new RecordBuffer()) {
+                    DecodeLimit.DEFAULT.withMaxBytes(1000), "txt").open(0, "");
+                    RecordBuffer into = new RecordBuffer()) {
                 reader.poll(into);
             }
         });

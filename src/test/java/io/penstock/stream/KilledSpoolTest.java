@@ -95,7 +95,7 @@ class KilledSpoolTest {
         assertEquals(given.size(), LoaderState.read(folder.resolve("state.json")).position());
     }
 
-    /** Runs a trainer on numbers from a first one on, and kills it when it has given so many. Returns the next number. */
+    /** Runs a trainer on numbers from a first one on, kills it behind so many, and returns the next number. */
     private long run(long first, int most, List<String> given) throws IOException, InterruptedException {
         List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1");
         command.addAll(List.of(Trainer.class.getName(), folder.toString()));
