@@ -125,7 +125,7 @@ class KilledSpoolTest {
                     given.add(words[1]);
                 }
                 if (++seen == most) {
-                    process.destroyForcibly();
+                    process.toHandle().destroyForcibly();      // and read what it has said
                 }
             }
         }
