@@ -45,7 +45,6 @@ public final class TableInspection {
      *
      * @param schema one line per column of the file, in the format's notation; null if not part of the table
      * @param storedTypes for each column, the format's name for the type of its numbers or list items
-     * @param totalBytes the total of the progress: the bytes of the files
      */
     public static Map<String, @Nullable Object> of(RecordStore store, @Nullable List<String> schema,
             List<String> storedTypes, boolean digest, Progress progress, long totalBytes) {

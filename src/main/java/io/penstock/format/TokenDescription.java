@@ -16,7 +16,6 @@ import java.util.List;
 /** Describes tokens that are not one run, in the order of their positions. */
 public final class TokenDescription {
 
-    /** The name of the array of all tokens. */
     public static final String NAME = "tokens";
 
     private TokenDescription() {

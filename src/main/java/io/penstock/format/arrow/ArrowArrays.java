@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Where the arrays of one column are in one batch. What has a size that follows from the length of an array is checked
- * here; what values point at is when they are read.
+ * The buffers of one column's arrays, batch by batch. Buffer sizes that follow from an array's length are checked here;
+ * offsets and indices are checked when they are read.
  */
 final class ArrowArrays {
 
@@ -24,18 +24,13 @@ final class ArrowArrays {
     private final MappedFile file;
     private final boolean bitsAsBytes;
     private final long[] lengths;
-    /** For each array the places and sizes of its buffers, the bitmap first: {@code ABSENT} if no value is null. */
+    /** For each array, the place and size of its buffers, the bitmap first: {@code ABSENT} if no value is null. */
     private final long[][] places;
     private final long[][] sizes;
-    /** For each array of indices the dictionary that the batch was written with. */
+    /** For each array of indices, the version of its dictionary. */
     private final int[] versions;
 
-    /**
-     * The arrays of a batch.
-     *
-     * @param dictionaries the column's own, as they are when the batch comes
-     * @param bitsAsBytes whether truth values are given as bytes, not as they are stored
-     */
+    /** Collects the arrays of a batch. {@code bitsAsBytes} decodes booleans from bits to bytes. */
     ArrowArrays(ArrowShape shape, ArrowBatch batch, DecodedBuffers decoded,
             List<? extends ArrowDictionary<?>> dictionaries, boolean bitsAsBytes) throws MalformedStoreException {
         this.shape = shape;
@@ -64,27 +59,26 @@ final class ArrowArrays {
         return lengths[node.id()];
     }
 
-    /** How many buffers an array has, its bitmap included. */
+    /** Returns the number of an array's buffers, bitmap included. */
     int buffers(ArrowNode node) {
         return places[node.id()].length;
     }
 
-    /** The place of a buffer of an array; 0 is its bitmap, which is absent if no value is null. */
+    /** Returns the place of a buffer. Buffer 0 is the bitmap, absent if no value is null. */
     long place(ArrowNode node, int buffer) {
         return places[node.id()][buffer];
     }
 
-    /** The size of a buffer of an array. */
     long byteSize(ArrowNode node, int buffer) {
         return sizes[node.id()][buffer];
     }
 
-    /** The version of the dictionary that is the n-th of the column. */
+    /** Returns the version of the column's n-th dictionary. */
     int version(int dictionary) {
         return versions[dictionary];
     }
 
-    /** The buffers of an array, which are decoded if they were not; its bitmap is empty if no value is null. */
+    /** Returns an array's buffers, decoding them if needed. The bitmap is empty if no value is null. */
     MemorySegment[] segments(ArrowNode node) {
         MemorySegment[] segments = new MemorySegment[buffers(node)];
         for (int i = 0; i < segments.length; i++) {
@@ -94,7 +88,7 @@ final class ArrowArrays {
         return segments;
     }
 
-    /** Adds an array, which has at least so many values. */
+    /** Adds an array of at least {@code least} values. */
     private void add(ArrowBatch batch, ArrowNode node, long least) throws MalformedStoreException {
         long length = batch.length(node.position(), shape.name());
         long nulls = batch.nulls(node.position());
@@ -136,7 +130,7 @@ final class ArrowArrays {
         sizes[node.id()][buffer] = stored.size();
     }
 
-    /** A buffer that is large enough; one that may be left out is, if it is empty. */
+    /** Returns a buffer that is large enough; an optional one may be empty. */
     private Stored buffer(ArrowBatch batch, Slot slot, long needed, boolean isOptional)
             throws MalformedStoreException {
         Stored stored = batch.buffer(slot, shape.name());
@@ -147,7 +141,7 @@ final class ArrowArrays {
         return stored;
     }
 
-    /** The bytes that one of the buffers behind the bitmap must have; it may have any where its values say. */
+    /** Returns the least size of a buffer behind the bitmap; 0 if the values determine it. */
     private static long needed(ArrowType type, int buffer, long length) {
         return switch (type.id()) {
             case BOOL -> Math.ceilDiv(length, Byte.SIZE);
@@ -160,7 +154,7 @@ final class ArrowArrays {
         };
     }
 
-    /** The bytes of so many values; the most there are if a {@code long} cannot count the values or their bytes. */
+    /** Returns the size of values, saturated at {@link Long#MAX_VALUE}. */
     private static long product(long bytes, long values) {
         return values < 0 || bytes > 0 && values > Long.MAX_VALUE / bytes ? Long.MAX_VALUE : bytes * values;
     }

@@ -12,8 +12,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes values of one batch as JSON. Whatever a value points at is checked: an index against the length of its array,
- * and every access against its buffer, which throws an {@link IndexOutOfBoundsException}. One thread's.
+ * Writes values of one batch as JSON. Checks every index against its array and every access against its buffer; the
+ * latter throws {@link IndexOutOfBoundsException}. For one thread.
  */
 final class ArrowJsonWriter {
 
@@ -23,10 +23,10 @@ final class ArrowJsonWriter {
     private final ArrowShape shape;
     private final ArrowArrays arrays;
     private final MemorySegment[] @Nullable [] segments;
-    /** For each array of indices which of the dictionaries it points into. */
+    /** For each array of indices, the number of its dictionary. */
     private final int[] dictionaryOf;
     private final List<ArrowDictionary<ArrowJson>> dictionaries;
-    /** For each dictionary the writers of those of its batches that were used. */
+    /** For each dictionary, the writers of the batches used so far. */
     private final @Nullable ArrowJsonWriter[][] ofValues;
 
     ArrowJsonWriter(ArrowShape shape, ArrowArrays arrays, List<ArrowDictionary<ArrowJson>> dictionaries) {
@@ -43,7 +43,7 @@ final class ArrowJsonWriter {
                 .toArray(ArrowJsonWriter[][]::new);
     }
 
-    /** Whether a row is null, or a struct above it. */
+    /** Tells whether a row, or a struct above it, is null. */
     boolean isNull(long row) {
         for (ArrowNode node : shape.path()) {
             if (!isSet(node, row)) {
@@ -53,7 +53,6 @@ final class ArrowJsonWriter {
         return false;
     }
 
-    /** Appends the value of a row. */
     void append(long row, JsonText out) throws UnwritableException {
         append(shape.root(), row, out);
     }
@@ -186,7 +185,7 @@ final class ArrowJsonWriter {
         out.sign(']');
     }
 
-    /** The run that has a value: the first that ends behind it. */
+    /** Returns the run of a value: the first that ends after it. */
     private long runOf(ArrowNode ends, long i) {
         MemorySegment from = buffers(ends)[1];
         long low = 0;

@@ -14,12 +14,7 @@ import java.util.List;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
-/**
- * Reverses the filters of a dataset's chunks, last first.
- *
- * @param filters the filters in the order of their application
- * @param chunkBytes the size of a decoded chunk
- */
+/** Reverses the filters of a dataset's chunks, last first. */
 record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private static final long SIZE_UNKNOWN = -1;
@@ -28,10 +23,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
     private static final long MOST_INFLATED = 1032;
 
     /**
-     * Decodes a chunk.
-     *
-     * @param skipped bit i is set if filter i was not applied
-     * @throws CodecException if the chunk is malformed or decodes to another size; names neither file nor chunk
+     * Decodes a chunk; bit i of {@code skipped} is set if filter i was not applied. Errors name neither file nor chunk.
      */
     byte[] decode(byte[] stored, int skipped) throws IOException {
         byte[] bytes = stored;

@@ -82,7 +82,6 @@ final class FractalHeap {
         return idBytes;
     }
 
-    /** Opens the object of an id. */
     Cursor object(Cursor id) throws MalformedStoreException {
         int first = id.u8();
         int kind = first >> 4 & 3;

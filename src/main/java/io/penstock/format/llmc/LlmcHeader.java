@@ -47,7 +47,6 @@ final class LlmcHeader {
     private LlmcHeader() {
     }
 
-    /** Checks a file and returns its tokens. */
     static TokenRun read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
         file.require(0, HEADER_BYTES);
@@ -91,7 +90,6 @@ final class LlmcHeader {
         return new TokenRun(file, HEADER_BYTES, dtype, count);
     }
 
-    /** Describes a checked file. */
     static Map<String, @Nullable Object> details(TokenRun tokens) {
         MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
         Map<String, @Nullable Object> details = new LinkedHashMap<>();

@@ -48,7 +48,6 @@ public final class LmdbStore implements RecordStore, Verifiable {
     private final MappedFile file;
     private final Meta meta;
     private final Pages pages;
-    /** The main database. */
     private final LmdbIndex main;
     private final @Nullable String member;
     /** The database with the records; null if there are several and none was selected. */

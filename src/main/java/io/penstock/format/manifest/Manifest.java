@@ -191,7 +191,6 @@ public record Manifest(List<ManifestPart> parts) {
         return manifest.parent().below(part.path() + ending);
     }
 
-    /** Rejects a part's file that is missing or has another size. */
     static void requireSize(ManifestPart part, Location file, long bytes) throws IOException {
         if (!file.isFile()) {
             throw new MalformedStoreException(file, "no such file", bytes + " bytes of part " + part.path());

@@ -74,7 +74,6 @@ final class MdsHashes {
         }
     }
 
-    /** A digest being computed, and its expected value. */
     private static final class Hash {
 
         private final String name;

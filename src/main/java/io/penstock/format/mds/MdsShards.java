@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class MdsShards implements AutoCloseable {
 
-    /** The file that each shard is read from. */
     private final List<MdsShard.Part> parts = new ArrayList<>();
     /** The mapping of each plain shard; null for a compressed one. */
     private final @Nullable MappedFile[] files;
@@ -106,7 +105,6 @@ final class MdsShards implements AutoCloseable {
         }
     }
 
-    /** Returns the size of a shard's count and offsets. */
     static long tableBytes(long samples) {
         return 4 * (samples + 2);
     }
@@ -120,7 +118,6 @@ final class MdsShards implements AutoCloseable {
         return files[shard];
     }
 
-    /** Returns the files that the shards are read from, in order. */
     List<MdsShard.Part> parts() {
         return parts;
     }

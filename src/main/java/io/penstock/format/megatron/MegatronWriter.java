@@ -66,12 +66,7 @@ public final class MegatronWriter implements AutoCloseable {
     /** Makes a file that describes the store beside it. */
     @FunctionalInterface
     public interface Description {
-        /**
-         * Makes the file.
-         *
-         * @param written what is written
-         * @return the content of the file
-         */
+        /** Makes the content of the file. */
         byte[] of(MegatronSummary written);
     }
 
@@ -221,7 +216,7 @@ public final class MegatronWriter implements AutoCloseable {
         }
     }
 
-    /** A description of the store that is replaced does not describe this one. */
+    /** The description of the store that is replaced. */
     private List<String> surplus() {
         return description == null && Files.exists(file(DESCRIPTION)) ? List.of(name(DESCRIPTION)) : List.of();
     }

@@ -41,7 +41,6 @@ public final class NpzProvider implements StoreProvider {
     private static final String NAME = "npz";
     private static final String ENDING = ".npy";
 
-    /** A member that is an array. */
     private record Part(ZipMember member, NpyArray array, String name) {
 
         boolean isView() {
@@ -75,10 +74,8 @@ public final class NpzProvider implements StoreProvider {
     }
 
     /**
-     * Checks an archive's directory, the header of each array, and the checksums of stored members.
-     *
-     * @param given the type of elements that numpy stores as bytes because it lacks the type, such as {@code bf16}, in
-     *     all members with such elements; null if none is given
+     * Checks an archive's directory, the header of each array, and the checksums of stored members. {@code given} is
+     * the type of elements that numpy stores as bytes, such as {@code bf16}; null if none is given.
      */
     private static TensorStore store(MappedFile file, @Nullable DType given, DecodeLimit limit) throws IOException {
         List<ZipMember> members = ZipDirectory.read(file);

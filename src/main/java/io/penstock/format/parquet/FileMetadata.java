@@ -117,7 +117,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         return new FileMetadata(version, root, rows, List.copyOf(groups), createdBy, properties);
     }
 
-    /** Every leaf has a chunk, in the order of the schema. */
+    /** Checks that every leaf has a chunk, in the order of the schema. */
     private static void checkChunks(ThriftReader in, List<SchemaNode> leaves, List<List<String>> paths,
             RowGroup group) throws MalformedStoreException {
         if (group.chunks().size() != leaves.size()) {

@@ -38,22 +38,12 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
 
     static final String METADATA = "__metadata__";
     static final int LENGTH_BYTES = Long.BYTES;
-    /** The format's own limit. */
     static final int MAX_HEADER_BYTES = 100_000_000;
 
     /** The limit of numpy and PyTorch. */
     private static final int MAX_RANK = 64;
 
-    /**
-     * A tensor.
-     *
-     * @param name its name
-     * @param type the element type in the file
-     * @param shape its dimensions
-     * @param spec its name, type and shape; null if the element type is unsupported
-     * @param begin its first byte, counted from the end of the header
-     * @param end the byte after its last
-     */
+    /** A tensor. The spec is null if the element type is unsupported; offsets count from the end of the header. */
     record Entry(String name, SafetensorsType type, List<Long> shape, @Nullable TensorSpec spec, long begin, long end) {
     }
 
@@ -93,7 +83,6 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
         }
     }
 
-    /** Returns the offset of the first tensor. */
     long dataOffset() {
         return LENGTH_BYTES + headerBytes;
     }

@@ -27,12 +27,10 @@ record SafetensorsIndex(Location path, Map<String, String> weightMap) {
         });
     }
 
-    /** Returns the names of the files, sorted. */
     List<String> shards() {
         return weightMap.values().stream().distinct().sorted().toList();
     }
 
-    /** Returns the names of the tensors in a file. */
     List<String> tensorsIn(String shard) {
         return weightMap.keySet().stream().filter(name -> shard.equals(weightMap.get(name))).toList();
     }

@@ -78,11 +78,8 @@ public final class SafetensorsProvider implements StoreProvider {
     }
 
     /**
-     * Opens a store.
-     *
-     * @param path a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index or, without an
-     *     index, one file
-     * @throws MalformedStoreException if a file is malformed or missing, or lacks a tensor that the index names
+     * Opens a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index or, without an index,
+     * one file.
      */
     static TensorStore open(Location path) throws IOException {
         Location file = path.isFolder() ? fileIn(path) : path;
