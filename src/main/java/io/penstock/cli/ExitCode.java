@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-/** The exit statuses. */
 final class ExitCode {
 
     static final int SUCCESS = 0;

@@ -38,12 +38,6 @@ final class Rehearsal {
     private Rehearsal() {
     }
 
-    /**
-     * Rehearses.
-     *
-     * @param args none
-     * @throws IOException if there is no temporary folder to be had
-     */
     public static void main(String[] args) throws IOException {
         interruptLater(Thread.currentThread());
         long begin = System.nanoTime();

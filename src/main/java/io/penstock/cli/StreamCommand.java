@@ -17,7 +17,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock stream}. */
 @Command(
         name = "stream",
         sortOptions = false,

@@ -196,7 +196,6 @@ public final class PackedLm implements Collator {
         }
     }
 
-    /** Sets the batch's shapes. */
     private static void layOut(BatchReader in, PackedSamples packed, BatchPlan plan, Slab out) {
         int pieces = 0;
         for (int row = 0; row < plan.count(); row++) {

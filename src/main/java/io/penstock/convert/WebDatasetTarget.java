@@ -179,7 +179,6 @@ final class WebDatasetTarget implements AutoCloseable {
         });
     }
 
-    /** Adds a record's values to the current sample. */
     private void add(long record) throws IOException {
         for (SampleMember member : members) {
             MemorySegment file = member.file(record);
@@ -194,7 +193,7 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
-    /** A file's suffix, from the first dot of its name. */
+    /** Returns a file's suffix, from the first dot of its name. */
     private static String suffixOf(String path) {
         int dot = SampleKeys.endOfKey(path);
         return dot + 1 >= path.length() ? FILE_SUFFIX : path.substring(dot + 1).toLowerCase(Locale.ROOT);

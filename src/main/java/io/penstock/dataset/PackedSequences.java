@@ -193,7 +193,6 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                 + " pieces";
     }
 
-    /** Adds one window after another. */
     static final class Builder {
 
         private final Packing packing;
@@ -212,7 +211,6 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
             this.packing = packing;
         }
 
-        /** Adds the sequences of a window. */
         void add(PieceList window, PackedWindow packed) {
             starts = growingStarts.of((sequences + packed.sequences() + 1) * Long.BYTES);
             pieces = growingPieces.of((pieceCount + window.size()) * Long.BYTES);

@@ -109,7 +109,6 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         return new Packing(documents, capacity, method, documentsAtATime);
     }
 
-    /** Returns where the documents are. */
     FieldSource.Place places() {
         return ((FieldSource.Stored) documents.source(0)).place();
     }

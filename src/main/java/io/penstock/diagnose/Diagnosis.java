@@ -64,7 +64,7 @@ public final class Diagnosis implements AutoCloseable {
     /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
-    /** What does not count. */
+    /** The totals when measuring began. */
     private volatile LoaderReport before;
     private volatile @Nullable Headroom headroom;
 
@@ -100,7 +100,6 @@ public final class Diagnosis implements AutoCloseable {
         until = next();
     }
 
-    /** The next batch. */
     private long next() {
         return accounts == null ? 0 : accounts.newest() + 1;
     }

@@ -21,7 +21,7 @@ final class DownloadRules {
     /** Fewer may have been fetched ahead. */
     private static final long OVERFETCHED_MIN_BLOCKS = 256;
 
-    /** What a wait for remote bytes waits for, and what to do about it. */
+    /** One thing that a wait for remote bytes waits for, and what to do about it. */
     private record Wanted(String name, String what, ToLongFunction<Download> nanos, String action) {
     }
 

@@ -11,7 +11,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
-/** Measures what a loader's machine can do, in short trials of some milliseconds. */
 final class MachineProbe {
 
     private static final int PROBE_BYTES = 8 << 20;

@@ -6,11 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Where the time of decoding and of sample maps goes.
- *
- * @param parts in the order of the work; those of maps follow decoding
- */
+/** The parts of decoding and of sample maps with their times, decoding first. */
 record PartShares(List<PartTime> parts) {
 
     private static final String DECODE = "decode";

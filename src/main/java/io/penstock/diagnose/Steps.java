@@ -15,13 +15,8 @@ import java.util.Objects;
 final class Steps {
 
     /**
-     * One step.
-     *
-     * @param account its batch
-     * @param waiting the wait for it
-     * @param nanos the whole step
-     * @param computeNanos by the device's clock, what its stream worked; else the marked time, or the time that the
-     *     batch was held
+     * One step; {@code computeNanos} is the work of the stream by the device's clock, otherwise the marked time, or the
+     * time that the batch was held.
      */
     record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
 

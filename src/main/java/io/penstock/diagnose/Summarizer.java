@@ -32,7 +32,6 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Summarizes a recording. */
 final class Summarizer {
 
     static final int SERIES_POINTS = 500;

@@ -114,7 +114,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     /** Returns the position in the epoch of rank 0's first sample in a batch. */
     abstract long begin(long epoch, long index);
 
-    /** Returns the number of samples in a batch. */
     abstract int count(long epoch, long index);
 
     /** Whether this run takes only batches 0 to {@code index} from an epoch. */

@@ -42,7 +42,6 @@ final class LengthBucketedSampler {
         return length;
     }
 
-    /** One epoch. */
     private static final class Buckets implements Order {
 
         private final Order order;

@@ -57,7 +57,6 @@ public final class Mixture implements Sampler {
     private final long size;
     private final List<Sampler> samplers;
     private final List<Phase> phases;
-    /** Whether the order of draws is shuffled. */
     private final boolean shuffled;
     private final long seed;
 
@@ -238,7 +237,6 @@ public final class Mixture implements Sampler {
         return fingerprint();
     }
 
-    /** One epoch. */
     private final class Draws implements Order {
 
         private final long epoch;

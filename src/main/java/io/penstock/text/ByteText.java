@@ -22,12 +22,7 @@ public final class ByteText {
         return String.format(Locale.ROOT, "%.1f %ciB", bytes / Math.pow(1024, unit), "KMGT".charAt(unit - 1));
     }
 
-    /**
-     * Reads {@code 64M}, {@code 2G} or a number of bytes.
-     *
-     * @return bytes, positive
-     * @throws IllegalArgumentException if the text is no such size
-     */
+    /** Reads {@code 64M}, {@code 2G} or a number of bytes, which is positive. */
     public static long read(String text) {
         return Math.round(Amount.read(text, UNITS, "bytes such as 1048576, 64M or 2G"));
     }

@@ -18,7 +18,7 @@ public final class NumberText {
         return scaled(value, unit, false);
     }
 
-    /** As {@link #of}, but a whole number has no digits behind the point: {@code 2 MB}. */
+    /** Like {@link #of}, but a whole number has no decimals: {@code 2 MB}. */
     public static String round(double value, String unit) {
         return scaled(value, unit, true);
     }

@@ -20,7 +20,7 @@ public final class TimeText {
                 : NumberText.digits(millis) + " ms";
     }
 
-    /** Nanoseconds in milliseconds, with three digits behind the point: {@code 1.250 ms}. */
+    /** Nanoseconds as milliseconds with three decimals: {@code 1.250 ms}. */
     public static String millis(double nanos) {
         return String.format(Locale.ROOT, "%.3f ms", nanos / 1e6);
     }
@@ -33,12 +33,7 @@ public final class TimeText {
                 : String.format(Locale.ROOT, "%d:%02d", whole / 60, whole % 60);
     }
 
-    /**
-     * Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds.
-     *
-     * @return nanoseconds, positive
-     * @throws IllegalArgumentException if the text is no such time
-     */
+    /** Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds; returns nanoseconds, which are positive. */
     public static long readNanos(String text) {
         return Math.round(1e9 * Amount.read(text, SECONDS, "a time such as 30s, 2m or 500ms"));
     }

@@ -50,9 +50,7 @@ public final class Lz4 {
 
     private final MemorySegment source;
     private final MemorySegment target;
-    /** The next byte to read. */
     private long in;
-    /** The next byte to write. */
     private long out;
 
     private Lz4(MemorySegment source, MemorySegment target) {
@@ -60,13 +58,7 @@ public final class Lz4 {
         this.target = target;
     }
 
-    /**
-     * Decodes one or more whole frames and verifies their checksums.
-     *
-     * @param source the frames, with nothing after them
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the frames are malformed, or decode to another number of bytes
-     */
+    /** Decodes one or more whole frames to exactly the target's size, and verifies their checksums. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         Lz4 lz4 = new Lz4(source, target);
         do {
@@ -75,13 +67,7 @@ public final class Lz4 {
         lz4.checkWhole();
     }
 
-    /**
-     * Decodes a block without a frame around it.
-     *
-     * @param source the block, with nothing after it
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the block is malformed, or decodes to another number of bytes
-     */
+    /** Decodes a block without a frame around it, to exactly the target's size. */
     public static void decompressBlock(MemorySegment source, MemorySegment target) throws CodecException {
         Lz4 lz4 = new Lz4(source, target);
         lz4.block(source.byteSize(), 0, target.byteSize());

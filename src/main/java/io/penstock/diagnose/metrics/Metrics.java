@@ -200,12 +200,7 @@ public record Metrics(List<Metric> all) {
         return new Metrics(all.stream().map(metric -> metric.labeled(key, value)).toList());
     }
 
-    /**
-     * Adds metrics that are all read from one source value.
-     *
-     * @param list the target list
-     * @param source returns the value
-     */
+    /** Adds metrics that are all read from one source value. */
     private record Of<T>(List<Metric> list, Supplier<T> source) {
 
         void count(String name, String help, ToDoubleFunction<T> value) {

@@ -66,7 +66,12 @@ public final class MegatronWriter implements AutoCloseable {
     /** Makes a file that describes the store beside it. */
     @FunctionalInterface
     public interface Description {
-        /** Makes the content of the file. */
+        /**
+         * Makes the content of the file.
+         *
+         * @param written what was written
+         * @return the content
+         */
         byte[] of(MegatronSummary written);
     }
 

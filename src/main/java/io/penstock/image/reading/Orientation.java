@@ -33,7 +33,7 @@ public final class Orientation {
         return orientation >= 5;
     }
 
-    /** Turns pixels, {@code height} stored rows of {@code width}, upright. The target must not be the source. */
+    /** Turns {@code height} stored rows of {@code width} pixels upright. The target must not be the source. */
     public static void turn(int orientation, MemorySegment source, int width, int height, int pixelBytes,
             MemorySegment target, long targetOffset) {
         boolean transposed = isTransposed(orientation);
@@ -60,12 +60,12 @@ public final class Orientation {
         }
     }
 
-    /** Whether the first upright pixel is stored in the last column. */
+    /** Tells whether the first upright pixel is stored in the last column. */
     private static boolean isFromRight(int orientation) {
         return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     }
 
-    /** Whether the first upright pixel is stored in the last row. */
+    /** Tells whether the first upright pixel is stored in the last row. */
     private static boolean isFromBottom(int orientation) {
         return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     }

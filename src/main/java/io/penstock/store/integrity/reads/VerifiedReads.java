@@ -23,7 +23,6 @@ public final class VerifiedReads {
     private static final System.Logger LOG = System.getLogger(VerifiedReads.class.getName());
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** The blocks of one file. */
     static final class Blocks {
 
         final @Nullable BlockChecksums checksums;
