@@ -79,11 +79,8 @@ final class ExportTable {
     }
 
     /**
-     * Writes a struct into a free block.
-     *
-     * @param writer writes the struct; called at once
-     * @param owner called once when the struct is deleted; must not block
-     * @return the struct's address
+     * Writes a struct into a free block, at once, and returns its address. The owner is called once when the struct is
+     * deleted, and must not block.
      */
     static synchronized long add(Consumer<MemorySegment> writer, Runnable owner) {
         int found = findFree();

@@ -52,11 +52,7 @@ public final class Batch implements AutoCloseable {
 
     private final Lease lease;
 
-    /**
-     * A view of a lease, which never refers to it.
-     *
-     * @param loader the loader's name
-     */
+    /** Creates a view of a lease, which never refers to it. */
     Batch(Lease lease, String loader) {
         this.lease = lease;
         if (Leak.isLookedFor()) {

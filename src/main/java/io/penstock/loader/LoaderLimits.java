@@ -67,12 +67,7 @@ final class LoaderLimits {
         }
     }
 
-    /**
-     * Fails if the slots are more than this machine has memory.
-     *
-     * @param slots slots in memory of this machine
-     * @throws IllegalArgumentException if so; says how many bytes of what
-     */
+    /** Throws an {@link IllegalArgumentException} if so many slots need more memory than this machine has. */
     static void checkMemory(long slabBytes, long slots) {
         if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
             return;

@@ -14,9 +14,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls that are not made by the generated bindings: {@code cudaMemcpyAsync} with pointers as numbers, since it is the
- * only steady-state call whose pointers change per call and the bindings would allocate a {@code MemorySegment} for
- * each; and one that they lack.
+ * Calls without the generated bindings: {@code cudaMemcpyAsync}, the only steady-state call whose pointers change, with
+ * pointers as numbers, because the bindings would allocate a {@code MemorySegment} for each; and one that the bindings
+ * lack.
  */
 @SuppressWarnings("restricted")
 final class CudaCalls {

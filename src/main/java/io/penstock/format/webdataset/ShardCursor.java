@@ -36,8 +36,10 @@ final class ShardCursor implements AutoCloseable {
     }
 
     /**
-     * Opens a shard from the sample that starts at {@code offset}; {@code position} is its position in the epoch's
-     * order.
+     * Opens a shard.
+     *
+     * @param position its position in the epoch's order
+     * @param offset the start in the tar of the first sample to read; 0 for the first one
      */
     static ShardCursor open(int position, Location path, long offset, Suffixes suffixes, DecodeLimit limit)
             throws IOException {

@@ -24,8 +24,10 @@ final class StreamSample implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 16;
 
     /**
-     * The origin of a sample: {@code position} is the shard's in the epoch's order, {@code offset} the sample's in the
-     * tar.
+     * The origin of a sample.
+     *
+     * @param position the shard's position in the epoch's order
+     * @param offset the sample's start in the tar
      */
     record Origin(Location shard, int position, long offset, String key) {
     }
@@ -42,6 +44,7 @@ final class StreamSample implements AutoCloseable {
     private long copied;
     private byte @Nullable [] chunk;
 
+    /** Begins a sample without members. */
     void begin(Origin of, @Nullable SharedTar sharedTar) {
         release();
         origin = of;
@@ -137,6 +140,7 @@ final class StreamSample implements AutoCloseable {
         }
     }
 
+    /** Releases the shard. */
     void release() {
         if (tar != null) {
             tar.release();

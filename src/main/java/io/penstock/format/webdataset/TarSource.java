@@ -14,16 +14,17 @@ import java.nio.channels.SeekableByteChannel;
 /** The bytes of a tar, read sequentially by one thread. */
 abstract class TarSource implements AutoCloseable {
 
+    /** The position of the next byte. */
     long position;
 
     final long position() {
         return position;
     }
 
-    /** Reads bytes; returns their number, which is less than {@code length} only at the end. */
+    /** Reads bytes. Returns their number, which is less than {@code length} only at the end. */
     abstract int read(byte[] target, int offset, int length) throws IOException;
 
-    /** Skips bytes; returns whether there were that many. */
+    /** Skips bytes. Returns whether there were that many. */
     abstract boolean skip(long bytes) throws IOException;
 
     @Override

@@ -175,10 +175,8 @@ public final class CachedObject implements RangeFetcher {
     }
 
     /**
-     * Starts fetching a block that is read in so many steps.
-     *
-     * @return its bytes, 0 if it is there, or {@link CachePlan#NOT_STARTED} if it has to wait until fewer blocks are
-     *     fetched, or until there is room
+     * Starts fetching a block that is read in so many steps; returns its bytes, 0 if it is there, or {@link
+     * CachePlan#NOT_STARTED} if it has to wait until fewer blocks are fetched, or until there is room.
      */
     long fetchAhead(int block, long steps) throws IOException {
         if (closed || isUsable(block) || pending.containsKey(block)) {

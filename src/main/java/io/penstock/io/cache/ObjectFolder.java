@@ -248,9 +248,8 @@ final class ObjectFolder implements AutoCloseable {
     }
 
     /**
-     * Removes a block that no process fetches or keeps. Not for an instance that keeps blocks itself.
-     *
-     * @return its bytes; 0 if it is absent or in use
+     * Removes a block that no process fetches or keeps; returns its bytes, 0 if it is absent or in use. Not for an
+     * instance that keeps blocks itself.
      */
     long drop(int block) throws IOException {
         if (!table.isPresent(block) || !locks.tryExclusive(block)) {

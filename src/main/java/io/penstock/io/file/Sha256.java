@@ -28,12 +28,7 @@ public final class Sha256 {
         }
     }
 
-    /**
-     * Digests a segment.
-     *
-     * @param progress receives the number of bytes digested so far
-     * @return 64 hexadecimal digits
-     */
+    /** Returns the digest of a segment; {@code progress} receives the number of bytes digested so far. */
     public static String hex(MemorySegment bytes, LongConsumer progress) {
         MessageDigest sha256 = digest();
         update(sha256, bytes, progress);

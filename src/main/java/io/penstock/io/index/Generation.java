@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Assumption: one commit replaces all files of a store, each by a new file. Guarantee: if the marker files are the
  * same before and after opening, all opened files are of one version. One marker file is enough.
- *
- * @param versions the versions of the marker files; empty for missing ones
  */
 public record Generation(List<String> versions) {
 
@@ -49,10 +47,7 @@ public record Generation(List<String> versions) {
     }
 
     /**
-     * Opens a store with all files of one version; opens it again if it was replaced meanwhile.
-     *
-     * @param store the store, for messages
-     * @throws IOException if it cannot be opened, or is replaced too often
+     * Opens a store with all files of one version; opens it again if it was replaced meanwhile, but not without end.
      */
     public static <S extends AutoCloseable> S open(Location store, Look look, Opening<S> opening) throws IOException {
         Generation before = look.now();

@@ -29,8 +29,6 @@ public final class JsonFile {
      *
      * @param what what the file should be, for messages, such as {@code a loader state}
      * @param mostBytes its maximum size, so that a wrong path does not load a corpus into memory
-     * @return the reader's result
-     * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
      */
     public static <T> T read(Location file, String what, long mostBytes, Reader<T> reader) throws IOException {
         long bytes = file.byteSize();

@@ -37,10 +37,8 @@ final class Commit {
     }
 
     /**
-     * Moves all files of a committed folder to their final places, then deletes surplus files and the folder. For the
-     * store's single writer. Does nothing if the folder does not exist.
-     *
-     * @throws IOException if a step fails; the store stays readable, and the next call continues
+     * Moves all files of a committed folder, if it exists, to their final places, then deletes surplus files and the
+     * folder. For the store's single writer. If a step fails, the store stays readable, and the next call continues.
      */
     static void finish(Path committed) throws IOException {
         if (!Files.isDirectory(committed)) {

@@ -80,11 +80,7 @@ public final class Folder {
         }
     }
 
-    /**
-     * Deletes a folder and its content. Links are deleted, not followed.
-     *
-     * @param folder the folder; it need not exist
-     */
+    /** Deletes a folder and its content, if it exists. Links are deleted, not followed. */
     public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             return;

@@ -27,7 +27,7 @@ public abstract class SpinGate extends ParkedThread.Padded {
 
     /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
     private final long awakeNanos;
-    /** From which wait on {@link #waitsLong} is called. */
+    /** The wait after which {@link #waitsLong} is called. */
     private final long patienceNanos;
 
     protected SpinGate(long awakeNanos) {
@@ -47,10 +47,8 @@ public abstract class SpinGate extends ParkedThread.Padded {
     }
 
     /**
-     * Waits until the gate is open. An interrupt ends the wait if the caller says so; otherwise waiting goes on. Either
-     * way it is set when this returns.
-     *
-     * @return whether the gate is open; false only after an interrupt
+     * Waits until the gate is open; returns false only after an interrupt, if that may end the wait. The interrupt
+     * status is set again.
      */
     public final boolean await(boolean interruptible) {
         for (int i = 0; i < SPINS; i++) {
