@@ -14,7 +14,4 @@ final class ExitCode {
     static final int INCONCLUSIVE = 6;
     /** As a shell reports a process that was ended by SIGINT: 128 + 2. */
     static final int INTERRUPTED = 130;
-
-    private ExitCode() {
-    }
 }

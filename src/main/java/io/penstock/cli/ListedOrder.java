@@ -18,9 +18,6 @@ final class ListedOrder {
     /** Kinds that need a seed. */
     private static final List<String> DRAWN = List.of("weighted", "weighted-once", "balanced", "stratified");
 
-    private ListedOrder() {
-    }
-
     /**
      * Returns an order of a kind; {@code draws} per epoch, null for as many as there are samples. An {@link
      * IllegalArgumentException} says that the kind is unknown or the numbers do not fit.

@@ -25,9 +25,6 @@ final class Integers {
     /** Bytes of a pattern written one by one before it is copied. */
     private static final long PATTERN_BYTES = 64;
 
-    private Integers() {
-    }
-
     /** Stores {@code count} values from index {@code first} on, as {@code i32}. */
     static void store(int[] values, int first, int count, MemorySegment target, long offset) {
         MemorySegment.copy(values, first, target, I32, offset, count);

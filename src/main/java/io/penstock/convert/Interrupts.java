@@ -10,9 +10,6 @@ import java.util.Objects;
 /** Distinguishes an interrupt from a failure: a channel closed by an interrupt fails like any other. */
 final class Interrupts {
 
-    private Interrupts() {
-    }
-
     /**
      * Returns the exception to throw for an error of reading or writing. An {@link InterruptedException} clears the
      * interrupt status.

@@ -179,8 +179,7 @@ final class RecordColumns {
             long[] shape = shape(new TensorSpec("", value.dtype(), value.shape()), varies);
             return dtype == null ? NdarrayDecoder.untyped(value.dtype(), shape) : NdarrayDecoder.typed(dtype, shape);
         } catch (IOException e) {
-            throw new ConversionException(store.name(record) + ", field '" + column.name() + "': "
-                    + e.getMessage(), e);
+            throw new ConversionException(store.name(record) + ", field '" + column.name() + "': " + e.getMessage(), e);
         }
     }
 

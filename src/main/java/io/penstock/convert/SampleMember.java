@@ -103,8 +103,7 @@ final class SampleMember implements AutoCloseable {
             case DECIMAL -> {
                 MemorySegment number = value.slice();
                 long bits = Tensor.of(number, field.spec().dtype()).getLong(0);
-                String digits = field.spec().dtype() == DType.U64
-                        ? Long.toUnsignedString(bits) : Long.toString(bits);
+                String digits = field.spec().dtype() == DType.U64 ? Long.toUnsignedString(bits) : Long.toString(bits);
                 yield MemorySegment.ofArray(digits.getBytes(StandardCharsets.US_ASCII));
             }
             case NPY -> npy(value);

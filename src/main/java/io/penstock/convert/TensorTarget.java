@@ -62,8 +62,7 @@ final class TensorTarget {
         };
     }
 
-    private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records)
-            throws IOException {
+    private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records) throws IOException {
         return write(conversion, tensors, metadata, records);
     }
 

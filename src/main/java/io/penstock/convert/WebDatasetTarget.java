@@ -151,8 +151,7 @@ final class WebDatasetTarget implements AutoCloseable {
     private static MemorySegment npy(Tensor array) {
         byte[] header = NpyArray.header(array.dtype(), array.shape());
         byte[] file = Arrays.copyOf(header, Math.toIntExact(header.length + array.byteSize()));
-        MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length,
-                file.length - header.length);
+        MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length, file.length - header.length);
         return MemorySegment.ofArray(file);
     }
 

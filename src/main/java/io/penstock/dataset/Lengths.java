@@ -62,8 +62,7 @@ public final class Lengths implements LongUnaryOperator {
             try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
                 int end = (int) Math.min(lengths.length, (run + 1L) * RUN);
                 for (int sample = run * RUN; sample < end; sample++) {
-                    lengths[sample] = Math.toIntExact(Math.min(maxLength,
-                            reader.byteSize(sample, field) / rowBytes));
+                    lengths[sample] = Math.toIntExact(Math.min(maxLength, reader.byteSize(sample, field) / rowBytes));
                 }
             }
         });

@@ -199,8 +199,7 @@ public final class Diagnosis implements AutoCloseable {
         long end = until;
         List<BatchAccount> all = accounts == null ? List.of()
                 : accounts.since(from).stream().filter(account -> account.sequence() < end).toList();
-        List<Recording.Stretch> paused = all.isEmpty() ? List.of()
-                : pauses.since(all.getFirst().making().claimedAt());
+        List<Recording.Stretch> paused = all.isEmpty() ? List.of() : pauses.since(all.getFirst().making().claimedAt());
         Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);

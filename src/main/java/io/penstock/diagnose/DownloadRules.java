@@ -38,9 +38,6 @@ final class DownloadRules {
                     "The server refuses or breaks requests: send fewer at a time, spread the files over prefixes, or"
                             + " ask for a higher limit."));
 
-    private DownloadRules() {
-    }
-
     static List<Finding> judge(Facts facts) {
         List<Finding> findings = new ArrayList<>();
         double share = facts.share(Cause.DOWNLOAD);

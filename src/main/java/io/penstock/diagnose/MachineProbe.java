@@ -16,9 +16,6 @@ final class MachineProbe {
     private static final int PROBE_BYTES = 8 << 20;
     private static final int PROBE_ROUNDS = 5;
 
-    private MachineProbe() {
-    }
-
     static Recording.Machine of(DataLoader loader) {
         return new Recording.Machine(Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(),
                 copyBytesPerSecond(loader), cpuShare());

@@ -105,8 +105,7 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
     private double medianShare(ToDoubleFunction<RankSteps> part) {
         double[] shares = ranks.stream().filter(rank -> rank.stepMillis() > 0)
                 .mapToDouble(rank -> part.applyAsDouble(rank) / rank.stepMillis()).sorted().toArray();
-        return shares.length == 0 ? Double.NaN
-                : (shares[(shares.length - 1) / 2] + shares[shares.length / 2]) / 2;
+        return shares.length == 0 ? Double.NaN : (shares[(shares.length - 1) / 2] + shares[shares.length / 2]) / 2;
     }
 
     private double mean(ToDoubleFunction<RankSteps> part) {
@@ -148,8 +147,7 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
                     case INPUT_STRAGGLER -> "Check the input of rank " + culprit.rank() + ".";
                     case H2D_STRAGGLER -> "Check the copies of rank " + culprit.rank() + ".";
                     case COMPUTE_STRAGGLER -> "Check the forward pass of rank " + culprit.rank() + ".";
-                    default -> "Check the gradient exchange, and what else rank " + culprit.rank()
-                            + " does.";
+                    default -> "Check the gradient exchange, and what else rank " + culprit.rank() + " does.";
                 }, List.of(culprit.rank()), evidence));
     }
 

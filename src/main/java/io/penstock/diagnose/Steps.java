@@ -47,9 +47,6 @@ final class Steps {
         }
     }
 
-    private Steps() {
-    }
-
     /** By the device's clock if it measured every step, else by the trainer's thread. */
     static List<Step> of(Recording recording) {
         return recording.isTimedByDevice() ? onDevice(recording) : onThread(recording);

@@ -45,8 +45,7 @@ record Wait(long nanos, long[] byCause, long[] orderedBehind) {
     /** Adds up the waits that are long enough, by the cause's ordinal. */
     static long[] sum(Stream<Wait> waits) {
         long[] sums = new long[Cause.values().length];
-        waits.filter(Wait::counts).forEach(wait ->
-                Arrays.setAll(sums, c -> sums[c] + wait.byCause[c]));
+        waits.filter(Wait::counts).forEach(wait -> Arrays.setAll(sums, c -> sums[c] + wait.byCause[c]));
         return sums;
     }
 

@@ -59,9 +59,6 @@ final class ExportTable {
     @SuppressWarnings("NonFinalStaticField")
     private static int cursor;
 
-    private ExportTable() {
-    }
-
     /** Adjacent blocks, and the callback for each when its consumer is done; null for a free block. */
     private static final class Chunk {
         private final MemorySegment memory = Arena.global().allocate((long) BLOCK_BYTES * CHUNK_BLOCKS, BLOCK_BYTES);

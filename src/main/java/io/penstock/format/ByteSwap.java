@@ -9,9 +9,6 @@ import java.nio.ByteOrder;
 /** Converts big-endian numbers to little-endian ones, or back. */
 public final class ByteSwap {
 
-    private ByteSwap() {
-    }
-
     /** Reverses the bytes of each number of 1, 2, 4 or 8 bytes, in place. */
     public static void inPlace(MemorySegment numbers, int elementBytes) {
         if (elementBytes > 1) {

@@ -10,9 +10,6 @@ import org.jspecify.annotations.Nullable;
 /** Opens stores on files. */
 public final class Mapping {
 
-    private Mapping() {
-    }
-
     @FunctionalInterface
     public interface Reader<S> {
 

@@ -20,9 +20,6 @@ public final class ShardFiles {
 
     private static final Pattern SHARD = Pattern.compile("(.*)-\\d{5,9}-of-(\\d{5,9})");
 
-    private ShardFiles() {
-    }
-
     /**
      * Finds the files of one table, sorted by name.
      *

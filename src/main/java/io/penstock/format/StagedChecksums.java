@@ -10,9 +10,6 @@ import java.lang.foreign.MemorySegment;
 /** Checksums of a file in a staging folder, to be published with it. */
 public final class StagedChecksums {
 
-    private StagedChecksums() {
-    }
-
     /** Writes the sidecar with the block checksums of a file; returns its name. */
     public static String write(StagingFolder staging, String name) throws IOException {
         BlockChecksums checksums = staging.naming(() -> BlockChecksums.compute(Location.of(staging.resolve(name)),

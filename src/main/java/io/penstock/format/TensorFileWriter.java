@@ -21,9 +21,6 @@ public final class TensorFileWriter {
         void writeTo(SpoolFile file) throws IOException;
     }
 
-    private TensorFileWriter() {
-    }
-
     /** Writes a file. */
     public static void write(Path path, IfExists ifExists, Content content) throws IOException {
         try (StagingFolder staging = StagingFolder.open(path)) {

@@ -18,9 +18,6 @@ public final class TokenDescription {
 
     public static final String NAME = "tokens";
 
-    private TokenDescription() {
-    }
-
     /** Describes the tokens of a store, document by document. */
     public static Inspection.Array of(TokenStore store, Inspection.Depth depth, Progress progress) {
         MessageDigest sha256 = Sha256.digest();

@@ -9,9 +9,6 @@ import java.lang.foreign.MemorySegment;
 /** Copies bytes of a file that may not be in memory, and waits for them in native code. */
 final class ColdRead {
 
-    private ColdRead() {
-    }
-
     /**
      * Copies bytes of a file, by {@code pread(2)} if it has a descriptor, otherwise -1. The {@link Posix#CALL_STATE}
      * segment must be the thread's own.

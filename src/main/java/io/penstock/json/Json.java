@@ -16,9 +16,6 @@ public final class Json {
 
     private static final int MOST_SHOWN_CHARS = 200;
 
-    private Json() {
-    }
-
     /** Parses a text that holds one value; an error's offset counts chars. */
     public static @Nullable Object parse(CharSequence text) {
         byte[] utf8 = encode(text);

@@ -134,8 +134,7 @@ public final class JsonFields {
     /** Takes an array of numbers. */
     public double[] reals(String key) {
         List<@Nullable Object> items = array(key);
-        return IntStream.range(0, items.size()).mapToDouble(i ->
-                finite(key + "[" + i + "]", items.get(i))).toArray();
+        return IntStream.range(0, items.size()).mapToDouble(i -> finite(key + "[" + i + "]", items.get(i))).toArray();
     }
 
     /** Returns a field's value as a number. */

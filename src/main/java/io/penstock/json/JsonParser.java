@@ -177,8 +177,7 @@ final class JsonParser {
         }
         int length = pos - start;
         if (length > MAX_NUMBER_BYTES) {
-            throw new JsonException(start - from, "a number of " + length + " bytes",
-                    "at most " + MAX_NUMBER_BYTES);
+            throw new JsonException(start - from, "a number of " + length + " bytes", "at most " + MAX_NUMBER_BYTES);
         }
         String text = new String(bytes, start, length, StandardCharsets.ISO_8859_1);
         if (integer) {

@@ -177,8 +177,7 @@ public final class Batch implements AutoCloseable {
     }
 
     private Tensor tensor(BatchHolder holder, int field) {
-        return lease.isReused() ? holder.tensor(field)
-                : holder.slab.tensor(field, holder.start(field), lease.views());
+        return lease.isReused() ? holder.tensor(field) : holder.slab.tensor(field, holder.start(field), lease.views());
     }
 
     /**

@@ -26,9 +26,6 @@ final class LoaderDefaults {
     private static final long SMALL_PREFETCH = 16;
     private static final long SMALL_PREFETCH_BYTES = 1 << 20;
 
-    private LoaderDefaults() {
-    }
-
     /** Batches that may wait, filled, ahead of the trainer. */
     static int prefetch(int workers, long slabBytes) {
         long small = Math.min(SMALL_PREFETCH, SMALL_PREFETCH_BYTES / Math.max(1, slabBytes));

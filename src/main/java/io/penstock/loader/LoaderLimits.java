@@ -19,9 +19,6 @@ final class LoaderLimits {
     /** Less than this any machine has; it is not asked. */
     private static final long ANY_MACHINE_BYTES = 64 << 20;
 
-    private LoaderLimits() {
-    }
-
     /** Fails if settings are out of bounds or contradict each other. */
     static void check(DataLoaderBuilder settings) {
         settings.dataset.arrivals().ifPresent(arrivals -> checkArrivals(settings, arrivals));

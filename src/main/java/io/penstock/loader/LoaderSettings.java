@@ -85,8 +85,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     public LoaderSettings {
         within("workers", workers, 0, LoaderLimits.MOST_WORKERS);
         within("prefetch", prefetch, 1, LoaderLimits.MOST_PREFETCH);
-        within("device_slots", deviceSlots, LoaderLimits.LEAST_DEVICE_SLOTS,
-                LoaderLimits.MOST_DEVICE_SLOTS);
+        within("device_slots", deviceSlots, LoaderLimits.LEAST_DEVICE_SLOTS, LoaderLimits.MOST_DEVICE_SLOTS);
     }
 
     private static void within(String key, OptionalInt found, int least, int most) {

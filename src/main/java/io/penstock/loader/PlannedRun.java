@@ -43,8 +43,7 @@ final class PlannedRun extends Run {
      * @param waited receives the waiting time
      * @return the batch's samples on each rank; 0 if the samples have ended, or it is over
      */
-    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited)
-            throws InterruptedException {
+    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited) throws InterruptedException {
         int world = batches.shard().worldSize();
         for (long next = batches.awaited(number); next >= 0; next = batches.awaited(number)) {
             if (arrivals.await(batches.startState().epoch(), next, world, isOver, waited) == world) {

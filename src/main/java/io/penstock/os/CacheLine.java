@@ -11,7 +11,4 @@ public final class CacheLine {
     /** The length of an array that holds one value: 128 bytes on either side, if elements have 4 bytes or more. */
     public static final int SLOTS = 64;
     public static final int MIDDLE = 32;
-
-    private CacheLine() {
-    }
 }

@@ -17,9 +17,6 @@ public final class LargePages {
     /** Linux 6.1 and later: at once, for pages that exist already. */
     private static final int MADV_COLLAPSE = 25;
 
-    private LargePages() {
-    }
-
     /**
      * Advises the large pages that are whole within some native memory of the process, not of a mapped file; returns
      * whether the OS took the advice, false for less than 4 MiB. The content stays.

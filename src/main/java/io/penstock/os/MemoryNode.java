@@ -28,9 +28,6 @@ public final class MemoryNode {
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS));
     }
 
-    private MemoryNode() {
-    }
-
     /**
      * Binds the calling thread, a platform thread of this purpose alone, to the processors of a node, so that it
      * allocates memory near them. Returns false if the system has no such node, or does not allow it.

@@ -99,9 +99,6 @@ public final class Posix {
                         FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
     }
 
-    private Posix() {
-    }
-
     @SuppressWarnings("restricted")
     static MethodHandle bind(Linker linker, String name, FunctionDescriptor type, Linker.Option... options) {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);

@@ -156,8 +156,7 @@ public final class SharedFile implements AutoCloseable {
 
     /** Tells whether the path still leads to this file; true where that is unknown. */
     public synchronized boolean isCurrent() throws IOException {
-        return fd < 0 || Files.exists(path)
-                && Files.isSameFile(path, Path.of("/proc/self/fd/" + fd));
+        return fd < 0 || Files.exists(path) && Files.isSameFile(path, Path.of("/proc/self/fd/" + fd));
     }
 
     @Override

@@ -8,9 +8,6 @@ import java.nio.file.Path;
 /** Starts threads, with a plain message if the OS cannot. */
 public final class ThreadStart {
 
-    private ThreadStart() {
-    }
-
     /**
      * Starts a thread. A {@link ThreadLimitException} names the thread, its purpose {@code what}, such as {@code worker
      * 3 of 8}, and the limit.

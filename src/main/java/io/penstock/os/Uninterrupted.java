@@ -11,9 +11,6 @@ public final class Uninterrupted {
 
     private static final Runnable NOTHING = () -> { };
 
-    private Uninterrupted() {
-    }
-
     /** Waits once on a monitor that the caller holds; returns whether an interrupt ended the wait, and clears it. */
     public static boolean await(Object monitor) {
         return await(monitor, 0);

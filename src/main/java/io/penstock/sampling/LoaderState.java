@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataset the dataset's fingerprint; empty if none was set
  * @param lanes where a stream is read on, by lane; empty for a dataset with an index
  */
-public record LoaderState(long epoch, long position, long seed, String sampler, String dataset,
-        List<LaneState> lanes) {
+public record LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes) {
 
     /** The version of the text form that {@link #toJson()} writes for a dataset with an index. */
     public static final long FORMAT_VERSION = 1;

@@ -10,9 +10,6 @@ public final class ByteText {
     private static final Map<String, Double> UNITS = Map.of("", 1.0, "K", 0x1p10, "M", 0x1p20, "G", 0x1p30, "T",
             0x1p40);
 
-    private ByteText() {
-    }
-
     /** A size: {@code 512 B}, {@code 128.1 KiB}. */
     public static String of(long bytes) {
         if (bytes < 1024) {

@@ -10,9 +10,6 @@ public final class NumberText {
 
     private static final String[] PREFIXES = {"", "k", "M", "G", "T", "P"};
 
-    private NumberText() {
-    }
-
     /** A number with three digits and a decimal prefix, such as {@code 1.25 MB} or {@code 2.00 MB}. */
     public static String of(double value, String unit) {
         return scaled(value, unit, false);

@@ -9,9 +9,6 @@ public final class TimeText {
 
     private static final Map<String, Double> SECONDS = Map.of("ms", 1e-3, "s", 1.0, "", 1.0, "m", 60.0, "h", 3600.0);
 
-    private TimeText() {
-    }
-
     /** Milliseconds with their unit, in microseconds or seconds where that reads better: {@code 1.25 s}. */
     public static String of(double millis) {
         double size = Math.abs(millis);

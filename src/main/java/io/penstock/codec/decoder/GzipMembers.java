@@ -219,13 +219,11 @@ final class GzipMembers implements AutoCloseable {
     }
 
     private CodecException malformed(long at, String found, String expected) {
-        return new CodecException("gzip: at byte " + at + ": found " + found + ", expected " + expected
-                + said());
+        return new CodecException("gzip: at byte " + at + ": found " + found + ", expected " + expected + said());
     }
 
     private CodecException cut(String where) {
-        return new CodecException("gzip: at byte " + offset() + ": the data is cut: it ends within " + where
-                + said());
+        return new CodecException("gzip: at byte " + offset() + ": the data is cut: it ends within " + where + said());
     }
 
     /** Describes the progress, which shows how much of a file can be recovered. */

@@ -117,8 +117,7 @@ public final class Lz4 {
         }
         long descriptorBytes = 2 + ((flags & CONTENT_SIZE) != 0 ? Long.BYTES : 0);
         need(descriptorBytes + 1);
-        long contentBytes = (flags & CONTENT_SIZE) == 0 ? -1
-                : source.get(I64, in + 2);
+        long contentBytes = (flags & CONTENT_SIZE) == 0 ? -1 : source.get(I64, in + 2);
         check("the frame's header", XxHash32.hash(source, in, descriptorBytes) >>> 8 & 0xFF,
                 source.get(BYTE, in + descriptorBytes) & 0xFF);
         in += descriptorBytes + 1;

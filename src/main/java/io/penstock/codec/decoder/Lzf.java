@@ -21,9 +21,6 @@ public final class Lzf {
     private static final int LITERALS = 32;
     private static final int LONG_COPY = 7;
 
-    private Lzf() {
-    }
-
     /** {@return the decoded size of a block; copies are not checked} */
     public static long decodedSize(MemorySegment source) throws CodecException {
         long size = 0;

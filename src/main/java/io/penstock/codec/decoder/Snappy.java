@@ -34,9 +34,6 @@ public final class Snappy {
     private static final int VARINT_BYTES = 5;
     private static final int STEP = Long.BYTES;
 
-    private Snappy() {
-    }
-
     /** Decodes a block to exactly the size of the target, which must not overlap the source. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         long sourceEnd = source.byteSize();

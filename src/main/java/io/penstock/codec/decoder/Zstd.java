@@ -12,9 +12,6 @@ public final class Zstd {
 
     private static final String LIBRARY = "com.github.luben:zstd-jni";
 
-    private Zstd() {
-    }
-
     /**
      * Decodes one or more whole frames to exactly the target's size. Both are native memory, but not a file mapping,
      * which might shrink. Throws {@link MissingLibraryException} if zstd-jni is missing.

@@ -27,9 +27,6 @@ final class CudaCalls {
     private static final MethodHandle EXCHANGE = Linker.nativeLinker().downcallHandle(
             SymbolLookup.loaderLookup().findOrThrow(EXCHANGE_CAPTURE_MODE), FunctionDescriptor.of(JAVA_INT, ADDRESS));
 
-    private CudaCalls() {
-    }
-
     static int cudaMemcpyAsync(long dst, long src, long bytes, int kind, long stream) {
         try {
             return (int) COPY.invokeExact(dst, src, bytes, kind, stream);

@@ -4,9 +4,6 @@ package io.penstock.diagnose.data;
 /** Converts test statistics to standard deviations of a normal distribution with the same tail. */
 final class Significance {
 
-    private Significance() {
-    }
-
     /**
      * Student's t, at least 0, with at least 1 degree of freedom: Wallace, "Bounds on normal approximations to
      * Student's and the chi-square distributions" (1959).

@@ -13,9 +13,6 @@ final class Bars {
     private static final double ROW = 26;
     private static final double LABELS = 150;
 
-    private Bars() {
-    }
-
     /** A bar, or a part of a stacked bar; {@code whisker} is a second, larger value to mark, NaN for none. */
     record Bar(String label, double value, String text, String cssClass, double whisker) {
     }

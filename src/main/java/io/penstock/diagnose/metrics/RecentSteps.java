@@ -13,8 +13,7 @@ import java.util.List;
  * @param readyBatches the mean number of complete batches at the trainer's request; NaN if not measured
  * @param freeSlots the mean number of empty host slots; NaN if not measured
  */
-record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches,
-        double freeSlots) {
+record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches, double freeSlots) {
 
     /** The maximum number of steps covered. */
     private static final int MOST = 1000;

@@ -131,8 +131,7 @@ final class ArrowArrays {
     }
 
     /** Returns a buffer that is large enough; an optional one may be empty. */
-    private Stored buffer(ArrowBatch batch, Slot slot, long needed, boolean isOptional)
-            throws MalformedStoreException {
+    private Stored buffer(ArrowBatch batch, Slot slot, long needed, boolean isOptional) throws MalformedStoreException {
         Stored stored = batch.buffer(slot, shape.name());
         if (stored.size() < needed && !(isOptional && stored.size() == 0)) {
             throw new MalformedStoreException(file.location(), stored.offset(), "column '" + shape.name()

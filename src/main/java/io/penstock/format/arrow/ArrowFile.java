@@ -20,9 +20,6 @@ final class ArrowFile {
     private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length();
     private static final int BLOCK_BYTES = 24;
 
-    private ArrowFile() {
-    }
-
     /** Tells whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
         return hasAt(file, 0, HEAD);

@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param itemBytes the size of a fixed-size value, list item or index
  * @param itemCount the number of items of every list; -1 if it varies
  */
-record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes,
-        long itemCount) {
+record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes, long itemCount) {
 
     /** The layout of values. */
     enum Layout {

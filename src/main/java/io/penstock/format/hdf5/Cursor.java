@@ -204,8 +204,7 @@ final class Cursor {
 
     private long take(long bytes) throws MalformedStoreException {
         if (bytes < 0 || bytes > end - at) {
-            throw space.malformed(at, what + " that ends at byte " + end,
-                    Long.toUnsignedString(bytes) + " more");
+            throw space.malformed(at, what + " that ends at byte " + end, Long.toUnsignedString(bytes) + " more");
         }
         long from = at;
         at += bytes;

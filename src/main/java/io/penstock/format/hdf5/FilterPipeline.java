@@ -93,8 +93,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
         MemorySegment source = MemorySegment.ofArray(packed);
         long decoded = Lzf.decodedSize(source);
         if (decoded > most(size)) {
-            throw new CodecException("lzf: the block decodes to " + decoded + " bytes, expected at most "
-                    + most(size));
+            throw new CodecException("lzf: the block decodes to " + decoded + " bytes, expected at most " + most(size));
         }
         byte[] bytes = new byte[(int) decoded];
         Lzf.decompress(source, MemorySegment.ofArray(bytes));

@@ -17,9 +17,6 @@ final class FixedArray {
         void visit(long number, Cursor element) throws MalformedStoreException;
     }
 
-    private FixedArray() {
-    }
-
     static void walk(AddressSpace space, long address, Visitor visitor) throws MalformedStoreException {
         Cursor header = space.open(address, 12L + space.lengthBytes() + space.addressBytes(), NAME).signature("FAHD")
                 .version(0, 0).skip(1);

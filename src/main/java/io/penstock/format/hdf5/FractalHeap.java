@@ -74,8 +74,7 @@ final class FractalHeap {
         }
         maxDirectRows = log2(maxDirectBytes) - log2(startBytes) + 2;
         offsetBytes = (heapBits + 7) / 8;
-        objectLengthBytes = Math.min((log2(maxDirectBytes) + 7) / 8,
-                (log2(Math.max(1, maxManagedBytes)) + 8) / 8);
+        objectLengthBytes = Math.min((log2(maxDirectBytes) + 7) / 8, (log2(Math.max(1, maxManagedBytes)) + 8) / 8);
     }
 
     int idBytes() {

@@ -44,9 +44,6 @@ final class LlmcHeader {
     private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
         magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
 
-    private LlmcHeader() {
-    }
-
     static TokenRun read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
         file.require(0, HEADER_BYTES);

@@ -89,12 +89,10 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** Checks the ends of a shard's table; each entry between is checked when it is used. */
-    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes)
-            throws MalformedStoreException {
+    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes) throws MalformedStoreException {
         long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
         if (samples != shard.samples()) {
-            throw new MalformedStoreException(file, 0, samples + " samples", shard.samples()
-                    + ", as the index has it");
+            throw new MalformedStoreException(file, 0, samples + " samples", shard.samples() + ", as the index has it");
         }
         long tableBytes = tableBytes(samples);
         if (tableBytes > bytes.byteSize() || u32(bytes, 4) < tableBytes

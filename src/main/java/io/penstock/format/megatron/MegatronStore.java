@@ -59,8 +59,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         this.indexFile = indexFile;
         this.index = index;
         this.tokenFile = tokenFile;
-        this.run = index.isOneRun()
-                ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
+        this.run = index.isOneRun() ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
         this.positions = index.isOneRun() ? null : new SequencePositions(index, tokenFile);
     }
 
@@ -264,8 +263,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         if (index.isMultimodal()) {
             arrays.add(index.modes());
         }
-        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()),
-                details, arrays);
+        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()), details, arrays);
     }
 
     @Override

@@ -99,8 +99,7 @@ public final class MegatronWriter implements AutoCloseable {
         return create(path, dtype, ifExists, Integer.MAX_VALUE);
     }
 
-    static MegatronWriter create(Path path, DType dtype, IfExists ifExists, long maxSequenceTokens)
-            throws IOException {
+    static MegatronWriter create(Path path, DType dtype, IfExists ifExists, long maxSequenceTokens) throws IOException {
         if (!dtype.isInteger() || MegatronIndex.codeOf(dtype) == 0) {
             throw new IllegalArgumentException("Megatron's format has no tokens of " + dtype
                     + ", expected u8, i8, u16, i16, i32 or i64");

@@ -116,8 +116,7 @@ final class ZipDirectory {
             throw malformed(at + 4, "a part of an archive in several files", "an archive in one");
         }
         long locator = at - LOCATOR_64_BYTES;
-        End end = locator >= 0 && i32(locator) == LOCATOR_64 ? end64(locator)
-                : new End(u16(at + 10), u32(at + 16), at);
+        End end = locator >= 0 && i32(locator) == LOCATOR_64 ? end64(locator) : new End(u16(at + 10), u32(at + 16), at);
         long size = end.end == at ? u32(at + 12) : i64(end.end + 40);
         if (end.offset < 0 || size < 0 || size > end.end || end.offset != end.end - size) {
             throw malformed(at, "a directory of " + Long.toUnsignedString(size) + " bytes from byte "

@@ -85,8 +85,7 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
     public static byte[] header(DType dtype, long... shape) {
         String dims = LongStream.of(shape).mapToObj(Long::toString).collect(Collectors.joining(", "))
                 + (shape.length == 1 ? "," : "");
-        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims
-                + "), }";
+        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
         if (shape.length > 0) {
             text += " ".repeat(MAX_DIGITS - Long.toString(shape[0]).length());
         }

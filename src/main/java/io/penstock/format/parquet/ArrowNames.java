@@ -7,9 +7,6 @@ import java.util.stream.Collectors;
 /** Arrow's names of the types of a schema's nodes: {@code struct<bytes: binary, path: string>}. */
 final class ArrowNames {
 
-    private ArrowNames() {
-    }
-
     static String of(SchemaNode node) {
         if (node.is(Annotation.Meaning.LIST) && !node.isLeaf()) {
             SchemaNode element = Schema.elementOf(node);

@@ -133,8 +133,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         }
     }
 
-    private static void collect(SchemaNode node, List<String> path, List<SchemaNode> leaves,
-            List<List<String>> paths) {
+    private static void collect(SchemaNode node, List<String> path, List<SchemaNode> leaves, List<List<String>> paths) {
         for (SchemaNode child : node.children()) {
             List<String> below = new ArrayList<>(path);
             below.add(child.name());

@@ -151,8 +151,7 @@ final class LeafTiles implements AutoCloseable {
     }
 
     /** Returns the levels of a page of version 1; null if all are 0, which are not stored. */
-    private static @Nullable Levels levels(PageBytes in, Encoding encoding, int max, int count)
-            throws CodecException {
+    private static @Nullable Levels levels(PageBytes in, Encoding encoding, int max, int count) throws CodecException {
         if (max == 0) {
             return null;
         }

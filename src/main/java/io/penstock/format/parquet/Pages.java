@@ -120,8 +120,7 @@ final class Pages implements AutoCloseable {
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found,
-                expected);
+        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found, expected);
     }
 
     @Override

@@ -77,8 +77,7 @@ final class ParquetStore implements RecordStore {
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member)
-                    : List.of(path)) {
+            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));

@@ -118,8 +118,7 @@ final class Schema {
     }
 
     /** Adds a leaf, or the list of it; as JSON unless it is numbers or bytes. */
-    private void add(SchemaNode node, SchemaNode leaf, String name, int maxDefinition, int listDefinition,
-            int above) {
+    private void add(SchemaNode node, SchemaNode leaf, String name, int maxDefinition, int listDefinition, int above) {
         Flat found = Flat.of(name, leaf, Leaf.of(leaf, nextIndex, maxDefinition, listDefinition > 0 ? 1 : 0),
                 listDefinition);
         ArrowField refinement = refinements.get(name);

@@ -173,8 +173,7 @@ public final class SafetensorsProvider implements StoreProvider {
         List<MappedFile> files = shards.stream().map(Shard::file).toList();
         StoreInfo info = new StoreInfo(NAME, Stream.concat(index, files.stream().map(MappedFile::location)).toList(),
                 details, List.of());
-        return new TensorFiles(NAME + ":tensors=" + entries.size(), path, files, entries, unread, _ -> info,
-                () -> { });
+        return new TensorFiles(NAME + ":tensors=" + entries.size(), path, files, entries, unread, _ -> info, () -> { });
     }
 
     private static Map<String, @Nullable Object> describe(Entry other) {

@@ -36,9 +36,6 @@ final class IndexFile {
     private static final System.Logger LOG = System.getLogger(IndexFile.class.getName());
     private static final int COPY_BYTES = 1 << 16;
 
-    private IndexFile() {
-    }
-
     /** Where the index of a shard is: beside it, or with the copy of a remote one. */
     static Location of(Location shard) throws IOException {
         return shard.derived(ENDING).map(Location::of).orElseGet(() -> shard.resolveSibling(shard.name() + ENDING));

@@ -10,9 +10,6 @@ import java.util.Locale;
  */
 final class MemberName {
 
-    private MemberName() {
-    }
-
     /**
      * Returns the length of the key, before a dot and the suffix, which is group 1 in {@code ^((?:.*}{@code
      * /|)[^.]+)[.]([^/]*)$}; -1 if the name has no key.

@@ -37,8 +37,7 @@ final class ParallelOpening {
     }
 
     /** Opens shards in order; of several failures, it throws that of the first shard. */
-    static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena)
-            throws IOException {
+    static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
         ParallelOpening opening = new ParallelOpening(paths, use, limit, arena);
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];

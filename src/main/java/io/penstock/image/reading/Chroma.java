@@ -24,9 +24,6 @@ final class Chroma {
         }
     }
 
-    private Chroma() {
-    }
-
     private static int fixed(double factor) {
         return (int) (factor * (1 << BITS) + 0.5);
     }

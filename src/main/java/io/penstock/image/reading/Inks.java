@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Inks {
 
-    private Inks() {
-    }
-
     /** Converts pixels of four bytes each, as stored; a null format means CMYK with 255 for full ink. */
     static void convert(MemorySegment raw, long pixels, @Nullable PixelFormat format, MemorySegment target,
             long targetOffset) {

@@ -47,8 +47,7 @@ final class JpegHeader {
     /** Arithmetic coding takes even less for uniform images. */
     private static final long MAX_ARITHMETIC_GAIN = 64;
 
-    private static final ValueLayout.OfShort U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;

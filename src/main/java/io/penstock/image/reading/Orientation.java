@@ -21,12 +21,8 @@ public final class Orientation {
     private static final int TIFF_MAGIC = 42;
     private static final int ENTRY_BYTES = 12;
 
-    private static final ValueLayout.OfShort BIG_U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort BIG_U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt BIG_U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
-    private Orientation() {
-    }
 
     /** Tells whether turning an image of an orientation, 0 to 8, upright swaps height and width. */
     public static boolean isTransposed(int orientation) {
@@ -44,8 +40,7 @@ public final class Orientation {
         boolean fromBottom = isFromBottom(orientation);
         long right = fromRight ? -pixelBytes : pixelBytes;
         long down = (long) width * (fromBottom ? -pixelBytes : pixelBytes);
-        long first = (fromRight ? width - 1L : 0) * pixelBytes
-                + (fromBottom ? height - 1L : 0) * width * pixelBytes;
+        long first = (fromRight ? width - 1L : 0) * pixelBytes + (fromBottom ? height - 1L : 0) * width * pixelBytes;
         long columnStep = transposed ? down : right;
         long rowStep = transposed ? right : down;
         long to = targetOffset;

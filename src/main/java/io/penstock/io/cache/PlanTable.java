@@ -125,8 +125,7 @@ final class PlanTable implements AutoCloseable {
         for (Path path : all) {
             try (SharedFile lock = SharedFile.open(path)) {
                 if (!lock.tryExclusive(0)) {
-                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_ONLY,
-                            StandardOpenOption.READ);
+                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_ONLY, StandardOpenOption.READ);
                     table.findPlaces();
                     live.add(table);
                 } else if (lock.isCurrent()) {

@@ -35,9 +35,6 @@ public final class CommittedFolder {
     private static final String SURPLUS_ENDING = ".surplus";
     private static final long MAX_SURPLUS_BYTES = 64L << 20;
 
-    private CommittedFolder() {
-    }
-
     /**
      * Returns the committed folder of a store, which need not exist; {@code store} is the path it is written as: a
      * file, a Megatron prefix, a shard pattern.

@@ -9,9 +9,6 @@ import java.nio.file.Path;
  */
 public final class InnerPath {
 
-    private InnerPath() {
-    }
-
     /** Resolves a path to a file in a folder or below it, after {@link #check}. */
     public static Path below(Path folder, String name) {
         check(folder, name);

@@ -16,9 +16,6 @@ public final class Sha256 {
     private static final int CHUNK_BYTES = 1 << 20;
     private static final int SHORT_DIGITS = 32;
 
-    private Sha256() {
-    }
-
     /** Creates a SHA-256 digest. */
     public static MessageDigest digest() {
         try {

@@ -16,9 +16,6 @@ public final class JsonFile {
         T read(JsonFields fields) throws IOException;
     }
 
-    private JsonFile() {
-    }
-
     /** Reads a local file, as {@link #read(Location, String, long, Reader)} does. */
     public static <T> T read(Path file, String what, long mostBytes, Reader<T> reader) throws IOException {
         return read(Location.of(file), what, mostBytes, reader);

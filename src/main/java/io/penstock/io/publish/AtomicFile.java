@@ -52,9 +52,6 @@ public final class AtomicFile {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    private AtomicFile() {
-    }
-
     /**
      * Writes a text atomically. An error names the file, whose old content is unchanged unless the message says that it
      * is replaced.

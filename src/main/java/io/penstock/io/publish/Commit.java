@@ -18,9 +18,6 @@ import java.util.List;
 /** Moves the files of a {@link CommittedFolder} to their final places, after the commit. */
 final class Commit {
 
-    private Commit() {
-    }
-
     static byte[] surplusBytes(Collection<String> names) {
         return Json.write(List.copyOf(names)).getBytes(StandardCharsets.UTF_8);
     }

@@ -15,9 +15,6 @@ import java.util.stream.Stream;
 /** Operations on folders. */
 public final class Folder {
 
-    private Folder() {
-    }
-
     /** {@return the folder that a file is in; the working folder for a name alone; a root is in itself} */
     public static Path of(Path file) {
         Path absolute = file.toAbsolutePath();

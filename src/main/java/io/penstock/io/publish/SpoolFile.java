@@ -43,8 +43,7 @@ public final class SpoolFile implements AutoCloseable {
      * Creates a writer whose observer receives the bytes on the way to the file, in order, until some of them are
      * removed.
      */
-    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes,
-            Consumer<ByteBuffer> observer) {
+    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes, Consumer<ByteBuffer> observer) {
         return new SpoolFile(channel, target, bufferBytes, observer);
     }
 

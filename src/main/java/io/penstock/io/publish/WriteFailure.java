@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WriteFailure {
 
-    private WriteFailure() {
-    }
-
     /** A step of a writer. */
     @FunctionalInterface
     public interface Step<T extends @Nullable Object> {

@@ -25,9 +25,6 @@ public final class GuardedMemory {
     /** A byte that is conspicuous in every dtype: -17 in integers, about -1e230 in f64, -5e28 in f32. */
     private static final byte POISON = (byte) 0xEF;
 
-    private GuardedMemory() {
-    }
-
     /** Returns a copy of a slot's first bytes. Where the OS has no such call, the slot itself. */
     static MemorySegment copyOf(MemorySegment slot, long bytes) {
         return Posix.AVAILABLE ? Posix.mapPages(Math.max(1, bytes)).copyFrom(slot.asSlice(0, bytes)) : slot;

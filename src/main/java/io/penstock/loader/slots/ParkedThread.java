@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("UnusedVariable")
 final class ParkedThread {
 
-    private ParkedThread() {
-    }
-
     /** The JVM places a superclass's fields before those of its subclasses. */
     private abstract static class RoomBefore {
         private int a00, a01, a02, a03, a04, a05, a06, a07, a08, a09, a10, a11, a12, a13, a14, a15;

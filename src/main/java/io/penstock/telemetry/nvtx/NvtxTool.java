@@ -151,8 +151,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         try {
             return load(library);
         } catch (IllegalArgumentException | IllegalCallerException | UnsatisfiedLinkError e) {
-            LOG.log(System.Logger.Level.WARNING, "no NVTX ranges: " + VARIABLE + "=" + library + ": "
-                    + e.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "no NVTX ranges: " + VARIABLE + "=" + library + ": " + e.getMessage());
             return null;
         } catch (RuntimeException | Error e) {
             throw e;

@@ -58,8 +58,7 @@ public final class VerifiedReads {
                 LOG.log(System.Logger.Level.DEBUG, "{0}: no sidecar {1}, so its blocks are not verified",
                         file.location(), BlockChecksums.SUFFIX);
             } else if (!file.isCurrent()) {
-                throw new IOException(file.location()
-                        + ": was replaced since it was opened, with its checksums");
+                throw new IOException(file.location() + ": was replaced since it was opened, with its checksums");
             } else {
                 checksums.checkSize(file.byteSize());
             }
