@@ -30,7 +30,6 @@ final class CacheCommand implements Callable<Integer> {
         throw new UsageException("expected ls, verify or trim");
     }
 
-    /** Which cache. */
     static final class Folder {
 
         @Option(names = "--cache", paramLabel = "DIR",

@@ -33,7 +33,6 @@ final class Output extends PrintWriter {
 
     private static final class Kept extends FilterOutputStream {
 
-        /** The first failure, if any. */
         private @Nullable IOException failure;
 
         Kept(OutputStream to) {

@@ -33,7 +33,6 @@ public class DeviceUnavailableException extends RuntimeException {
         INITIALIZATION_FAILED
     }
 
-    /** The reason. */
     private final Reason reason;
 
     /**

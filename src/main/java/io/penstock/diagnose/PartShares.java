@@ -37,7 +37,6 @@ record PartShares(List<PartTime> parts) {
                 .orElse(0.0);
     }
 
-    /** The rows of a report. */
     List<Summary.PartRow> rows() {
         return parts.stream().filter(part -> part.nanos() > 0)
                 .map(part -> new Summary.PartRow(part.name(), part.nanos() / 1e6, share(part))).toList();

@@ -125,7 +125,6 @@ final class WhatIf {
         return predictions;
     }
 
-    /** Returns the prediction for one setting. */
     Prediction predict(String change, Setting setting) {
         var replay = new Replay(setting);
         double nanos = replay.nanos();

@@ -123,12 +123,10 @@ final class ExportTable {
         }
     }
 
-    /** Returns the number of live structs. */
     static int live() {
         return LIVE.get();
     }
 
-    /** Returns the number of blocks. */
     static int capacity() {
         return chunks.length * CHUNK_BLOCKS;
     }

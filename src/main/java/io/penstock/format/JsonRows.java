@@ -55,7 +55,6 @@ public final class JsonRows implements AutoCloseable {
         states.put(kept);
     }
 
-    /** Appends the rows to a decoded copy. */
     public ColumnBlock append(DecodedSpill copy) throws IOException {
         ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
                 isComplete ? null : states.written());

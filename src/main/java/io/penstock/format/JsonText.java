@@ -72,7 +72,6 @@ public final class JsonText implements AutoCloseable {
         out.put((byte) sign);
     }
 
-    /** Appends bytes that are JSON. */
     public void raw(byte[] json) throws UnwritableException {
         room(json.length);
         out.put(json);
@@ -87,12 +86,10 @@ public final class JsonText implements AutoCloseable {
         ascii("null");
     }
 
-    /** Appends a boolean. */
     public void truth(boolean value) throws UnwritableException {
         ascii(value ? "true" : "false");
     }
 
-    /** Appends an integer. */
     public void integer(long value) throws UnwritableException {
         ascii(Long.toString(value));
     }

@@ -35,7 +35,6 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
             return (offset, byteSize, into) -> into.set(file, start + offset, byteSize);
         }
 
-        /** Returns the bytes of memory. */
         static Bytes in(MemorySegment memory) {
             return (offset, byteSize, into) -> into.set(memory, offset, byteSize);
         }

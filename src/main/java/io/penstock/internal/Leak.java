@@ -46,7 +46,6 @@ public final class Leak extends PhantomReference<Object> {
         this.place = place;
     }
 
-    /** {@return whether leak detection is on} */
     public static boolean isLookedFor() {
         return ON;
     }

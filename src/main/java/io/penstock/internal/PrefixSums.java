@@ -32,7 +32,6 @@ public final class PrefixSums {
         return new PrefixSums(starts);
     }
 
-    /** {@return the number of runs} */
     public int runs() {
         return starts.length - 1;
     }
@@ -47,7 +46,6 @@ public final class PrefixSums {
         return starts[run];
     }
 
-    /** {@return the number of elements of a run} */
     public long length(int run) {
         return starts[run + 1] - starts[run];
     }

@@ -67,7 +67,6 @@ public final class JsonFields {
         return List.copyOf(fields.keySet());
     }
 
-    /** Takes a field of any kind. */
     public @Nullable Object take(String key) {
         if (!has(key)) {
             throw wrong(key, "nothing", "a value");
@@ -89,7 +88,6 @@ public final class JsonFields {
         }
     }
 
-    /** Takes a string. */
     public String text(String key) {
         return take(key, String.class, "a string");
     }
@@ -100,7 +98,6 @@ public final class JsonFields {
         return value == null ? null : cast(key, value, String.class, "a string");
     }
 
-    /** Takes a boolean. */
     public boolean truth(String key) {
         return take(key, Boolean.class, "true or false");
     }
@@ -163,12 +160,10 @@ public final class JsonFields {
         return texts;
     }
 
-    /** Takes an array. */
     public List<@Nullable Object> array(String key) {
         return Json.array(take(key, List.class, "an array"));
     }
 
-    /** Takes an object. */
     public JsonFields object(String key) {
         return new JsonFields(take(key, Map.class, "an object"), what, path(key));
     }

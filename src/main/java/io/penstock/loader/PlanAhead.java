@@ -176,7 +176,6 @@ final class PlanAhead implements AutoCloseable {
         }
     }
 
-    /** Begins with a run. */
     void begin(PlannedRun run) {
         begun = run;
         LockSupport.unpark(thread);

@@ -29,7 +29,6 @@ public final class Markup {
         return this;
     }
 
-    /** Appends an element with a text. */
     public Markup element(String element, String text, Object... attributes) {
         return open(element, attributes).text(text).close();
     }

@@ -6,7 +6,6 @@ import java.lang.management.ManagementFactory;
 
 /** The memory of the machine or of its container. */
 public final class Machine {
-    /** {@return the bytes of memory} */
     public static long totalMemoryBytes() {
         return system().getTotalMemorySize();
     }

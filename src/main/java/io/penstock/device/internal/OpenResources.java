@@ -15,7 +15,6 @@ import java.util.function.Supplier;
 public final class OpenResources {
     private static final System.Logger LOG = System.getLogger("io.penstock.device");
 
-    /** A resource that a device opened. */
     public interface Resource {
         /** Returns the resource's name in messages, for example {@code stream 'copies'}. */
         String describe();

@@ -21,7 +21,6 @@ final class ArrowFiles {
     private static final String SPLITS = "dataset_dict.json";
     private static final long MAX_JSON_BYTES = 64 << 20;
 
-    /** Tells whether a folder is a saved dataset. */
     static boolean isDataset(Location folder) throws IOException {
         return folder.resolve(SPLITS).isFile() || folder.resolve(STATE).isFile();
     }

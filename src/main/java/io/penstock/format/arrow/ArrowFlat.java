@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes, long itemCount) {
 
-    /** The layout of values. */
     enum Layout {
         /** Every value is null. */
         NONE,

@@ -99,7 +99,6 @@ final class DecodedBuffers implements AutoCloseable {
         return texts;
     }
 
-    /** Returns the budget of all texts. */
     DecodeLimit.Budget textBudget() {
         return textBudget;
     }

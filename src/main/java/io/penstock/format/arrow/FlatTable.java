@@ -163,7 +163,6 @@ final class FlatTable {
         return text != null && text.mismatch(MemorySegment.ofArray(expected.getBytes(StandardCharsets.UTF_8))) < 0;
     }
 
-    /** Consecutive elements. */
     record Vector(FlatTable owner, long at, long count, int elementBytes) {
 
         long i64(long index, int offset) {

@@ -60,7 +60,6 @@ final class RowIndex {
         }
     }
 
-    /** Returns the batches as runs of rows. */
     PrefixSums batches() {
         return batches;
     }

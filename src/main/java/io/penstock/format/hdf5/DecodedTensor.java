@@ -85,7 +85,6 @@ final class DecodedTensor {
         }
     }
 
-    /** Reads a band as stored. */
     private void read(long band, MemorySegment target) throws IOException {
         space.file().reading(() -> {
             long before = firstRow(band) * storedRowBytes;

@@ -46,7 +46,6 @@ record Annotation(Meaning meaning, int bits, boolean isSigned, int unit, boolean
         return new Annotation(meaning, 0, false, unit, true);
     }
 
-    /** Returns the annotation of a converted type. */
     static Annotation ofConverted(int code) {
         return code >= 0 && code < CONVERTED.length ? CONVERTED[code] : new Annotation(Meaning.OTHER);
     }

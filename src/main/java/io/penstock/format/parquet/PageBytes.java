@@ -27,7 +27,6 @@ final class PageBytes {
         this.end = end;
     }
 
-    /** Returns the number of bytes left. */
     long left() {
         return end - at;
     }

@@ -98,7 +98,6 @@ final class ThriftReader {
         return true;
     }
 
-    /** Returns the id of the current field. */
     int fieldId() {
         return fieldId;
     }

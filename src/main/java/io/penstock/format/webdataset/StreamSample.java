@@ -140,7 +140,6 @@ final class StreamSample implements AutoCloseable {
         }
     }
 
-    /** Releases the shard. */
     void release() {
         if (tar != null) {
             tar.release();

@@ -148,7 +148,6 @@ public final class BlockCache {
         return eviction.limitBytes();
     }
 
-    /** {@return the folder} */
     public Path folder() {
         return folder;
     }
@@ -327,7 +326,6 @@ public final class BlockCache {
         }
     }
 
-    /** A request was sent. */
     void sent() {
         requests.increment();
     }

@@ -160,7 +160,6 @@ final class BlockTable implements AutoCloseable {
         return get(entryAt(block) + Long.BYTES);
     }
 
-    /** The bytes of all blocks that are present. */
     long presentBytes() {
         long bytes = 0;
         for (int block = 0; block < blocks; block++) {

@@ -84,7 +84,6 @@ public final class CachedObject implements RangeFetcher {
         return table.length(block);
     }
 
-    /** {@return the bytes of the blocks that are in the cache} */
     public long presentBytes() {
         return table.presentBytes();
     }
@@ -190,7 +189,6 @@ public final class CachedObject implements RangeFetcher {
         return bytes;
     }
 
-    /** Fetches blocks and waits for them. */
     private void bring(int first, int last, FetchWaits waits) {
         try {
             cache.checkFits(object, table.start(last) + table.length(last) - table.start(first));

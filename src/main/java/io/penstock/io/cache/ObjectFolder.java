@@ -124,7 +124,6 @@ final class ObjectFolder implements AutoCloseable {
         }
     }
 
-    /** Reads the object that a folder is of. */
     static RemoteObject object(Path folder) throws IOException {
         Path file = folder.resolve(DESCRIPTION);
         try {
@@ -282,7 +281,6 @@ final class ObjectFolder implements AutoCloseable {
         return true;
     }
 
-    /** Removes a folder and what is in it. */
     static void remove(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {

@@ -92,7 +92,6 @@ final class PlanTable implements AutoCloseable {
         return isWritten() ? Arena.ofShared() : Arena.ofConfined();
     }
 
-    /** Creates an empty table. */
     static PlanTable create(Path folder) throws IOException {
         Files.createDirectories(folder);
         while (true) {

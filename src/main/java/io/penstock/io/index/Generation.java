@@ -20,7 +20,6 @@ public record Generation(List<String> versions) {
     /** More replacements than this during one open are the writer's fault. */
     private static final int ATTEMPTS = 1000;
 
-    /** Copies. */
     public Generation {
         versions = List.copyOf(versions);
     }
@@ -31,7 +30,6 @@ public record Generation(List<String> versions) {
         Generation now() throws IOException;
     }
 
-    /** Opens a store. */
     @FunctionalInterface
     public interface Opening<S> {
         S open() throws IOException;

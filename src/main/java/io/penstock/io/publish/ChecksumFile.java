@@ -25,7 +25,6 @@ public final class ChecksumFile {
 
     private final StagingFolder staging;
 
-    /** Creates checksums of files in a staging folder. */
     public ChecksumFile(StagingFolder staging) {
         this.staging = staging;
     }

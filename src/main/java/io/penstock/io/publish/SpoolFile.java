@@ -57,7 +57,6 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /** Returns the buffer. */
     public MemorySegment buffer() {
         return buffer;
     }
@@ -91,7 +90,6 @@ public final class SpoolFile implements AutoCloseable {
         used += Long.BYTES;
     }
 
-    /** Appends memory. */
     public void put(MemorySegment source, long offset, long bytes) throws IOException {
         for (long done = 0; done < bytes; ) {
             reserve(1);

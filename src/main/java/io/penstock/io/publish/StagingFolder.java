@@ -118,7 +118,6 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** Creates a file in the folder. */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
         return naming(() -> FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW,
@@ -130,7 +129,6 @@ public final class StagingFolder implements AutoCloseable {
         return WriteFailure.naming(target, step);
     }
 
-    /** Returns the path of a file in the folder. */
     public Path resolve(String name) {
         return files.resolve(name);
     }

@@ -19,11 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WriteFailure {
 
-    /** A step of a writer. */
     @FunctionalInterface
     public interface Step<T extends @Nullable Object> {
 
-        /** Runs the step. */
         T run() throws IOException;
     }
 

@@ -28,7 +28,6 @@ public final class DecodedBlocks implements AutoCloseable {
     private static final int STRIPES = 64;
     private static final int WRITE_BYTES = 1 << 20;
 
-    /** Decodes a block. */
     @FunctionalInterface
     public interface Decoder {
 
@@ -50,11 +49,9 @@ public final class DecodedBlocks implements AutoCloseable {
         void decode(int block, Output output) throws IOException;
     }
 
-    /** Receives a decoded block. */
     @FunctionalInterface
     public interface Output {
 
-        /** Appends bytes. */
         void put(byte[] bytes, int offset, int length) throws IOException;
     }
 
@@ -105,12 +102,10 @@ public final class DecodedBlocks implements AutoCloseable {
         return new DecodedBlocks(store, UnnamedFile.create(store, starts[sizes.length]), starts, decoder);
     }
 
-    /** Returns the number of blocks. */
     public int blocks() {
         return starts.length - 1;
     }
 
-    /** Returns the decoded size of a block. */
     public long byteSize(int block) {
         return starts[block + 1] - starts[block];
     }
@@ -202,7 +197,6 @@ public final class DecodedBlocks implements AutoCloseable {
         }
     }
 
-    /** Appends memory to an output. */
     public static void put(MemorySegment bytes, Output output) throws IOException {
         byte[] chunk = new byte[(int) Math.min(WRITE_BYTES, bytes.byteSize())];
         for (long at = 0; at < bytes.byteSize(); at += chunk.length) {

@@ -23,7 +23,6 @@ public final class DecodedSpill implements AutoCloseable {
     private static final int ALIGNMENT_BYTES = 64;
     private static final int WRITE_BYTES = 1 << 20;
 
-    /** The place of a part. */
     public record Place(MappedFile file, long offset) {
     }
 

@@ -16,7 +16,6 @@ import java.lang.foreign.MemorySegment;
  */
 public final class GuardedMemory {
 
-    /** The system property. */
     public static final String PROPERTY = "penstock.leases";
 
     /** Whether batches are guarded. Constant, so that it costs nothing if they are not. */
