@@ -47,7 +47,7 @@ final class DiagnosisOptions {
                     + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
 
-    void check(PlanOptions plan) {
+    void check() {
         UsageException.requireFolder("--trace", trace);
     }
 

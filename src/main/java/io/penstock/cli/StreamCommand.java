@@ -112,7 +112,7 @@ final class StreamCommand implements Callable<Integer> {
             throw new UsageException("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
         state.check();
-        diagnosing.check(plan);
+        diagnosing.check();
     }
 
     private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,

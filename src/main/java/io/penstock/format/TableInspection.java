@@ -8,7 +8,6 @@ import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -48,8 +47,7 @@ public final class TableInspection {
      */
     public static Map<String, @Nullable Object> of(RecordStore store, @Nullable List<String> schema,
             List<String> storedTypes, boolean digest, Progress progress, long totalBytes) {
-        Map<String, @Nullable Object> table = new LinkedHashMap<>();
-        table.put("rows", store.size());
+        Map<String, @Nullable Object> table = Json.members("rows", store.size());
         if (schema != null) {
             table.put("schema", schema);
         }

@@ -13,13 +13,10 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;
-import io.penstock.store.TokenStore;
 import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.Plans;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -106,7 +103,7 @@ public final class PackingVectors {
 
     private static Map<String, Object> batch(long[] lengths, int capacity, DType stored, TokenWidth width,
             Set<PackedLm.Field> wanted, long... sequences) {
-        try (var store = new CountingTokens(lengths, stored); Arena arena = Arena.ofConfined();
+        try (var store = counting(lengths, stored); Arena arena = Arena.ofConfined();
                 PackedSequences packed = Packing.of(Documents.of(store), capacity).pack();
                 var reader = new SampleReader(packed, ReadMode.AUTO)) {
             PackedLm collator = PackedLm.of(width, wanted);
@@ -130,64 +127,11 @@ public final class PackingVectors {
     }
 
     /** Documents whose tokens are 1000, 1001, … */
-    private static final class CountingTokens implements TokenStore {
-
-        private final Arena arena = Arena.ofShared();
-        private final DType dtype;
-        private final long[] starts;
-        private final MemorySegment tokens;
-
-        CountingTokens(long[] lengths, DType dtype) {
-            this.dtype = dtype;
-            starts = new long[lengths.length + 1];
-            for (int d = 0; d < lengths.length; d++) {
-                starts[d + 1] = starts[d] + lengths[d];
-            }
-            tokens = arena.allocate(dtype.byteSize() * starts[lengths.length], Integer.BYTES);
-            for (long t = 0; t < tokenCount(); t++) {
-                if (dtype == DType.U16) {
-                    tokens.setAtIndex(ValueLayout.JAVA_SHORT, t, (short) (1000 + t));
-                } else {
-                    tokens.setAtIndex(ValueLayout.JAVA_INT, t, (int) (1000 + t));
-                }
-            }
+    private static MemoryTokenStore counting(long[] lengths, DType dtype) {
+        long[] starts = new long[lengths.length + 1];
+        for (int d = 0; d < lengths.length; d++) {
+            starts[d + 1] = starts[d] + lengths[d];
         }
-
-        @Override
-        public DType dtype() {
-            return dtype;
-        }
-
-        @Override
-        public long tokenCount() {
-            return starts[starts.length - 1];
-        }
-
-        @Override
-        public long documentCount() {
-            return starts.length - 1;
-        }
-
-        @Override
-        public long documentStart(long document) {
-            return starts[(int) document];
-        }
-
-        @Override
-        public void locate(long firstToken, long count, Span into) {
-            into.set(tokens, dtype.byteSize() * firstToken, dtype.byteSize() * count);
-        }
-
-        @Override
-        public String fingerprint() {
-            return "counting";
-        }
-
-        @Override
-        public void close() {
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
-        }
+        return new MemoryTokenStore(dtype, starts, position -> 1000 + position);
     }
 }

@@ -269,7 +269,7 @@ class BatchSamplerTest {
         }
     }
 
-    private static List<Long> samples(BatchPlan plan) {
+    static List<Long> samples(BatchPlan plan) {
         List<Long> samples = new ArrayList<>();
         for (int i = 0; i < plan.count(); i++) {
             samples.add(plan.sample(i));
@@ -327,17 +327,23 @@ class BatchSamplerTest {
             BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole()).plan(n, plan);
             expected.add(samples(plan));
         }
+        assertThreadsPlan(expected, batches, 32, 20_000);
+    }
+
+    /** Eight threads plan batches at random, each as expected. */
+    static void assertThreadsPlan(List<List<Long>> expected, BatchSampler batches, int maxSamples, int times)
+            throws Exception {
         try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
             List<Future<?>> done = new ArrayList<>();
             for (int worker = 0; worker < 8; worker++) {
                 long seed = worker;
                 done.add(workers.submit(() -> {
                     SplittableRandom random = new SplittableRandom(seed);
-                    BatchPlan own = new BatchPlan(32);
-                    for (int i = 0; i < 20_000; i++) {
-                        long n = random.nextLong(600);
+                    BatchPlan own = new BatchPlan(maxSamples);
+                    for (int i = 0; i < times; i++) {
+                        int n = random.nextInt(expected.size());
                         batches.plan(n, own);
-                        assertEquals(expected.get((int) n), samples(own));
+                        assertEquals(expected.get(n), samples(own));
                     }
                 }));
             }

@@ -12,9 +12,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
@@ -155,7 +152,7 @@ class TokenBudgetTest {
                             valid += positions.get(k) < setup.sampler.size() || setup.tail != TailPolicy.EXACT ? 1 : 0;
                         }
                         assertEquals(valid, plan.valid(), which);
-                        assertTrue(setup.cost(samples(plan)) <= setup.budget.tokens(), which);
+                        assertTrue(setup.cost(BatchSamplerTest.samples(plan)) <= setup.budget.tokens(), which);
                         full += plan.count() == setup.budget.maxSamples() ? 1 : 0;
                     }
                 }
@@ -163,14 +160,6 @@ class TokenBudgetTest {
         }
         assertTrue(full > 400, "batches with the most samples: " + full);
         assertTrue(empty > 20, "epochs without batches: " + empty);
-    }
-
-    private static List<Long> samples(BatchPlan plan) {
-        List<Long> samples = new ArrayList<>();
-        for (int i = 0; i < plan.count(); i++) {
-            samples.add(plan.sample(i));
-        }
-        return samples;
     }
 
     @Tag("slow")
@@ -283,7 +272,7 @@ class TokenBudgetTest {
                 assertEquals(expected.epoch(), found.epoch(), which);
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);
-                assertEquals(samples(expected), samples(found), which);
+                assertEquals(BatchSamplerTest.samples(expected), BatchSamplerTest.samples(found), which);
                 assertEquals(run.stateAfter(kill + 1 + n), resumed.stateAfter(n), which);
             }
         }
@@ -316,27 +305,10 @@ class TokenBudgetTest {
         BatchPlan plan = new BatchPlan(600);
         for (long n = 0; n < 900; n++) {
             alone.plan(n, plan);
-            expected.add(samples(plan));
+            expected.add(BatchSamplerTest.samples(plan));
         }
         assertTrue(alone.epochOf(899) > 12);
-        try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
-            List<Future<?>> done = new ArrayList<>();
-            for (int worker = 0; worker < 8; worker++) {
-                long seed = worker;
-                done.add(workers.submit(() -> {
-                    var random = new SplittableRandom(seed);
-                    BatchPlan own = new BatchPlan(600);
-                    for (int i = 0; i < 5_000; i++) {
-                        long n = random.nextLong(900);
-                        batches.plan(n, own);
-                        assertEquals(expected.get((int) n), samples(own));
-                    }
-                }));
-            }
-            for (Future<?> future : done) {
-                future.get();
-            }
-        }
+        BatchSamplerTest.assertThreadsPlan(expected, batches, 600, 5_000);
     }
 
     @Test

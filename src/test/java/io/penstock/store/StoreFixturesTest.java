@@ -94,7 +94,7 @@ class StoreFixturesTest {
         assertEquals(DTYPE_OF_NUMPY.get(expected.get("stored_dtype").toString().substring(1)), found.get("dtype"));
     }
 
-    private static void assertSpots(Map<String, Object> array, Tensor tensor) {
+    static void assertSpots(Map<String, Object> array, Tensor tensor) {
         for (Object each : Json.array(array.getOrDefault("spots", List.of()))) {
             Map<String, Object> spot = Json.object(each);
             List<Object> index = Json.array(spot.get("index"));

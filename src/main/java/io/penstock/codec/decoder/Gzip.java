@@ -14,6 +14,9 @@ import java.nio.ByteBuffer;
  */
 public final class Gzip {
 
+    /** The greatest expansion of deflated data: 258 bytes for 2 bits. */
+    public static final int MAX_EXPANSION = 1032;
+
     private static final long PIECE_BYTES = 1 << 30;
 
     private Gzip() {

@@ -26,6 +26,9 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Lz4 {
 
+    /** The greatest expansion: a byte of a match's length stands for up to 255 bytes. */
+    public static final int MAX_EXPANSION = 255;
+
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     /** Eight bytes are copied unchanged, so the byte order does not matter. */
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;

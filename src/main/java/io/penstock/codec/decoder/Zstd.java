@@ -10,6 +10,9 @@ import java.lang.foreign.MemorySegment;
 /** Decodes Zstandard (RFC 8878) with the optional library zstd-jni. */
 public final class Zstd {
 
+    /** The greatest expansion: a repeated byte takes 4 bytes for up to 128 KiB. */
+    public static final int MAX_EXPANSION = 32 << 10;
+
     private static final String LIBRARY = "com.github.luben:zstd-jni";
 
     /**

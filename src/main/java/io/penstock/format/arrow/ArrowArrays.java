@@ -17,8 +17,6 @@ import java.util.List;
  */
 final class ArrowArrays {
 
-    private static final int VIEW_BYTES = 16;
-
     private final ArrowShape shape;
     private final DecodedBuffers decoded;
     private final MappedFile file;
@@ -147,7 +145,7 @@ final class ArrowArrays {
             case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, LIST, LARGE_LIST, MAP -> buffer > 0 || length == 0 ? 0
                     : product(type.offsetBytes(), length + 1);
             case LIST_VIEW, LARGE_LIST_VIEW -> product(type.offsetBytes(), length);
-            case BINARY_VIEW, UTF8_VIEW -> product(VIEW_BYTES, length);
+            case BINARY_VIEW, UTF8_VIEW -> product(ArrowType.VIEW_BYTES, length);
             case UNION -> product(buffer == 0 ? Byte.BYTES : Integer.BYTES, length);
             default -> product(type.valueBytes(), length);
         };

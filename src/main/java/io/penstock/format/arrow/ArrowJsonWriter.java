@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ArrowJsonWriter {
 
-    private static final int VIEW_BYTES = 16;
-    private static final int INLINE_BYTES = 12;
-
     private final ArrowShape shape;
     private final ArrowArrays arrays;
     private final MemorySegment[] @Nullable [] segments;
@@ -137,9 +134,9 @@ final class ArrowJsonWriter {
     }
 
     private static void view(ArrowType type, MemorySegment[] b, long i, JsonText out) throws UnwritableException {
-        long at = i * VIEW_BYTES;
+        long at = i * ArrowType.VIEW_BYTES;
         int length = b[1].get(LittleEndian.I32, at);
-        if (length >= 0 && length <= INLINE_BYTES) {
+        if (length >= 0 && length <= ArrowType.INLINE_BYTES) {
             bytes(type, b[1], at + Integer.BYTES, length, out);
         } else {
             int buffer = Objects.checkIndex(b[1].get(LittleEndian.I32, at + 2 * Integer.BYTES), b.length - 2);

@@ -18,7 +18,6 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -120,8 +119,8 @@ final class ArrowStore implements RecordStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
+        Map<String, @Nullable Object> details = Json.members("container",
+                ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
         PrefixSums batches = table.rows().batches();
         if (files.getFirst().location().equals(path)) {
             details.put("batch_rows", IntStream.range(0, batches.runs()).mapToObj(batches::length).toList());

@@ -38,6 +38,9 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         }
     }
 
+    static final int VIEW_BYTES = 16;
+    /** Views have values of up to this size in themselves. */
+    static final int INLINE_BYTES = 12;
     private static final int MAX_CODES = 128;
     private static final long MILLIS_OF_DAY = 86_400_000;
     private static final List<String> FLOATS = List.of("halffloat", "float", "double");

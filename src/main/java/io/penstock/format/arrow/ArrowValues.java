@@ -23,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ArrowValues implements ArrowColumn {
 
-    private static final int VIEW_BYTES = 16;
-    private static final int INLINE_BYTES = 12;
-
     private final ArrowShape shape;
     private final ArrowFlat flat;
     /** The type of its offsets, indices or values. */
@@ -299,10 +296,10 @@ final class ArrowValues implements ArrowColumn {
      */
     private void locateView(int batch, long inBatch, long row, Span into) {
         long place = offsets[batch];
-        long view = inBatch * (VIEW_BYTES / Integer.BYTES);
+        long view = inBatch * (ArrowType.VIEW_BYTES / Integer.BYTES);
         long length = number(batch, place, view, Integer.BYTES);
-        if (length >= 0 && length <= INLINE_BYTES) {
-            point(batch, place, inBatch * VIEW_BYTES + Integer.BYTES, length, into);
+        if (length >= 0 && length <= ArrowType.INLINE_BYTES) {
+            point(batch, place, inBatch * ArrowType.VIEW_BYTES + Integer.BYTES, length, into);
             return;
         }
         long buffer = number(batch, place, view + 2, Integer.BYTES);

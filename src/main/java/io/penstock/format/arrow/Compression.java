@@ -11,10 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** The compression of a batch's buffers, each by itself. */
 enum Compression {
     NONE(1, (source, target) -> MemorySegment.copy(source, 0, target, 0, target.byteSize())),
-    /** LZ4's frame format: a byte of a match's length stands for up to 255 bytes. */
-    LZ4(255, Lz4::decompress),
-    /** Zstandard: a repeated byte takes 4 bytes for up to 128 KiB. */
-    ZSTD(1 << 15, Zstd::decompress);
+    LZ4(Lz4.MAX_EXPANSION, Lz4::decompress),
+    ZSTD(Zstd.MAX_EXPANSION, Zstd::decompress);
 
     @FunctionalInterface
     private interface Decoder {

@@ -2,6 +2,7 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Lzf;
 import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
@@ -19,8 +20,6 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private static final long SIZE_UNKNOWN = -1;
     private static final int CHECKSUM_BYTES = 4;
-    /** The most bytes that a byte of deflate decodes to. */
-    private static final long MOST_INFLATED = 1032;
 
     /**
      * Decodes a chunk; bit i of {@code skipped} is set if filter i was not applied. Errors name neither file nor chunk.
@@ -71,7 +70,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private byte[] inflate(byte[] packed, long size) throws CodecException {
         long most = most(size);
-        byte[] bytes = new byte[(int) Math.min(most, MOST_INFLATED * packed.length)];
+        byte[] bytes = new byte[(int) Math.min(most, (long) Gzip.MAX_EXPANSION * packed.length)];
         int length = 0;
         try (Inflater inflater = new Inflater()) {
             inflater.setInput(packed);

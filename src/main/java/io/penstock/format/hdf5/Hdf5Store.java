@@ -118,9 +118,8 @@ final class Hdf5Store implements TensorStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("superblock_version", superblock.version());
-        details.put("superblock_offset", superblock.offset());
+        Map<String, @Nullable Object> details = Json.members("superblock_version", superblock.version(),
+                "superblock_offset", superblock.offset());
         if (!tree.attributes().isEmpty()) {
             details.put("attributes", tree.attributes());
         }

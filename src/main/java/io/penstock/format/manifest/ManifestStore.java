@@ -10,6 +10,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.index.Generation;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -21,7 +22,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -210,12 +210,10 @@ final class ManifestStore implements TokenStore, Verifiable {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("documents", documentCount());
-        details.put("parts", (long) stores.size());
-        details.put("tokenizer", manifest.origin().tokenizer());
-        details.put("vocabulary_sha256", manifest.origin().vocabularySha256());
+        Map<String, @Nullable Object> details = Json.members("dtype", dtype().toString(),
+                "documents", documentCount(), "parts", (long) stores.size(),
+                "tokenizer", manifest.origin().tokenizer(),
+                "vocabulary_sha256", manifest.origin().vocabularySha256());
         List<Location> files = new ArrayList<>(List.of(file));
         for (ManifestPart part : manifest.parts()) {
             files.add(Manifest.partFile(file, part, ".idx"));

@@ -24,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -95,9 +94,9 @@ public final class NpzProvider implements StoreProvider {
             entries.add(new TensorFiles.Entry(part.array.spec(part.name), part.array.storedDtype(),
                     part.array.storedOrder(), block >= 0, bytes));
         }
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("members", members.stream().map(NpzProvider::describe).toList());
-        details.put("converted", copied.stream().map(Part::name).toList());
+        Map<String, @Nullable Object> details = Json.members(
+                "members", members.stream().map(NpzProvider::describe).toList(),
+                "converted", copied.stream().map(Part::name).toList());
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
         return new TensorFiles(NAME + ":tensors=" + parts.size(), file.location(), List.of(file), entries, Map.of(),
                 _ -> info, copies == null ? () -> { } : copies::close);

@@ -4,6 +4,7 @@ package io.penstock.format.npz;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.io.MalformedStoreException;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
@@ -49,8 +50,6 @@ final class ZipDirectory {
     private static final int ENCRYPTED = 1;
     private static final int UTF8_NAME = 1 << 11;
     private static final long MAX_U32 = 0xFFFF_FFFFL;
-    /** A deflated bit makes 258 bytes at the most, and takes two. */
-    private static final long MAX_INFLATION = 1032;
 
     /** Code page 437 above 0x7F, the encoding of names that are not UTF-8. */
     private static final String CP437 = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐"
@@ -187,10 +186,10 @@ final class ZipDirectory {
                     "at most " + Math.max(0, directory - dataOffset) + ", up to the directory");
         }
         boolean isPossible = method == ZipMember.STORED ? byteSize == storedBytes
-                : byteSize >= 0 && byteSize / MAX_INFLATION <= storedBytes;
+                : byteSize >= 0 && byteSize / Gzip.MAX_EXPANSION <= storedBytes;
         if (!isPossible) {
             throw malformed(at + 24, member + " has " + Long.toUnsignedString(byteSize) + " bytes of content",
-                    method == ZipMember.STORED ? storedBytes + ", as it is stored" : "at most " + MAX_INFLATION
+                    method == ZipMember.STORED ? storedBytes + ", as it is stored" : "at most " + Gzip.MAX_EXPANSION
                     + " times its " + storedBytes + " deflated ones");
         }
         int crc = i32(at + 16);

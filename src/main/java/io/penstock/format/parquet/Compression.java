@@ -15,14 +15,13 @@ import org.jspecify.annotations.Nullable;
 enum Compression {
     UNCOMPRESSED(1, (source, target) -> target.copyFrom(source)),
     SNAPPY(Snappy.MAX_EXPANSION, Snappy::decompress),
-    GZIP(1032, Gzip::decompress),
+    GZIP(Gzip.MAX_EXPANSION, Gzip::decompress),
     LZO(0, null),
     BROTLI(0, null),
     /** Hadoop's framing of blocks; some writers store a bare block. */
-    LZ4_HADOOP(255, Compression::decompressHadoopOrBlock),
-    /** A block of 128 KiB of one byte takes 4. */
-    ZSTD(32 << 10, Zstd::decompress),
-    LZ4_RAW(255, Lz4::decompressBlock);
+    LZ4_HADOOP(Lz4.MAX_EXPANSION, Compression::decompressHadoopOrBlock),
+    ZSTD(Zstd.MAX_EXPANSION, Zstd::decompress),
+    LZ4_RAW(Lz4.MAX_EXPANSION, Lz4::decompressBlock);
 
     @FunctionalInterface
     private interface Decoder {

@@ -142,10 +142,8 @@ public final class SafetensorsProvider implements StoreProvider {
                     tensors.add(new Located(shard, entry));
                 }
             }
-            Map<String, @Nullable Object> details = new LinkedHashMap<>();
-            details.put("weight_map", index.weightMap());
-            details.put("shards", index.shards());
-            return store(path, shards, tensors.stream(), details, Stream.of(path));
+            return store(path, shards, tensors.stream(),
+                    Json.members("weight_map", index.weightMap(), "shards", index.shards()), Stream.of(path));
         } catch (Throwable t) {
             shards.forEach(shard -> shard.file.close());
             throw t;
