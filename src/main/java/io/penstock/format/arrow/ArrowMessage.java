@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  *   ...  the body
  * </pre>
  *
- * @param type what it is, {@link #SCHEMA}, {@link #DICTIONARY_BATCH} or {@link #RECORD_BATCH}
- * @param version of the metadata
- * @param header the table that says the rest
- * @param bodyStart where the body is
- * @param bodyBytes its size
  * @see <a href="https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc">
  *     Arrow's columnar format</a>
  */

@@ -30,11 +30,6 @@ import org.jspecify.annotations.Nullable;
  * 10+H               the elements; with fortran_order the first index changes fastest
  * </pre>
  *
- * @param place the array's place, for messages
- * @param byteSize the size of header and elements
- * @param major the version
- * @param offset the offset of the text
- * @param bytes the text
  * @param given the type of elements that are stored as uninterpreted bytes, or null; a part of a file may have another
  *     type
  */

@@ -24,13 +24,6 @@ import java.util.Map;
  * </pre>
  *
  * <p>Source: {@code README.md} and {@code parquet.thrift} of apache/parquet-format.
- *
- * @param version of the format, 1 or 2
- * @param root of the schema
- * @param rows in all row groups
- * @param groups the row groups
- * @param createdBy the program that wrote the file; {@code ""} if it does not say
- * @param properties what else its writer put there, by name
  */
 record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> groups, String createdBy,
         Map<String, String> properties) {

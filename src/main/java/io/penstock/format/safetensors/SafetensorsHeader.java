@@ -29,10 +29,6 @@ import org.jspecify.annotations.Nullable;
  *                  "__metadata__" -> {string -> string}, may be missing
  *  8+N  bytes      the tensors, row-major, little-endian, without gaps; offsets count from here
  * </pre>
- *
- * @param headerBytes N
- * @param metadata the fields of {@code __metadata__}; null if it is missing
- * @param entries the tensors, in the order of their offsets
  */
 record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadata, List<Entry> entries) {
 

@@ -11,9 +11,6 @@ import java.util.Map;
  * A {@code *.safetensors.index.json}. It maps each tensor to a file in or below its folder:
  *
  * <pre>{@code {"metadata": {...}, "weight_map": {"embed": "model-00001-of-00002.safetensors", ...}} }</pre>
- *
- * @param path the index
- * @param weightMap the file of each tensor, in the order of the index
  */
 record SafetensorsIndex(Location path, Map<String, String> weightMap) {
 

@@ -25,10 +25,6 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>{@code content} is the sample of the content that the shard's index has too ({@link ShardState}).
- *
- * @param file the record's location
- * @param names the shards' names
- * @param shards the shards, by number
  */
 record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
 
