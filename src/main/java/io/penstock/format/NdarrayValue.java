@@ -45,7 +45,7 @@ public final class NdarrayValue {
             int code = bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
             DType declared = dtypeOf(code);
             if (declared == null) {
-                throw new CodecException("ndarray: type code " + code + ", which is none of an integer or a float");
+                throw new CodecException("ndarray: type code " + code + ", neither an integer's nor a float's");
             }
             dtype = declared;
         } else {

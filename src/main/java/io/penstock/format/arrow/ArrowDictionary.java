@@ -51,7 +51,7 @@ final class ArrowDictionary<C extends ArrowColumn> {
 
     void add(boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
         if (isDelta && version == NONE) {
-            throw batch.malformed("values added to a dictionary that there is not", "the dictionary first");
+            throw batch.malformed("values for a missing dictionary", "the dictionary first");
         }
         if (!isDelta) {
             version = firsts.count();

@@ -47,7 +47,7 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
     public static List<ArrowField> readAll(Location file, byte[] message) throws MalformedStoreException {
         ArrowMessage schema = ArrowMessage.read(file, MemorySegment.ofArray(message)::asSlice, 0, message.length);
         if (schema == null || schema.type() != ArrowMessage.SCHEMA) {
-            throw new MalformedStoreException(file, "a message that is no schema of Arrow", "a schema");
+            throw new MalformedStoreException(file, "a message that is not an Arrow schema", "a schema");
         }
         return readAll(schema.header());
     }

@@ -32,7 +32,7 @@ final class ArrowFiles {
     static List<Location> of(Location path, @Nullable String member) throws IOException {
         if (!path.isFolder()) {
             if (member != null) {
-                throw new IllegalArgumentException(path + ": one file has no splits, '" + member + "' was told");
+                throw new IllegalArgumentException(path + ": one file has no splits, found '" + member + "'");
             }
             return List.of(path);
         }
@@ -43,7 +43,7 @@ final class ArrowFiles {
         }
         if (path.resolve(STATE).isFile()) {
             if (member != null) {
-                throw new IllegalArgumentException(path + ": a dataset without splits, '" + member + "' was told");
+                throw new IllegalArgumentException(path + ": a dataset without splits, found '" + member + "'");
             }
             return saved(path);
         }

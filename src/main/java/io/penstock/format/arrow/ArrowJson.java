@@ -168,7 +168,7 @@ final class ArrowJson implements ArrowColumn {
             writer(batch).append(row, text);
             return "a value that cannot be written";
         } catch (IndexOutOfBoundsException e) {
-            return "a value that points out of its arrays: " + e.getMessage();
+            return "a value that points outside its arrays: " + e.getMessage();
         } catch (UnwritableException e) {
             return String.valueOf(e.getMessage());
         }

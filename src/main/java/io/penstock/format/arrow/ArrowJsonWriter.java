@@ -109,7 +109,7 @@ final class ArrowJsonWriter {
                 int code = b[1].get(JAVA_BYTE, i);
                 ArrowNode child = node.ofCode(code);
                 if (child == null) {
-                    throw new UnwritableException("a union's value of type " + code + ", which it has not");
+                    throw new UnwritableException("a union's value of unknown type " + code);
                 }
                 append(child, type.isDense() ? b[2].get(LittleEndian.I32, i * Integer.BYTES) : i, out);
             }
@@ -204,7 +204,7 @@ final class ArrowJsonWriter {
         long key = node.type().number(buffers(node)[1], i * node.type().valueBytes());
         long row = dictionary.row(key, arrays.version(d));
         if (row < 0) {
-            throw new UnwritableException("index " + key + ", which is not that of a value in its dictionary");
+            throw new UnwritableException("index " + key + ", outside its dictionary");
         }
         dictionary.values().append(row, ofValues[d], out);
     }

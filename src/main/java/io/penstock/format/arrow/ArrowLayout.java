@@ -145,12 +145,12 @@ final class ArrowLayout {
             }
             case MAP -> {
                 if (children.getFirst().type().id() != Id.STRUCT || children.getFirst().children().size() != 2) {
-                    return "a map that has no keys and values";
+                    return "a map without keys and values";
                 }
             }
             case RUN_END_ENCODED -> {
                 if (children.getFirst().type().id() != Id.INT || children.getFirst().dictionary() != null) {
-                    return "runs whose ends are no integers";
+                    return "runs whose ends are not integers";
                 }
             }
             default -> { }

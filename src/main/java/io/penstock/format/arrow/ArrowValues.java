@@ -142,7 +142,7 @@ final class ArrowValues implements ArrowColumn {
         for (Level level : flat.levels()) {
             long length = arrays.length(level.node());
             if (level.isRegular() && (length % level.perRow() != 0 || length / level.perRow() != count)) {
-                refusal = "lists of other lengths than its shape says";
+                refusal = "lists whose lengths differ from its shape";
             }
         }
         items.add(count);

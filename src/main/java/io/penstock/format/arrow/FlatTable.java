@@ -64,7 +64,7 @@ final class FlatTable {
     private void check(long position, long bytes) throws MalformedStoreException {
         if (position < 0 || bytes < 0 || bytes > buffer.byteSize() - position) {
             throw new MalformedStoreException(file, base + Math.clamp(position, 0, buffer.byteSize()),
-                    "metadata that points out of itself", "a FlatBuffer of " + buffer.byteSize() + " bytes");
+                    "metadata that points outside itself", "a FlatBuffer of " + buffer.byteSize() + " bytes");
         }
     }
 

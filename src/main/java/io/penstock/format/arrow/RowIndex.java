@@ -45,7 +45,7 @@ final class RowIndex {
 
         void add(ArrowBatch batch) throws MalformedStoreException {
             if (batch.rows() > Long.MAX_VALUE - rows()) {
-                throw batch.malformed("a batch of " + batch.rows() + " rows behind " + rows(), "fewer");
+                throw batch.malformed("a batch of " + batch.rows() + " rows after " + rows(), "fewer");
             }
             starts.add(rows() + batch.rows());
         }

@@ -159,8 +159,8 @@ final class DecodedTensor {
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
             throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
-                    + " of " + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
-                    + dataset.filters().stream().map(Filter::name).toList());
+                    + " of " + dataset.name() + ": " + e.getMessage(),
+                    "one of " + grid.chunkBytes() + " bytes after undoing " + dataset.filters().stream().map(Filter::name).toList());
         }
     }
 }

@@ -196,7 +196,7 @@ final class Pages {
     /** Returns the first overflow page of a node's value; all of them are within the file. */
     long overflow(long node, long end) throws MalformedStoreException {
         if (end - data(node) < Long.BYTES) {
-            throw malformed(node, "a page number behind the end of the page", "8 bytes");
+            throw malformed(node, "a page number beyond the end of the page", "8 bytes");
         }
         long first = bytes.get(LittleEndian.I64, data(node));
         checkRange(first, overflowPages(node));

@@ -98,7 +98,7 @@ final class MdsShards implements AutoCloseable {
         if (tableBytes > bytes.byteSize() || u32(bytes, 4) < tableBytes
                 || u32(bytes, tableBytes - 4) != bytes.byteSize()) {
             throw new MalformedStoreException(file, Math.min(4, bytes.byteSize()), "a table of " + samples
-                    + " samples that does not fit", "samples behind it, up to the " + bytes.byteSize()
+                    + " samples that does not fit", "samples after it, up to the " + bytes.byteSize()
                     + " bytes of the shard");
         }
     }

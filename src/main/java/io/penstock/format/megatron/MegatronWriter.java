@@ -234,7 +234,7 @@ public final class MegatronWriter implements AutoCloseable {
             }
             if (part.openTokens() > 0) {
                 throw new IllegalStateException(prefix + ": part " + part.number() + " has " + part.openTokens()
-                        + " tokens behind the end of its last document");
+                        + " tokens after the end of its last document");
             }
         }
     }

@@ -211,7 +211,7 @@ final class ZipDirectory {
                 for (int i = 0; i < numbers.length; i++) {
                     if (numbers[i] == MAX_U32) {
                         if (fieldEnd - field < Long.BYTES) {
-                            throw malformed(at, "a zip64 field of " + fieldBytes + " bytes", "a number more");
+                            throw malformed(at, "a zip64 field of " + fieldBytes + " bytes", "another number");
                         }
                         numbers[i] = i64(field);
                         field += Long.BYTES;

@@ -227,7 +227,7 @@ final class LeafTiles implements AutoCloseable {
 
     private Dictionary dictionary() throws IOException {
         if (dictionary == null) {
-            throw pages.malformed("indices of a dictionary that is not there", "a dictionary page first");
+            throw pages.malformed("indices of a missing dictionary", "a dictionary page first");
         }
         return dictionary;
     }

@@ -30,7 +30,7 @@ interface Numbers {
         long[] bit = {0};
         return (into, at, count) -> {
             if (bit[0] + count > in.left() * 8) {
-                throw new CodecException("truth values: " + in.left() + " bytes, where there are more values");
+                throw new CodecException("booleans: " + in.left() + " bytes, too few for the values");
             }
             for (int i = 0; i < count; i++, bit[0]++) {
                 int octet = in.segment.get(JAVA_BYTE, in.at + (bit[0] >>> 3));

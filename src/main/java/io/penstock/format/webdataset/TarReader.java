@@ -123,7 +123,7 @@ final class TarReader {
             }
         }
         if (extendedName != null || extendedSize >= 0) {
-            throw new MalformedStoreException(file, source.position(), "the tar ends behind an extended header",
+            throw new MalformedStoreException(file, source.position(), "the tar ends after an extended header",
                     "the header of the member that it speaks of");
         }
         return false;
