@@ -160,7 +160,8 @@ final class DecodedTensor {
         } catch (CodecException e) {
             throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
                     + " of " + dataset.name() + ": " + e.getMessage(),
-                    "one of " + grid.chunkBytes() + " bytes after undoing " + dataset.filters().stream().map(Filter::name).toList());
+                    "one of " + grid.chunkBytes() + " bytes after undoing "
+                            + dataset.filters().stream().map(Filter::name).toList());
         }
     }
 }
