@@ -57,8 +57,11 @@ record CudaLibrary(Path path, int version) {
             ValueLayout.ADDRESS.withName("dli_saddr"));
 
     /**
-     * A location to try: a file, or a bare name for the system loader to search. A {@code binding} one was set by the
-     * user, so that no other is tried.
+     * A location to try.
+     *
+     * @param origin the source of this location, for messages
+     * @param library a file, or a bare name for the system loader to search
+     * @param binding whether the user set it, so that no other location is tried
      */
     record Candidate(String origin, String library, boolean binding) {
     }

@@ -140,6 +140,7 @@ final class StreamSample implements AutoCloseable {
         }
     }
 
+    /** Releases the shard. */
     void release() {
         if (tar != null) {
             tar.release();

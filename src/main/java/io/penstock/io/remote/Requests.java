@@ -133,7 +133,8 @@ final class Requests {
     }
 
     /** Reads a range of an object. */
-    void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink) throws IOException {
+    void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
+            throws IOException {
         RangeBody body = new RangeBody(object, offset, bytes, sink);
         try {
             retries.run(() -> {
@@ -186,7 +187,8 @@ final class Requests {
                         : new Refusal<>(target.name(), info, null), Follow.ANYWHERE, UNWATCHED)), () -> 0);
     }
 
-    private static <T> BodyHandler<T> answer(String name, Supplier<HttpResponse.BodySubscriber<T>> body) {
+    private static <T> BodyHandler<T> answer(String name,
+            Supplier<HttpResponse.BodySubscriber<T>> body) {
         return info -> info.statusCode() == 200 ? body.get() : new Refusal<>(name, info, null);
     }
 
