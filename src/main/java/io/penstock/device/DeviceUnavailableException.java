@@ -47,11 +47,7 @@ public class DeviceUnavailableException extends RuntimeException {
         this.reason = reason;
     }
 
-    /**
-     * Why the device cannot be used.
-     *
-     * @return the reason
-     */
+    /** {@return why the device cannot be used} */
     public Reason reason() {
         return reason;
     }

@@ -37,10 +37,8 @@ public interface Sampler {
     }
 
     /**
-     * The loader's default augmentation seed: {@link #seed}, or that of a base order if this sampler combines others
-     * without a seed of its own.
-     *
-     * @return the seed; 0 if nothing is random
+     * {@return the loader's default augmentation seed: {@link #seed}, or that of a base order if this sampler combines
+     * others without a seed of its own; 0 if nothing is random}
      */
     default long augmentationSeed() {
         return seed();
@@ -54,10 +52,8 @@ public interface Sampler {
     }
 
     /**
-     * Identifies this sampler's orders in readable words: kind, size, and all other inputs. Two samplers with equal
-     * fingerprints give equal orders.
-     *
-     * @return one line, for example {@code feistel-8 size=1000 seed=42}
+     * {@return one line that identifies the orders: kind, size, and all other inputs, for example {@code feistel-8
+     * size=1000 seed=42}} Two samplers with equal fingerprints give equal orders.
      */
     String fingerprint();
 
