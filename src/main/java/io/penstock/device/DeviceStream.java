@@ -23,8 +23,8 @@ public interface DeviceStream extends AutoCloseable {
     String name();
 
     /**
-     * {@return the stream as a number for native code, which {@link Device#stream(long)} takes: the {@code
-     * cudaStream_t} address of a CUDA stream}
+     * {@return the stream as a number for native code, which {@link Device#stream(long)} takes: the
+     * {@code cudaStream_t} address of a CUDA stream}
      */
     long handle();
 

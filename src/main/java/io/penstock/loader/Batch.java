@@ -26,8 +26,8 @@ import java.util.function.IntFunction;
 
 /**
  * A batch on loan: named tensors in the loader's memory, until {@link #close} returns the slot. Afterwards, reading the
- * batch or its tensors throws and never shows a later batch's bytes, unless the loader was built with {@linkplain
- * LeaseMode#REUSED reused leases}.
+ * batch or its tensors throws and never shows a later batch's bytes, unless the loader was built with
+ * {@linkplain LeaseMode#REUSED reused leases}.
  *
  * <p><b>Threads.</b> A batch that the CPU can read belongs to the thread that took it: only that thread may read its
  * tensors and close it, unless the loader was built with {@linkplain LeaseMode#SHARED shared leases}. A batch on a GPU
@@ -38,9 +38,9 @@ import java.util.function.IntFunction;
  * the batch with {@link DataLoader#next(DeviceStream)} or by {@link #usedOn}: closing the batch then records an event
  * on the stream, and the next copy into the slot waits for it. Close streams after the batches that use them.
  *
- * <p><b>Native code.</b> Other libraries can use the memory of {@link #buffer}, {@link #address} and {@link
- * Tensor#segment} in place, until {@link #close}. {@link #toDLPack} keeps the slot for as long as they need it, and
- * {@link #toHost()} copies.
+ * <p><b>Native code.</b> Other libraries can use the memory of {@link #buffer}, {@link #address} and
+ * {@link Tensor#segment} in place, until {@link #close}. {@link #toDLPack} keeps the slot for as long as they need it,
+ * and {@link #toHost()} copies.
  */
 public final class Batch implements AutoCloseable {
 
@@ -196,9 +196,9 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Whether native code may know an address in the batch, from {@link #address}, {@link #buffer} or {@link
-     * #toDLPack}. If it keeps the address, it reads whatever the memory holds later; {@code -Dpenstock.leases=paranoid}
-     * finds that.
+     * Whether native code may know an address in the batch, from {@link #address}, {@link #buffer} or
+     * {@link #toDLPack}. If it keeps the address, it reads whatever the memory holds later;
+     * {@code -Dpenstock.leases=paranoid} finds that.
      *
      * @return true from the first such call until the batch is closed
      * @throws IllegalStateException if the batch is closed
@@ -275,9 +275,9 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Copies the batch to garbage-collected host memory: to look at a batch on a GPU, or to keep one after {@link
-     * #close}. Waits for the batch's bytes and for the copy. Not for every step: for a GPU, each call allocates pinned
-     * memory.
+     * Copies the batch to garbage-collected host memory: to look at a batch on a GPU, or to keep one after
+     * {@link #close}. Waits for the batch's bytes and for the copy. Not for every step: for a GPU, each call allocates
+     * pinned memory.
      *
      * @return the tensors by field name, in the fields' order; any thread may read them at any time
      * @throws IllegalStateException if the batch is closed
@@ -318,8 +318,8 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * A field as a DLPack tensor, for a consumer in host memory or on CUDA's legacy default stream: {@link
-     * #toDLPack(String, long, DLPackForm) toDLPack(name, 1, VERSIONED)}.
+     * A field as a DLPack tensor, for a consumer in host memory or on CUDA's legacy default stream:
+     * {@link #toDLPack(String, long, DLPackForm) toDLPack(name, 1, VERSIONED)}.
      *
      * @param name the field's name
      * @return the tensor, to be passed to a consumer or closed

@@ -5,8 +5,8 @@ import java.io.UncheckedIOException;
 import java.util.Objects;
 
 /**
- * A batch that could not be made: its number, the sample that was being read, and the cause. The next call of {@link
- * DataLoader#next()} returns the following batch.
+ * A batch that could not be made: its number, the sample that was being read, and the cause. The next call of
+ * {@link DataLoader#next()} returns the following batch.
  */
 public final class BatchException extends RuntimeException {
 

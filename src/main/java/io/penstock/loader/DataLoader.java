@@ -43,21 +43,21 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p><b>Order.</b> Batches come in the sampler's order; the number of workers changes neither order nor bytes. There
- * are three ways to take them: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them, {@link
- * #next()} for a trainer's own loop. They can be mixed; each continues at the loader's position.
+ * are three ways to take them: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them,
+ * {@link #next()} for a trainer's own loop. They can be mixed; each continues at the loader's position.
  *
- * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; a second one gets an {@link
- * IllegalStateException} that names the first. Any thread may {@link #close} it. The workers and the copy thread belong
- * to the loader and bear its name.
+ * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; a second one gets an
+ * {@link IllegalStateException} that names the first. Any thread may {@link #close} it. The workers and the copy thread
+ * belong to the loader and bear its name.
  *
  * <p><b>Memory.</b> All memory is allocated at open, see {@link #memory()}, and freed by {@link #close}. When all slots
  * are full, the workers wait. Closing the loader logs each batch that is still open: one of the closing thread is
  * closed; the memory of any other stays until that batch is closed and its DLPack tensors are deleted.
  *
  * <p><b>Errors.</b> If a sample cannot be read, the call for its batch throws {@link BatchException}, and the next call
- * continues with the following batch. A damaged sample can be replaced or skipped instead: {@link
- * DataLoaderBuilder#onBadSample}. A device error ends the loader: every later call throws {@link IllegalStateException}
- * with that cause.
+ * continues with the following batch. A damaged sample can be replaced or skipped instead:
+ * {@link DataLoaderBuilder#onBadSample}. A device error ends the loader: every later call throws
+ * {@link IllegalStateException} with that cause.
  */
 public final class DataLoader implements AutoCloseable {
 
@@ -247,7 +247,7 @@ public final class DataLoader implements AutoCloseable {
 
     // ---- where the loader is
 
-    /** {@return the epoch of the next batch, from 0; after the last batch, the epoch after the last one} */
+    /** {@return the epoch of the next batch, from 0; after the last batch, the one after the last epoch} */
     public long currentEpoch() {
         return course.epoch();
     }
@@ -271,8 +271,8 @@ public final class DataLoader implements AutoCloseable {
 
     /**
      * Moves the loader to the start of an epoch and drops the batches made ahead; open batches stay valid. Waits until
-     * the workers have ended their current work, and interrupts them after the loader's {@linkplain
-     * DataLoaderBuilder#patience patience}.
+     * the workers have ended their current work, and interrupts them after the loader's
+     * {@linkplain DataLoaderBuilder#patience patience}.
      *
      * @param epoch the epoch, from 0
      * @throws IllegalArgumentException if the order has no such epoch
@@ -395,9 +395,9 @@ public final class DataLoader implements AutoCloseable {
      * may call this: one that waits in {@link #next()} gets an {@link IllegalStateException} at once. Calling it again
      * does nothing. If the loader has failed, errors here are added to that error.
      *
-     * <p>User code that runs in a worker is interrupted. If a worker has not ended after the loader's {@linkplain
-     * DataLoaderBuilder#patience patience}, the log names it, and its thread, a daemon, keeps all memory of the loader
-     * until it ends. If its store is closed meanwhile, its reads throw.
+     * <p>User code that runs in a worker is interrupted. If a worker has not ended after the loader's
+     * {@linkplain DataLoaderBuilder#patience patience}, the log names it, and its thread, a daemon, keeps all memory of
+     * the loader until it ends. If its store is closed meanwhile, its reads throw.
      *
      * <p>For a loader of {@link DeviceLoaders}, this only stops the batches; closing those frees the memory.
      *

@@ -87,10 +87,10 @@ public final class DataLoaderBuilder {
      * Fills each batch of this rank with as many samples as fit a budget of tokens, instead of a fixed number. Slots
      * have the size of the budget.
      *
-     * @param budget the budget; one with padding is for {@link io.penstock.collate.Pad}, or {@link
-     *     io.penstock.collate.StackAndPad} with one variable-length field
-     * @param lengths the length of each sample as the collator keeps it: {@link io.penstock.dataset.Lengths}, or {@code
-     *     documents::length}; any thread calls it
+     * @param budget the budget; one with padding is for {@link io.penstock.collate.Pad}, or
+     *     {@link io.penstock.collate.StackAndPad} with one variable-length field
+     * @param lengths the length of each sample as the collator keeps it: {@link io.penstock.dataset.Lengths}, or
+     *     {@code documents::length}; any thread calls it
      * @return this
      */
     public DataLoaderBuilder tokenBudget(TokenBudget budget, LongUnaryOperator lengths) {
@@ -391,11 +391,11 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Measures with the device's clock, if batches are copied: copies and stages, and for batches {@linkplain
-     * DataLoader#next(DeviceStream) taken with a stream}, how long the stream waited for them and then worked. Accounts
-     * contain these times some batches later, and a diagnosis uses them. Nothing waits for them. They cost two more
-     * events per batch, one of them on the trainer's thread; so they are off by default. Without accounts nothing is
-     * measured.
+     * Measures with the device's clock, if batches are copied: copies and stages, and for batches
+     * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream waited for them and then
+     * worked. Accounts contain these times some batches later, and a diagnosis uses them. Nothing waits for them. They
+     * cost two more events per batch, one of them on the trainer's thread; so they are off by default. Without accounts
+     * nothing is measured.
      *
      * @return this
      */

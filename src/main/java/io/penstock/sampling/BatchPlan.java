@@ -157,8 +157,8 @@ public final class BatchPlan {
 
     /**
      * {@return the number of weighted samples, which come first} The others fill up the shape and must not count in
-     * loss or metrics. It is less than {@link #count()}, down to 0, only in the last batch under {@link
-     * TailPolicy#EXACT}, or after samples were {@linkplain #withdraw removed}.
+     * loss or metrics. It is less than {@link #count()}, down to 0, only in the last batch under
+     * {@link TailPolicy#EXACT}, or after samples were {@linkplain #withdraw removed}.
      */
     public int valid() {
         return valid;

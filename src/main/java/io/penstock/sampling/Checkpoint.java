@@ -145,8 +145,8 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * {@return one line of JSON, such as {@code
-     * {"penstock_checkpoint":1,"step":100,"state":{…},"files":{"model.bin":[4096,77]}}}}
+     * {@return one line of JSON, such as
+     * {@code {"penstock_checkpoint":1,"step":100,"state":{…},"files":{"model.bin":[4096,77]}}}}
      */
     public String toJson() {
         Map<String, @Nullable Object> marks = new LinkedHashMap<>();

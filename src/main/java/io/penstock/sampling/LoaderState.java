@@ -100,9 +100,9 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
-     * {@return one line of JSON, such as {@code
-     * {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; that of a stream is version
-     * 2 and has its lanes too}
+     * {@return one line of JSON, such as
+     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; that of a stream is
+     * version 2 and has its lanes too}
      */
     public String toJson() {
         Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,
