@@ -86,10 +86,9 @@ public final class Lengths implements LongUnaryOperator {
     }
 
     /**
-     * Returns a sample's length.
+     * {@return a sample's length, at least 0}
      *
      * @param sample the sample's index
-     * @return the length, at least 0
      * @throws IndexOutOfBoundsException if the sample does not exist
      */
     @Override

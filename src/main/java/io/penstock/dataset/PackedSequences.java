@@ -102,11 +102,10 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     }
 
     /**
-     * Returns the document of a piece.
+     * {@return the index of a piece's document}
      *
      * @param sample the sequence's index
      * @param part the piece's number in the sequence
-     * @return the document's index
      * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long document(long sample, int part) {
@@ -114,11 +113,10 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     }
 
     /**
-     * Returns where a piece starts in its document.
+     * {@return the position in its document where a piece starts: a multiple of the capacity}
      *
      * @param sample the sequence's index
      * @param part the piece's number in the sequence
-     * @return a multiple of the capacity
      * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long firstToken(long sample, int part) {

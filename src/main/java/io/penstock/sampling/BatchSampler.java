@@ -319,10 +319,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Returns where a batch begins.
+     * {@return the position in its epoch of the first sample of a batch, over all ranks}
      *
      * @param number the batch's number in this run, from 0
-     * @return the position in its epoch of the first sample that some rank has in the batch
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public long positionOf(long number) {
@@ -331,10 +330,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Returns the size of a batch, even of one that holds a sample above the budget.
+     * {@return the samples per rank in a batch, even of one that holds a sample above the budget}
      *
      * @param number the batch's number in this run, from 0
-     * @return samples per rank
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public int countOf(long number) {

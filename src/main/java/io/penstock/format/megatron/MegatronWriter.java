@@ -115,20 +115,18 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * Returns the path of a store without an ending.
+     * {@return the path of a store without an ending}
      *
      * @param path that path, or one that ends in {@code .bin} or {@code .idx}
-     * @return the path without it
      */
     public static Path prefix(Path path) {
         return path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
     }
 
     /**
-     * Returns Megatron's dtype for the tokens of a vocabulary.
+     * {@return Megatron's dtype for the tokens of a vocabulary: {@code u16} below 65,500, otherwise {@code i32}}
      *
      * @param vocabularySize one more than the greatest token
-     * @return {@code u16} below 65,500, otherwise {@code i32}
      */
     public static DType dtypeFor(long vocabularySize) {
         return vocabularySize < U16_VOCABULARY_LIMIT ? DType.U16 : DType.I32;
