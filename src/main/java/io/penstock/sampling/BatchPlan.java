@@ -173,10 +173,9 @@ public final class BatchPlan {
     }
 
     /**
-     * A sample's index in the dataset.
+     * {@return a sample's index in the dataset}
      *
      * @param i from 0 up to, not including, {@link #count()}
-     * @return the sample's index
      * @throws IndexOutOfBoundsException if {@code i} is outside that range
      */
     public long sample(int i) {

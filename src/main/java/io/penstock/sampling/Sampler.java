@@ -58,10 +58,9 @@ public interface Sampler {
     String fingerprint();
 
     /**
-     * Samples in stored order, the same in every epoch.
+     * {@return a sampler in stored order, the same in every epoch}
      *
      * @param size the number of samples in the dataset, 1 to 2^62
-     * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler sequential(long size) {
@@ -69,11 +68,10 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, in a new {@link Permutation} each epoch.
+     * {@return a sampler of every sample once per epoch, in a new {@link Permutation} each epoch}
      *
      * @param size the number of samples in the dataset, 1 to 2^62
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler shuffled(long size, long seed) {
@@ -82,9 +80,9 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, with the samples of a block close together: for storage that reads neighbors faster.
-     * Blocks are shuffled, then samples within windows of that order, as in a shuffle buffer of the window's size. Any
-     * position is still computed on its own, and a state is a position.
+     * {@return a sampler of every sample once per epoch, with the samples of a block close together: for storage that
+     * reads neighbors faster} Blocks are shuffled, then samples within windows of that order, as in a shuffle buffer
+     * of the window's size. Any position is still computed on its own, and a state is a position.
      *
      * <p>A position costs a binary search among the blocks; an epoch keeps 12 bytes a block.
      *
@@ -92,7 +90,6 @@ public interface Sampler {
      *     WebDataset, for example
      * @param window samples shuffled together, 1 or more; the dataset's size or more shuffles everything
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if a block is empty or a number is outside its range
      */
     static Sampler blockShuffled(long[] blockStarts, long window, long seed) {
@@ -100,12 +97,11 @@ public interface Sampler {
     }
 
     /**
-     * Chosen samples only.
+     * {@return a sampler of chosen samples only}
      *
      * @param samples the chosen samples; may repeat
      * @param datasetSize the number of samples in the dataset
      * @param order the order of the choice: a sampler of that many samples, for example shuffled
-     * @return the sampler
      * @throws IllegalArgumentException if the order has another number of samples
      * @throws IndexOutOfBoundsException if there is no such sample
      */
@@ -154,12 +150,11 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, shuffled within its class, with each class spread evenly: any stretch of the epoch
-     * has the classes in the dataset's proportions. Keeps 12 bytes a sample.
+     * {@return a sampler of every sample once per epoch, shuffled within its class, with each class spread evenly: any
+     * stretch of the epoch has the classes in the dataset's proportions} Keeps 12 bytes a sample.
      *
      * @param classes the class of each sample: numbers from 0, each with at least one sample
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if a class is negative or has no sample
      */
     static Sampler stratified(int[] classes, long seed) {

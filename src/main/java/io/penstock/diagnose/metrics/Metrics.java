@@ -61,11 +61,11 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * The metrics of a loader, including its latest steps if it keeps {@linkplain DataLoader#accounts accounts}.
+     * {@return a view of a loader's metrics, including its latest steps if it keeps
+     * {@linkplain DataLoader#accounts accounts}}
      *
      * @param name the value of the label {@code loader}: {@code train}, {@code validation}
      * @param loader the loader
-     * @return views of its running totals
      */
     public static Metrics of(String name, DataLoader loader) {
         List<Metric> list = new ArrayList<>();
