@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.collate;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
@@ -66,7 +66,7 @@ public final class PackingVectors {
         batches.add(batch(FEW, 1, DType.I32, TokenWidth.I64, all, 0, 2, 3, 11));
         batches.add(batch(FEW, 7, DType.U16, TokenWidth.I64, EnumSet.of(PackedLm.Field.LABELS,
                 PackedLm.Field.CU_SEQLENS), 5, 4, 3, 2, 1, 0, 7));
-        return fields("packings", packings, "batches", batches);
+        return members("packings", packings, "batches", batches);
     }
 
     private static MemoryTokenStore store(long[] lengths) {
@@ -90,7 +90,7 @@ public final class PackingVectors {
                 }
                 sequences.add(pieces);
             }
-            Map<String, Object> fields = fields("lengths", list(lengths), "capacity",
+            Map<String, Object> fields = members("lengths", list(lengths), "capacity",
                     capacity);
             if (window != Long.MAX_VALUE) {
                 fields.put("window", window);
@@ -113,11 +113,11 @@ public final class PackingVectors {
             List<Object> values = new ArrayList<>();
             for (int f = 0; f < layout.fields().size(); f++) {
                 Tensor tensor = slab.tensor(f);
-                values.add(fields("name", layout.fields().get(f).name(), "dtype", tensor.dtype().toString(),
+                values.add(members("name", layout.fields().get(f).name(), "dtype", tensor.dtype().toString(),
                         "greatest", list(layout.fields().get(f).shape()), "shape", list(tensor.shape()), "values",
                         LongStream.range(0, tensor.elementCount()).map(tensor::getLong).boxed().toList()));
             }
-            return fields("lengths", list(lengths), "capacity", capacity, "stored", stored.toString(), "width",
+            return members("lengths", list(lengths), "capacity", capacity, "stored", stored.toString(), "width",
                     width.toString(), "sequences", list(sequences), "fields", values);
         }
     }

@@ -23,7 +23,7 @@ class TokenBudgetTest {
 
     /** A random plan: everything that shapes batches but the rank. */
     private record Setup(Sampler sampler, long[] lengths, int world, TailPolicy tail, TokenBudget budget,
-            boolean dropLast) {
+            boolean dropLast) implements BatchSamplerTest.RankSetup {
 
         static Setup random(SplittableRandom random) {
             int size = random.nextInt(1, random.nextBoolean() ? 20 : 300);
@@ -49,11 +49,13 @@ class TokenBudgetTest {
             }
         }
 
-        Setup resumedBy(SplittableRandom random) {
+        @Override
+        public Setup resumedBy(SplittableRandom random) {
             return of(sampler, lengths, random);
         }
 
-        BatchSampler rank(int rank) {
+        @Override
+        public BatchSampler rank(int rank) {
             BatchSampler batches = BatchSampler.of(sampler, budget, s -> lengths[(int) s],
                     new Shard(rank, world, tail));
             return dropLast ? batches.droppingLast() : batches;
@@ -202,53 +204,7 @@ class TokenBudgetTest {
         var random = new SplittableRandom(43);
         int resumedInside = 0;
         for (int i = 0; i < 800; i++) {
-            Setup setup = Setup.random(random);
-            long size = setup.sampler.size();
-            LoaderState state = setup.rank(0).startState();
-            long position = 0;
-            Order order = setup.sampler.epoch(0);
-            // A chain of runs, each killed after some batches; what they give must be positions 0, 1, 2, … of epoch 0.
-            for (int run = 0; state.epoch() == 0; run++) {
-                String which = "case " + i + " run " + run + ": " + setup + " from " + state;
-                BatchSampler first = setup.rank(0).resume(state);
-                long batches = first.batchesInEpoch(0);
-                if (batches == 0) {
-                    assertEquals(1, first.epochOf(0), which);
-                    assertEquals(TailPolicy.DROP, setup.tail, which);
-                    break;
-                }
-                long kill = random.nextLong(batches);
-                List<Long> given = new ArrayList<>();
-                for (int rank = 0; rank < setup.world; rank++) {
-                    BatchSampler own = setup.rank(rank).resume(state);
-                    assertEquals(first.stateAfter(kill), own.stateAfter(kill), which);
-                    BatchPlan plan = new BatchPlan(own.batchSize());
-                    for (long n = 0; n <= kill; n++) {
-                        own.plan(n, plan);
-                        for (int k = 0; k < plan.count(); k++) {
-                            long at = plan.firstPosition() + (long) k * setup.world;
-                            assertEquals(order.at(at % size), plan.sample(k), which);
-                            given.add(at);
-                        }
-                    }
-                }
-                given.sort(null);
-                for (long p : given) {
-                    if (p < size) {
-                        assertEquals(position++, p, which);
-                    }
-                }
-                LoaderState next = LoaderState.fromJson(first.stateAfter(kill).toJson());
-                if (next.epoch() == 0) {
-                    assertEquals(position, next.position(), which);
-                    resumedInside++;
-                } else {
-                    assertEquals(new LoaderState(1, 0, state.seed(), state.sampler(), ""), next, which);
-                    assertTrue(position == size || setup.tail == TailPolicy.DROP, which);
-                }
-                state = next;
-                setup = setup.resumedBy(random);
-            }
+            resumedInside += BatchSamplerTest.assertResumes("case " + i, Setup.random(random), random);
         }
         assertTrue(resumedInside > 400, "resumed inside an epoch: " + resumedInside);
     }

@@ -122,7 +122,7 @@ class TensorFixturesTest {
                         assertEquals(value, array.get(name), name);
                     }
                 });
-                StoreFixturesTest.assertSpots(expected, store.tensor(i));
+                Fixtures.assertSpots(expected, store.tensor(i));
                 assertLocatesAll(store, i, entry);
             }
         }
