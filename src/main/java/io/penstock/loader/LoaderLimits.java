@@ -6,7 +6,7 @@ import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
 
-/** What settings of a loader may be at most, and with what others they do not go together. */
+/** The limits of a loader's settings, and the combinations that are refused. */
 final class LoaderLimits {
 
     /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */

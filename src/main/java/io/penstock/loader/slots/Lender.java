@@ -5,7 +5,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import java.lang.foreign.MemorySegment;
 
-/** Who a batch is lent by, and goes back to. May be called by any thread. */
+/** Lends batches and takes them back. Any thread may call it. */
 public interface Lender {
 
     /** Makes a stream of this device wait for the bytes of a lent batch. */
