@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *            for e in d.used: waitEvent(copyStream, e)
  *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream)
  *            for s in stages: s.enqueue(copyStream);  record(d.E_ready, copyStream)
- *   retire   when h.E_host is complete, h is free for a worker
+ *   retire   when h.E_host is complete, h is free for a worker; if a stage reads h, when E_read behind it is
  * </pre>
  *
  * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
@@ -40,6 +40,8 @@ final class CopyThread {
     private final DeviceStages stages;
     /** One a host slot. */
     private final DeviceEvent[] hostEvents;
+    /** One a host slot, recorded behind the stages if one reads the slot; else those of the copies. */
+    private final DeviceEvent[] readEvents;
     private final SpinGate delivered;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
@@ -83,6 +85,10 @@ final class CopyThread {
         this.hostEvents = new DeviceEvent[ring.size()];
         for (int i = 0; i < hostEvents.length; i++) {
             hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+        }
+        this.readEvents = stages.readHost() ? new DeviceEvent[ring.size()] : hostEvents;
+        for (int i = 0; readEvents != hostEvents && i < readEvents.length; i++) {
+            readEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
         }
         this.clock = timed ? new DeviceClock(device, ring.size(), slots.all().length, probe, opened) : null;
         this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
@@ -168,7 +174,7 @@ final class CopyThread {
     /** Releases the host slots whose copies have completed, in order. */
     private void retire() {
         atSequence = oldestInFlight;
-        while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
+        while (oldestInFlight < nextSequence && readEvent(oldestInFlight).isComplete()) {
             retireOldest();
             atSequence = oldestInFlight;
         }
@@ -177,7 +183,7 @@ final class CopyThread {
     private void retireAll() {
         while (oldestInFlight < nextSequence) {
             atSequence = oldestInFlight;
-            hostEvent(oldestInFlight).synchronize();
+            readEvent(oldestInFlight).synchronize();
             retireOldest();
         }
     }
@@ -193,6 +199,10 @@ final class CopyThread {
 
     private DeviceEvent hostEvent(long sequence) {
         return hostEvents[(int) (sequence % hostEvents.length)];
+    }
+
+    private DeviceEvent readEvent(long sequence) {
+        return readEvents[(int) (sequence % readEvents.length)];
     }
 
     private void deliver(HostSlot from, DeviceSlot to) {
@@ -213,7 +223,7 @@ final class CopyThread {
         delivered.wake();
     }
 
-    /** Enqueues a batch. The host slot is free after its copy; the device slot is ready after the stages. */
+    /** Enqueues a batch. The host slot is free after its copy, or the stages if one reads it; the device slot is ready after the stages. */
     private void submit(DeviceSlot to) {
         waitForReaders(to);
         if (clock != null) {
@@ -249,6 +259,9 @@ final class CopyThread {
     private void runStages(DeviceSlot to) {
         if (to.failure == null) {
             to.staged.enqueue(copyStream, ring.slot(to.sequence).slab, to.holder.plan.count(), to.holder.slab);
+        }
+        if (readEvents != hostEvents) {
+            copyStream.record(readEvent(to.sequence));
         }
     }
 

@@ -136,6 +136,16 @@ public final class DeviceStages implements AutoCloseable {
         return slotBytes;
     }
 
+    /** Tells whether a stage reads the host slot. */
+    boolean readsHost(int stage) {
+        return open.get(stage).readsHost();
+    }
+
+    /** Tells whether any stage reads the host slot. */
+    boolean readHost() {
+        return open.stream().anyMatch(OpenStage::readsHost);
+    }
+
     SlabLayout outputs(int stage) {
         return open.get(stage).outputs();
     }
