@@ -11,7 +11,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.Closing;
+import io.penstock.internal.Closing;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;

@@ -6,6 +6,7 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;

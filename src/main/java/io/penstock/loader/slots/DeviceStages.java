@@ -6,6 +6,7 @@ import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.OpenStage;
+import io.penstock.internal.Opened;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.ArrayList;

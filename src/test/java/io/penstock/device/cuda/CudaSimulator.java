@@ -111,6 +111,11 @@ public final class CudaSimulator {
         }
     }
 
+    /** Lets nvJPEG decode batches by an engine, which writes at once and takes no progressive files. */
+    public static void setEngine(boolean on) {
+        call("sim_set_engine", null, on ? 1 : 0);
+    }
+
     /** Makes copies and kernels take so many times as long as they are told. */
     public static void slowDown(int factor) {
         slowness = factor;
