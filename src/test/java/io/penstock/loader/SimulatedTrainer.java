@@ -42,7 +42,7 @@ final class SimulatedTrainer implements AutoCloseable {
     }
 
     /** Says to the simulation what it cannot see: that a worker writes into the slot. */
-    private record Announcing(Collator inner) implements Collator {
+    record Announcing(Collator inner) implements Collator {
         @Override
         public SlabLayout layout(Dataset dataset, int batchSize) {
             return inner.layout(dataset, batchSize);

@@ -51,6 +51,9 @@ final class OpenJpegs implements OpenStage {
     private final MemorySegment arguments = FramedImages.RESULTS.newArguments();
     private final Opened opened = new Opened();
     private int turn;
+    /** The group: images of the batch. */
+    private int first;
+    private int count;
 
     OpenJpegs(JpegStage stage, Device device, int files, int batch) {
         this.stage = stage;
@@ -92,20 +95,19 @@ final class OpenJpegs implements OpenStage {
         FramedImages.ROWS.set(arguments, in.address(files));
         FramedImages.TARGET.set(arguments, out.address(0));
         FramedImages.DECODED.set(arguments, out.address(1));
-        for (int first = 0; first < batch; ) {
+        for (first = 0; first < batch; first += count) {
             Piece piece = pieces[turn];
             turn = (turn + 1) % pieces.length;
             piece.read.synchronize();
-            int end = list(piece, in.hostAddress(files), first, batch);
+            list(piece, in.hostAddress(files), batch);
             decode(piece, stream);
-            makeResults(piece, first, end - first, stream);
+            makeResults(piece, stream);
             stream.record(piece.read);
-            first = end;
         }
     }
 
-    /** Gives images places until the piece is full. Returns the first image that has none. */
-    private int list(Piece piece, long host, int first, int batch) {
+    /** Gives images places until the piece is full: the group. */
+    private void list(Piece piece, long host, int batch) {
         decoder.begin();
         long imageEnd = 0;
         long weightsBegin = imagesEnd;
@@ -129,11 +131,11 @@ final class OpenJpegs implements OpenStage {
             imageEnd = end;
             weightsBegin = weights;
         }
-        if (image == first) {
+        count = image - first;
+        if (count == 0) {
             throw new IllegalStateException("image " + image + " of the batch: found a size that needs more than the "
                     + imagesEnd + " bytes of scratch memory");
         }
-        return image;
     }
 
     private static void setPlace(Piece piece, int image, long pixels, long weights) {
@@ -153,7 +155,7 @@ final class OpenJpegs implements OpenStage {
         }
     }
 
-    private void makeResults(Piece piece, int first, int count, DeviceStream stream) {
+    private void makeResults(Piece piece, DeviceStream stream) {
         long begin = (long) first * PLACE_BYTES;
         stream.copyToDevice(piece.memory, imagesEnd + begin, piece.places, begin, (long) count * PLACE_BYTES);
         FramedImages.PLACES.set(arguments, piece.memory.address() + imagesEnd);
