@@ -21,7 +21,12 @@ enum {
 };
 
 typedef struct { unsigned char *channel[4]; size_t pitch[4]; } image;
-typedef struct object { char kind; int device, backend, flags, batch, progressive; } object;
+typedef struct object {
+    char kind;
+    int device, backend, flags, progressive;
+    int batch, place;                                       /* of a state: its stream, and the last work there */
+    uint64_t number;
+} object;
 
 typedef struct { unsigned char *pixels; int width, height; char *to; size_t pitch; } decoded;
 
@@ -60,7 +65,7 @@ static int load(void) {
 static int add(char kind, int backend, int flags, object **made) {
     if (sim_fault[sim_current_device]) return EXECUTION_FAILED;
     object *added = calloc(1, sizeof *added);
-    *added = (object) {kind, sim_current_device, backend, flags, 0, 0};
+    *added = (object) {.kind = kind, .device = sim_current_device, .backend = backend, .flags = flags};
     sim_jpeg_objects++;
     *made = added;
     return SUCCESS;
@@ -214,11 +219,19 @@ int nvjpegDecode(object *handle, object *state, const unsigned char *data, size_
     return leave(decode_to(__func__, handle, data, length, target, stream, 0));
 }
 
+/* A state of batches must be idle when it is used again. */
+static void check_is_idle(const char *call, const object *state) {
+    if (state->number > sim_host.upto[state->place]) {
+        sim_violation("%s: the host has not seen the end of the batch before of this state", call);
+    }
+}
+
 int nvjpegDecodeBatchedInitialize(object *handle, object *state, int batch, int threads, int format) {
     (void) threads;
     ENTER();
     if (handle->kind != 'H' || state->kind != 'S') return leave(INVALID_PARAMETER);
     if (batch < 1 || format != OUTPUT_RGBI) return leave(INVALID_PARAMETER);
+    check_is_idle(__func__, state);
     state->batch = batch;
     return leave(SUCCESS);
 }
@@ -229,11 +242,17 @@ int nvjpegDecodeBatched(object *handle, object *state, const unsigned char *cons
     ENTER();
     if (state->kind != 'S' || !state->batch) return leave(INVALID_PARAMETER);
     sim_log("decode a batch of %d", state->batch);
+    check_is_idle(__func__, state);
     int status = SUCCESS;
     for (int i = 0; i < state->batch && !status; i++) {
         status = handle->backend == BACKEND_HARDWARE && frame_marker(data[i], lengths[i]) == 0xC2 ? NOT_SUPPORTED
                 : decode_to(__func__, handle, data[i], lengths[i], &targets[i], stream,
                         handle->backend == BACKEND_HARDWARE);
+    }
+    sim_resource *used = sim_stream(stream);
+    if (used) {
+        state->place = used->place;
+        state->number = sim_enqueued[used->place];
     }
     if (status) state->batch = 0;
     return leave(status);

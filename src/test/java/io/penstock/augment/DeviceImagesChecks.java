@@ -4,6 +4,7 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -43,6 +44,7 @@ public final class DeviceImagesChecks {
     private static final int BATCH = 21;
     private static final int EPOCHS = 2;
     private static final int IMAGE_BYTES = 24 * 20 * 3;
+    static final String NO_NVJPEG = "no nvJPEG here";
     private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
     private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
     private static final Augment FRAME = Augment.images().randomResizedCrop(24, 20).horizontalFlip(0.5);
@@ -64,6 +66,7 @@ public final class DeviceImagesChecks {
      * @throws Throwable if the check fails
      */
     public static void main(String[] arguments) throws Throwable {
+        Device.cuda(0).close();
         DeviceImagesChecks.class.getDeclaredMethod(arguments[0]).invoke(null);
     }
 
@@ -142,6 +145,57 @@ public final class DeviceImagesChecks {
         }
     }
 
+    /** Of decoders that replicate chroma instead of interpolating it, the difference would be about 6. */
+    static void pixelsAreNearThoseOfTheWorkers() throws IOException {
+        Augment augment = Augment.images().centerCrop(24, 32);
+        List<byte[]> files = List.of(file("noise_420.jpg"), file("noise_422_progressive.jpg"), file("restarts_420.jpg"),
+                file("gray_progressive.jpg"));
+        try (Device device = Device.cuda(0); MemoryRecordStore store = store(files)) {
+            DeviceImages decoding = DeviceImages.of(augment, device);
+            if (decoding.decoder().equals("workers")) {
+                System.out.println(NO_NVJPEG);
+                return;
+            }
+            try (DataLoader workers = DataLoader.builder(augment.mapped(dataset(store), "jpg")).batchSize(4).open();
+                    DataLoader decoded = DataLoader.builder(decoding.mapped(dataset(store), "jpg")).batchSize(4)
+                            .device(device).onDevice(decoding.stages("jpg")).open();
+                    Batch expected = workers.next(); Batch batch = decoded.next()) {
+                byte[] found = bytes(batch.toHost(), "jpg");
+                byte[] near = expected.tensor("jpg").segment().toArray(ValueLayout.JAVA_BYTE);
+                for (int image = 0; image < 4; image++) {
+                    double sum = 0;
+                    int bytes = near.length / 4;
+                    for (int i = image * bytes; i < (image + 1) * bytes; i++) {
+                        sum += Math.abs((near[i] & 0xFF) - (found[i] & 0xFF));
+                    }
+                    assertTrue(sum / bytes <= 2, "image " + image + ": mean difference " + sum / bytes);
+                }
+            }
+        }
+    }
+
+    /** A decoder that writes ahead of the stream would now and then destroy images of other groups. */
+    static void imagesDoNotDependOnTheirGroups() throws IOException {
+        try (Device device = Device.cuda(0); MemoryRecordStore store = store(files())) {
+            DeviceImages whole = DeviceImages.of(FRAME, device);
+            if (whole.decoder().equals("workers")) {
+                System.out.println(NO_NVJPEG);
+                return;
+            }
+            DeviceImages inGroups = whole.scratchBytes(1 << 20);
+            try (DataLoader first = settings(whole.mapped(dataset(store), "jpg")).endEpoch(20).device(device)
+                    .onDevice(whole.stages("jpg")).open();
+                    DataLoader second = settings(inGroups.mapped(dataset(store), "jpg")).endEpoch(20).device(device)
+                            .onDevice(inGroups.stages("jpg")).open()) {
+                while (first.hasNext()) {
+                    try (Batch expected = first.next(); Batch batch = second.next()) {
+                        assertArrayEquals(bytes(expected.toHost(), "jpg"), bytes(batch.toHost(), "jpg"));
+                    }
+                }
+            }
+        }
+    }
+
     static void aDamagedFileIsOneBlackImageThatIsMarked() throws IOException {
         byte[] good = file("noise_420.jpg");
         byte[] damaged = good.clone();
@@ -203,11 +257,14 @@ public final class DeviceImagesChecks {
                             }
                         }
                     }, call);
-                    Throwable cause = e instanceof DeviceException ? e : e.getCause();
+                    Throwable cause = e;
+                    while (cause.getCause() != null) {
+                        cause = cause.getCause();
+                    }
                     assertTrue(e.getMessage().contains("cuda:0: " + call + ": NVJPEG_STATUS_ALLOCATOR_FAILURE (5)"),
                             e::toString);
                     assertFalse(e instanceof BatchException, e::toString);
-                    assertTrue(cause instanceof DeviceException, e::toString);
+                    assertInstanceOf(DeviceException.class, cause);
                 }
                 CudaSimulator.failAfter("", 0, 0, 0);
             }

@@ -4,11 +4,15 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.device.Device;
 import io.penstock.device.cuda.ChildJvm;
+import io.penstock.device.cuda.CudaGpuTest;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.image.ImageDecoding;
+import io.penstock.image.reading.JpegLibrary;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,6 +56,21 @@ class DeviceImagesTest {
 
     @Nested
     @Tag("slow")
+    @Tag("gpu")
+    class OnAGpu {
+        @ParameterizedTest
+        @ValueSource(strings = {"pixelsAreNearThoseOfTheWorkers", "imagesDoNotDependOnTheirGroups"})
+        void holds(String check) throws Exception {
+            assumeTrue(JpegLibrary.preferred().isPresent(), "no JPEG decoder for the workers");
+            ChildJvm.Result result = new ChildJvm().library(CudaGpuTest.findAGpu())
+                    .run(DeviceImagesChecks.class, check);
+            assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());
+            assumeFalse(result.output().contains(DeviceImagesChecks.NO_NVJPEG), result.output());
+        }
+    }
+
+    @Nested
+    @Tag("slow")
     @TestInstance(Lifecycle.PER_CLASS)
     class OverTheSimulatedLibrary {
         private Path runtime;
@@ -67,6 +86,7 @@ class DeviceImagesTest {
         @ValueSource(strings = {
             "batchesAreThoseOfTheWorkersAndNothingIsOutOfOrder", "aDamagedFileIsOneBlackImageThatIsMarked",
             "aFileThatIsCutOrHasABadHeaderIsABadSample", "everyCallThatFailsIsToldAndLeavesNothing",
+            "pixelsAreNearThoseOfTheWorkers", "imagesDoNotDependOnTheirGroups",
             "whereNvJpegFailsAtOnceTheWorkersDecode", "theDecoderIsPartOfTheFingerprint"
         })
         void holds(String check) throws Exception {
@@ -79,7 +99,7 @@ class DeviceImagesTest {
         }
 
         private void run(String check, Path nvJpeg) throws Exception {
-            ChildJvm.Result result = CudaSimulator.withNvJpeg(new ChildJvm().library(runtime), nvJpeg)
+            ChildJvm.Result result = CudaSimulator.withNvJpeg(new ChildJvm().brief().library(runtime), nvJpeg)
                     .variable("SIM_CUDA_STRICT_EXIT", 1).variable("SIM_CUDA_KERNELS", kernels)
                     .run(DeviceImagesChecks.class, check);
             assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());

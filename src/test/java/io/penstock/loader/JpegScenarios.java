@@ -140,7 +140,7 @@ final class JpegScenarios {
     static void aBatchThatFailsIsDecodedOneByOne() {
         CudaSimulator.failAfter("nvjpegDecodeBatched", 3, 1, 2);
         train(true, "noise_420.jpg");
-        assertEquals(2 * BATCH, BATCH * CudaSimulator.calls("nvjpegDecode") / 2);
+        assertEquals(2 * 2, CudaSimulator.calls("nvjpegDecode"));               // two groups of two images
     }
 
     static void enqueuingAllocatesNothing() {

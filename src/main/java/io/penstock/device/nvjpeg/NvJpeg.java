@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * the damaged ones.
  *
  * <p><b>The engine does not follow the stream's order at its beginning:</b> it may write before work that is queued on
- * the stream has run. So the host must have seen the end of all work that uses the pixels' memory. What is enqueued
- * behind a decoding does wait for it. Files must stay unchanged until then.
+ * the stream has run. So the host must have seen the end of all work that uses the pixels' memory, and of what {@link
+ * #decode} enqueued before. What is enqueued behind a decoding does wait for it. Files must stay unchanged until then.
  *
  * <p>For one thread at a time, for which the device is current.
  */

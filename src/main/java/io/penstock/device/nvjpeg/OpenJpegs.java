@@ -31,21 +31,20 @@ import java.lang.foreign.ValueLayout;
  *                     record(p.E_read)
  * </pre>
  *
- * <p>The host must wait, not the stream, for {@link NvJpeg} may write ahead of the stream. It waits for the group
- * before the last, so the device has work meanwhile.
+ * <p>The host must wait, not the stream, for {@link NvJpeg} may write ahead of the stream, and is used again only when
+ * its work has ended. It waits for the group before the last, so the device has work meanwhile.
  */
 final class OpenJpegs implements OpenStage {
 
     private static final System.Logger LOG = System.getLogger("io.penstock.device");
 
-    /** Scratch memory, and the table of places that is copied to it. */
-    private record Piece(DeviceBuffer memory, PinnedBuffer places, DeviceEvent read) {
+    /** Scratch memory, the decoder that writes to it, and the table of places that is copied to it. */
+    private record Piece(NvJpeg decoder, DeviceBuffer memory, PinnedBuffer places, DeviceEvent read) {
     }
 
     private final JpegStage stage;
     private final int files;
     private final SlabLayout outputs;
-    private final NvJpeg decoder;
     private final Piece[] pieces = new Piece[2];
     private final long imagesEnd;
     private final MemorySegment arguments = FramedImages.RESULTS.newArguments();
@@ -61,9 +60,8 @@ final class OpenJpegs implements OpenStage {
         this.outputs = stage.outputs(batch);
         this.imagesEnd = stage.pieceBytes();
         try {
-            this.decoder = opened.add(NvJpeg.open(device, batch), NvJpeg::close);
             for (int i = 0; i < pieces.length; i++) {
-                pieces[i] = new Piece(
+                pieces[i] = new Piece(opened.add(NvJpeg.open(device, batch), NvJpeg::close),
                         opened.add(device.allocate(imagesEnd + (long) batch * PLACE_BYTES), DeviceBuffer::close),
                         opened.add(device.allocatePinned((long) batch * PLACE_BYTES), PinnedBuffer::close),
                         opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close));
@@ -108,7 +106,7 @@ final class OpenJpegs implements OpenStage {
 
     /** Gives images places until the piece is full: the group. */
     private void list(Piece piece, long host, int batch) {
-        decoder.begin();
+        piece.decoder.begin();
         long imageEnd = 0;
         long weightsBegin = imagesEnd;
         int image = first;
@@ -126,7 +124,7 @@ final class OpenJpegs implements OpenStage {
                 break;
             }
             setPlace(piece, image, imageEnd, weights);
-            decoder.add(image, row + FramedFile.HEADER_BYTES, fileBytes, piece.memory.address() + imageEnd,
+            piece.decoder.add(image, row + FramedFile.HEADER_BYTES, fileBytes, piece.memory.address() + imageEnd,
                     FramedFile.width(RawMemory.all(), row));
             imageEnd = end;
             weightsBegin = weights;
@@ -145,6 +143,7 @@ final class OpenJpegs implements OpenStage {
     }
 
     private void decode(Piece piece, DeviceStream stream) {
+        NvJpeg decoder = piece.decoder;
         decoder.decode(stream);
         for (int i = 0; i < decoder.damagedCount(); i++) {
             setPlace(piece, decoder.damaged(i), FramedImages.DAMAGED, 0);
