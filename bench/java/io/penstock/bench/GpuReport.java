@@ -105,7 +105,8 @@ public final class GpuReport {
     }
 
     private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages,
-            List<Map<String, Object>> clocks, List<Map<String, Object>> jpegs, List<Double> onCpu, List<Double> onDevice) throws IOException {
+            List<Map<String, Object>> clocks, List<Map<String, Object>> jpegs, List<Double> onCpu,
+            List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -216,8 +217,8 @@ public final class GpuReport {
     }
 
     private void jpegs(List<Map<String, Object>> rows) {
-        out.append("## JPEG files\n\nFiles of about 60 KB, 500 x 375, to bf16 [3, 224, 224] on the device: a random crop,"
-                + " resized, flipped, normalized.\n\n");
+        out.append("## JPEG files\n\nFiles of about 43 KB, 500 x 375, to bf16 [3, 224, 224] on the device: a random"
+                + " crop, resized, flipped, normalized.\n\n");
         table(of(rows, "jpeg"), "decoded_by", "decoder", "workers", "batch", "images_per_second", "over_workers");
         for (Map<String, Object> why : of(rows, "jpeg-missing")) {
             out.append("Not compared: ").append(why.get("message")).append("\n\n");

@@ -12,7 +12,7 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.ImageOutputStream;
 
-/** Writes JPEG files for {@link JpegRates}: 500 x 375, 4:2:0, about 60 KB each, of noise at many scales. */
+/** Writes JPEG files for {@link JpegRates}: 500 x 375, 4:2:0, about 43 KB each, of noise at many scales. */
 public final class JpegFiles {
 
     private static final int WIDTH = 500;

@@ -13,8 +13,9 @@ public interface OpenStage extends AutoCloseable {
     SlabLayout outputs();
 
     /**
-     * Enqueues the work for one batch and sets the output shapes. It does not wait for this batch, and allocates nothing on
-     * the heap or the device. It may use other streams if events order their work after and before this stream's.
+     * Enqueues the work for one batch and sets the output shapes. It does not wait for this batch, and allocates
+     * nothing on the heap or the device. It may use other streams if events order their work after and before this
+     * stream's.
      *
      * @param stream the stream on which the batch is ready once the enqueued work has run
      * @param inputs the fields given to {@link DeviceStage#open}, in the same order; not kept, not changed

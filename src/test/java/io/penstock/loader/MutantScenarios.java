@@ -169,7 +169,7 @@ public final class MutantScenarios {
         return outcome;
     }
 
-    /** Defines this package itself, those below it and that of nvJPEG, with the mutant in it; everything else is its parent's. */
+    /** Defines this package, those below it and that of nvJPEG, with the mutant in it; the rest is its parent's. */
     private static final class Loader extends ClassLoader {
         private static final String PACKAGE = "io.penstock.loader.";
         private static final String NVJPEG = "io.penstock.device.nvjpeg.";

@@ -13,8 +13,6 @@ import io.penstock.os.Uninterrupted;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decodes JPEG files of host memory to RGB in device memory. Those that the batched decoder takes are decoded at once,
@@ -100,7 +98,9 @@ final class NvJpeg implements AutoCloseable {
      * @throws DeviceException if it does not work on the device
      */
     static NvJpeg open(Device device, int most) {
-        return on(device, () -> new NvJpeg(device, most));
+        NvJpeg[] made = new NvJpeg[1];
+        on(device, () -> made[0] = new NvJpeg(device, most));
+        return made[0];
     }
 
     /** Keeps what a call has created. */
@@ -118,15 +118,14 @@ final class NvJpeg implements AutoCloseable {
     }
 
     /** Runs what needs the device to be current on a thread where it is, without changing the caller's. */
-    private static <T extends @Nullable Object> T on(Device device, Supplier<T> work) {
-        Object[] result = new Object[1];
+    private static void on(Device device, Runnable work) {
         Throwable[] error = new Throwable[1];
         Thread thread = Thread.ofPlatform().name("penstock " + device.name() + " nvJPEG").daemon().unstarted(() -> {
             try {
                 device.dedicateThread();
-                result[0] = work.get();
-            } catch (Throwable t) {
-                error[0] = t;
+                work.run();
+            } catch (RuntimeException | Error e) {
+                error[0] = e;
             }
         });
         ThreadStart.start(thread, "nvJPEG");
@@ -137,9 +136,6 @@ final class NvJpeg implements AutoCloseable {
             case Error e -> throw e;
             default -> throw new AssertionError(error[0]);
         }
-        @SuppressWarnings("unchecked")
-        T done = (T) result[0];
-        return done;
     }
 
     /** For example {@code nvJPEG 13.0.1, JPEG engine}: decoders of other descriptions may give other pixels. */
@@ -240,9 +236,6 @@ final class NvJpeg implements AutoCloseable {
     /** Frees the decoder. Nothing that it has enqueued may still run. */
     @Override
     public void close() {
-        on(device, () -> {
-            opened.close();
-            return null;
-        });
+        on(device, opened::close);
     }
 }

@@ -190,7 +190,8 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
     }
 
     static String name(int status) {
-        return status >= 0 && status < STATUSES.size() ? "NVJPEG_STATUS_" + STATUSES.get(status) : "an unknown nvjpegStatus_t";
+        return status >= 0 && status < STATUSES.size() ? "NVJPEG_STATUS_" + STATUSES.get(status)
+                : "an unknown nvjpegStatus_t";
     }
 
     /** Method handles declare Throwable, but these throw nothing but errors of the JVM. */

@@ -237,7 +237,7 @@ final class JpegHeader {
         return !arithmetic && (coding == Coding.GRAY || coding == Coding.YCBCR) && isUsuallySampled;
     }
 
-    /** Tells whether a file ends with the end marker. One that is cut does not: it is decoded as a whole, and refused. */
+    /** Tells whether a file ends with the end marker. One that is cut does not: decoded as a whole, it is refused. */
     static boolean hasEnd(MemorySegment file, long fileBytes) {
         return file.get(JAVA_BYTE, fileBytes - 2) == (byte) 0xFF && file.get(JAVA_BYTE, fileBytes - 1) == (byte) EOI;
     }

@@ -224,7 +224,10 @@ final class CopyThread {
         delivered.wake();
     }
 
-    /** Enqueues a batch. The host slot is free after its copy, or the stages if one reads it; the device slot is ready after the stages. */
+    /**
+     * Enqueues a batch. The host slot is free after its copy, or after the stages if one reads it; the device slot is
+     * ready after the stages.
+     */
     private void submit(DeviceSlot to) {
         waitForReaders(to);
         if (clock != null) {
