@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * another way than libjpeg-turbo, so most values differ by little, at strong color edges by more. Runs with different
  * decoders are not the same run: the dataset's fingerprint, which saved states compare, names the decoder.
  *
- * <p><b>Damage.</b> A file with a bad header, or that is cut off, is a bad sample like any other. Where nvJPEG refuses a
- * file, the image is black, and a further field of the batch, named like the images with {@code _decoded} behind it,
+ * <p><b>Damage.</b> A file with a bad header, or that is cut off, is a bad sample like any other. Where nvJPEG refuses
+ * a file, the image is black, and a further field of the batch, named like the images with {@code _decoded} behind it,
  * {@code bool[B]}, is 0 there. The log tells their number. Some damaged pixels it decodes as they are.
  *
  * <p>Immutable and thread-safe.

@@ -19,6 +19,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.DeviceLoaders;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Column;
@@ -32,6 +33,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -143,6 +145,40 @@ public final class DeviceImagesChecks {
             }
             assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
         }
+    }
+
+    static void severalDevicesDecodeTheirOwnBatches() throws IOException {
+        CudaSimulator.setDevices(2);
+        CudaSimulator.setEngine(true);
+        try (Device first = Device.cuda(0); Device second = Device.cuda(1); MemoryRecordStore store = store(files());
+                DataLoader workers = settings(FRAME.mapped(dataset(store), "jpg")).endEpoch(1).open()) {
+            Map<Long, byte[]> expected = new HashMap<>();
+            while (workers.hasNext()) {
+                try (Batch batch = workers.next()) {
+                    for (int row = 0; row < batch.count(); row++) {
+                        expected.put(batch.position(row),
+                                batch.tensor("jpg").row(row).segment().toArray(ValueLayout.JAVA_BYTE));
+                    }
+                }
+            }
+            DeviceImages decoding = DeviceImages.of(FRAME, first);
+            try (DeviceLoaders loaders = DataLoader.builder(decoding.mapped(dataset(store), "jpg")).batchSize(4)
+                    .shuffle(42).endEpoch(1).workers(2).onDevice(decoding.stages("jpg")).devices(first, second)
+                    .openAll()) {
+                for (DataLoader loader : loaders) {
+                    while (loader.hasNext()) {
+                        try (Batch batch = loader.next()) {
+                            Tensor found = batch.toHost().get("jpg");
+                            for (int row = 0; row < batch.valid(); row++) {
+                                assertArrayEquals(expected.get(batch.position(row)),
+                                        found.row(row).segment().toArray(ValueLayout.JAVA_BYTE));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
     }
 
     /** Of decoders that replicate chroma instead of interpolating it, the difference would be about 6. */

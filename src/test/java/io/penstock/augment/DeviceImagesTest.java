@@ -86,7 +86,7 @@ class DeviceImagesTest {
         @ValueSource(strings = {
             "batchesAreThoseOfTheWorkersAndNothingIsOutOfOrder", "aDamagedFileIsOneBlackImageThatIsMarked",
             "aFileThatIsCutOrHasABadHeaderIsABadSample", "everyCallThatFailsIsToldAndLeavesNothing",
-            "pixelsAreNearThoseOfTheWorkers", "imagesDoNotDependOnTheirGroups",
+            "severalDevicesDecodeTheirOwnBatches", "pixelsAreNearThoseOfTheWorkers", "imagesDoNotDependOnTheirGroups",
             "whereNvJpegFailsAtOnceTheWorkersDecode", "theDecoderIsPartOfTheFingerprint"
         })
         void holds(String check) throws Exception {

@@ -21,8 +21,10 @@ import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
 import io.penstock.store.Fixtures;
+import io.penstock.testing.HeapUse;
 import io.penstock.transform.NativeLab;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -167,6 +169,30 @@ class FramedFilesTest {
         byte[] expected = new byte[ROW_BYTES];
         made(arena, augment, file, 0, 0).asByteBuffer().get(expected, FramedFile.HEADER_BYTES, PIXEL_BYTES);
         assertArrayEquals(expected, made(arena, augment, file, 0, memory).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    @Test
+    void writingRowsOfFilesAllocatesNothingOnceItIsWarm() throws IOException {
+        byte[] file = file("noise_420.jpg");
+        try (Arena arena = Arena.ofShared()) {
+            AugmentMap map = PIPELINES.getFirst().over(new TensorSpec("jpg", DType.U8, TensorSpec.VARIABLE))
+                    .toFiles(MEMORY);
+            MemorySegment in = arena.allocateFrom(ValueLayout.JAVA_BYTE, file);
+            MemorySegment out = arena.allocate(ROW_BYTES);
+            var random = new KeyedRandom(7, 0);
+            try (SampleMap.Mapper worker = map.open().orElseThrow()) {
+                assertEquals(0, HeapUse.fewest(0, () -> {
+                    for (int position = 0; position < 100; position++) {
+                        random.select(position, 0);
+                        try {
+                            worker.map(in, 0, file.length, random, out, 0, ROW_BYTES, PartClock.NONE);
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    }
+                }));
+            }
+        }
     }
 
     @Test

@@ -155,7 +155,7 @@ public final class ImageReader implements AutoCloseable {
      * and not cut off.
      */
     boolean isUsualJpeg() {
-        return header.format == ImageFormat.JPEG && jpegHeader.isUsual() 
+        return header.format == ImageFormat.JPEG && jpegHeader.isUsual()
                 && JpegHeader.hasEnd(stored(), storedBytes);
     }
 
