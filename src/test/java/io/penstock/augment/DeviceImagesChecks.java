@@ -150,8 +150,10 @@ public final class DeviceImagesChecks {
     static void severalDevicesDecodeTheirOwnBatches() throws IOException {
         CudaSimulator.setDevices(2);
         CudaSimulator.setEngine(true);
-        try (Device first = Device.cuda(0); Device second = Device.cuda(1); MemoryRecordStore store = store(files());
-                DataLoader workers = settings(FRAME.mapped(dataset(store), "jpg")).endEpoch(1).open()) {
+        List<byte[]> files = files();
+        files.add(file("noise_420.jpg"));                                   // as many for either
+        try (Device first = Device.cuda(0); Device second = Device.cuda(1); MemoryRecordStore store = store(files);
+                DataLoader workers = settings(FRAME.mapped(dataset(store), "jpg")).batchSize(4).endEpoch(1).open()) {
             Map<Long, byte[]> expected = new HashMap<>();
             while (workers.hasNext()) {
                 try (Batch batch = workers.next()) {
@@ -166,17 +168,19 @@ public final class DeviceImagesChecks {
                     .shuffle(42).endEpoch(1).workers(2).onDevice(decoding.stages("jpg")).devices(first, second)
                     .openAll()) {
                 for (DataLoader loader : loaders) {
+                    loader.device().makeCurrent();
                     while (loader.hasNext()) {
                         try (Batch batch = loader.next()) {
                             Tensor found = batch.toHost().get("jpg");
-                            for (int row = 0; row < batch.valid(); row++) {
-                                assertArrayEquals(expected.get(batch.position(row)),
+                            for (int row = 0; row < batch.count(); row++) {
+                                assertArrayEquals(expected.remove(batch.position(row)),
                                         found.row(row).segment().toArray(ValueLayout.JAVA_BYTE));
                             }
                         }
                     }
                 }
             }
+            assertTrue(expected.isEmpty());
         }
         assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
     }
