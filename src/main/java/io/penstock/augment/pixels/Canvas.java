@@ -285,9 +285,13 @@ public final class Canvas {
      * @throws UncheckedIOException if the image's file is bad
      */
     public void storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) {
-        if (undecoded == null || !undecoded.storeFile(target, offset, bytes, scratchBytes)) {
-            FramedFile.surround(byteCount(), target, offset, bytes);
-            store(target, offset + FramedFile.HEADER_BYTES);
+        try {
+            if (undecoded == null || !undecoded.storeFile(target, offset, bytes, scratchBytes)) {
+                FramedFile.surround(byteCount(), target, offset, bytes);
+                store(target, offset + FramedFile.HEADER_BYTES);
+            }
+        } catch (ImageException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

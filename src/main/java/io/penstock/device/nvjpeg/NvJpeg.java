@@ -70,21 +70,14 @@ final class NvJpeg implements AutoCloseable {
             this.files = arena.allocate(JAVA_LONG, most);
             this.lengths = arena.allocate(JAVA_LONG, most);
             this.images = arena.allocate(NvJpegLibrary.IMAGE, most);
-            this.singleHandle = created(library.create(NvJpegLibrary.BACKEND_DEFAULT, answer), "nvjpegCreateEx",
-                    library.destroy());
-            pad(singleHandle);
+            check(library.create(NvJpegLibrary.BACKEND_DEFAULT, answer), "nvjpegCreateEx");
+            this.singleHandle = handle();
             this.hasEngine = library.create(NvJpegLibrary.BACKEND_HARDWARE, answer) == NvJpegLibrary.SUCCESS;
-            this.batchHandle = hasEngine ? created(NvJpegLibrary.SUCCESS, "nvjpegCreateEx", library.destroy())
-                    : singleHandle;
-            if (hasEngine) {
-                pad(batchHandle);
-            }
-            this.singleState = created(NvJpegLibrary.call(library.stateCreate(), singleHandle, answer.address()),
-                    "nvjpegJpegStateCreate", library.stateDestroy());
-            this.batchState = created(NvJpegLibrary.call(library.stateCreate(), batchHandle, answer.address()),
-                    "nvjpegJpegStateCreate", library.stateDestroy());
-            this.header = created(NvJpegLibrary.call(library.streamCreate(), batchHandle, answer.address()),
-                    "nvjpegJpegStreamCreate", library.streamDestroy());
+            this.batchHandle = hasEngine ? handle() : singleHandle;
+            this.singleState = state(singleHandle);
+            this.batchState = state(batchHandle);
+            check(NvJpegLibrary.call(library.streamCreate(), batchHandle, answer.address()), "nvjpegJpegStreamCreate");
+            this.header = made(library.streamDestroy(), "nvjpegJpegStreamDestroy");
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -103,18 +96,30 @@ final class NvJpeg implements AutoCloseable {
         return made[0];
     }
 
-    /** Keeps what a call has created. */
-    private long created(int status, String call, MethodHandle destroy) {
-        NvJpegLibrary.check(status, device.name(), call);
-        return opened.add(answer.get(JAVA_LONG, 0), handle -> NvJpegLibrary.check(
-                NvJpegLibrary.call(destroy, handle), device.name(), call + "'s counterpart"));
+    /** Keeps what the last call has made, to be destroyed at the end. */
+    private long made(MethodHandle destroy, String call) {
+        return opened.add(answer.get(JAVA_LONG, 0), made -> check(NvJpegLibrary.call(destroy, made), call));
     }
 
-    private void pad(long handle) {
-        NvJpegLibrary.check(NvJpegLibrary.call(library.setDevicePadding(), DEVICE_PADDING_BYTES, handle),
-                device.name(), "nvjpegSetDeviceMemoryPadding");
-        NvJpegLibrary.check(NvJpegLibrary.call(library.setPinnedPadding(), PINNED_PADDING_BYTES, handle),
-                device.name(), "nvjpegSetPinnedMemoryPadding");
+    /** Keeps the handle that was made. */
+    private long handle() {
+        long handle = made(library.destroy(), "nvjpegDestroy");
+        check(NvJpegLibrary.call(library.setDevicePadding(), DEVICE_PADDING_BYTES, handle),
+                "nvjpegSetDeviceMemoryPadding");
+        check(NvJpegLibrary.call(library.setPinnedPadding(), PINNED_PADDING_BYTES, handle),
+                "nvjpegSetPinnedMemoryPadding");
+        return handle;
+    }
+
+    private long state(long handle) {
+        check(NvJpegLibrary.call(library.stateCreate(), handle, answer.address()), "nvjpegJpegStateCreate");
+        return made(library.stateDestroy(), "nvjpegJpegStateDestroy");
+    }
+
+    private void check(int status, String call) {
+        if (status != NvJpegLibrary.SUCCESS) {
+            throw new DeviceException(device.name(), call, status, NvJpegLibrary.name(status), "nvJPEG failed");
+        }
     }
 
     /** Runs what needs the device to be current on a thread where it is, without changing the caller's. */
@@ -190,8 +195,7 @@ final class NvJpeg implements AutoCloseable {
     private void decodeBatch(DeviceStream stream) {
         if (initialized != batched) {
             initialized = 0;
-            NvJpegLibrary.check(library.initialize(batchHandle, batchState, batched), device.name(),
-                    "nvjpegDecodeBatchedInitialize");
+            check(library.initialize(batchHandle, batchState, batched), "nvjpegDecodeBatchedInitialize");
             initialized = batched;
         }
         int status = library.decodeBatch(batchHandle, batchState, files.address(), lengths.address(),
@@ -219,7 +223,7 @@ final class NvJpeg implements AutoCloseable {
 
     private void checkIsOfImage(int status, String call) {
         if ((OF_IMAGE >>> status & 1) == 0) {
-            NvJpegLibrary.check(status, device.name(), call);
+            check(status, call);
         }
     }
 

@@ -4,7 +4,6 @@ package io.penstock.device.nvjpeg;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.internal.LibraryPlace;
@@ -180,12 +179,6 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
             return (int) single.invokeExact(handle, state, file, bytes, OUTPUT_RGBI, image, cudaStream);
         } catch (Throwable t) {
             throw unexpected(t);
-        }
-    }
-
-    static void check(int status, String device, String call) {
-        if (status != SUCCESS) {
-            throw new DeviceException(device, call, status, name(status), "nvJPEG failed");
         }
     }
 

@@ -78,8 +78,10 @@ public final class FrameDecoder implements AutoCloseable {
      * Writes the current image as a file with its frame for a device that decodes, as {@link FramedFile} lays it out.
      * Returns false, and writes nothing, if such a device might not decode it, the row has no room for it, or the
      * device has less scratch memory than it needs.
+     *
+     * @throws ImageException if decoding the image would take too long
      */
-    public boolean storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) {
+    public boolean storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) throws ImageException {
         return format == PixelFormat.RGB && !turns() && reader.isUsualJpeg()
                 && FramedFile.scratchBytes(frame) <= scratchBytes && reader.copyTo(frame, target, offset, bytes);
     }

@@ -153,8 +153,13 @@ public final class ImageReader implements AutoCloseable {
     /**
      * Tells whether the current image is a JPEG that devices decode: gray or YCbCr, Huffman-coded, of usual sampling,
      * and not cut off.
+     *
+     * @throws ImageException if it is progressive with too many scans
      */
-    boolean isUsualJpeg() {
+    boolean isUsualJpeg() throws ImageException {
+        if (header.format == ImageFormat.JPEG) {
+            jpegHeader.checkScans();
+        }
         return header.format == ImageFormat.JPEG && jpegHeader.isUsual()
                 && JpegHeader.hasEnd(stored(), storedBytes);
     }

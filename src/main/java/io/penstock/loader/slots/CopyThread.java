@@ -83,14 +83,8 @@ final class CopyThread {
         this.failure = failure;
         this.probe = probe;
         this.nanoTime = nanoTime;
-        this.hostEvents = new DeviceEvent[ring.size()];
-        for (int i = 0; i < hostEvents.length; i++) {
-            hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
-        }
-        this.readEvents = stages.readHost() ? new DeviceEvent[ring.size()] : hostEvents;
-        for (int i = 0; readEvents != hostEvents && i < readEvents.length; i++) {
-            readEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
-        }
+        this.hostEvents = openEvents(opened);
+        this.readEvents = stages.readHost() ? openEvents(opened) : hostEvents;
         this.clock = timed ? new DeviceClock(device, ring.size(), slots.all().length, probe, opened) : null;
         this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
                 ? opened.add(GuardedMemory.poison(device, stages.slotBytes()), PinnedBuffer::close) : null;
@@ -98,6 +92,14 @@ final class CopyThread {
                 .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
                 .unstarted(this::serve);
         ThreadStart.start(thread, "copies to the device");
+    }
+
+    private DeviceEvent[] openEvents(Opened opened) {
+        DeviceEvent[] events = new DeviceEvent[ring.size()];
+        for (int i = 0; i < events.length; i++) {
+            events[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+        }
+        return events;
     }
 
     /** Open when there is something to submit, or the thread is to stop. */
