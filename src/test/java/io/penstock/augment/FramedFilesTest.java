@@ -20,7 +20,6 @@ import io.penstock.image.reading.Oracle;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
-import io.penstock.store.Fixtures;
 import io.penstock.testing.HeapUse;
 import io.penstock.transform.NativeLab;
 import java.io.IOException;
@@ -28,7 +27,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -54,11 +52,6 @@ class FramedFilesTest {
     @TempDir
     private Path folder;
 
-    private static byte[] file(String name) throws IOException {
-        Path oracle = Oracle.folder().resolve(name);
-        return Files.readAllBytes(Files.exists(oracle) ? oracle : Fixtures.path("images/" + name));
-    }
-
     /** A row that a worker writes for a device, or, with no memory, the pixels that it makes itself. */
     private static MemorySegment made(Arena arena, Augment augment, byte[] file, int position, long memory)
             throws IOException {
@@ -79,9 +72,8 @@ class FramedFilesTest {
 
     @Test
     void kernelsAndTheirTwinMakeOfDecodedImagesWhatWorkersMakeOfTheFiles() throws Exception {
-        List<byte[]> files = List.of(file("noise_420.jpg"), file("noise_422_progressive.jpg"),
-                file("gray_progressive.jpg"), file("orientation_6.jpg"), file("odd_size_420.jpg"),
-                file("type6_8bit.png"));
+        List<byte[]> files = Oracle.bytes("noise_420.jpg", "noise_422_progressive.jpg", "gray_progressive.jpg",
+                "orientation_6.jpg", "sampled_411.jpg", "sampled_440.jpg", "type6_8bit.png");
         try (Arena arena = Arena.ofShared(); NativeLab lab = new NativeLab(NativeLab.compile(folder), 3)) {
             for (Augment augment : PIPELINES) {
                 MemorySegment rows = arena.allocate((long) files.size() * ROW_BYTES, 256);
@@ -116,7 +108,7 @@ class FramedFilesTest {
                         }
                     }
                     assertArrayEquals(expected, target.toArray(ValueLayout.JAVA_BYTE), augment + ", " + isNative);
-                    assertArrayEquals(new byte[] {1, 0, 1, 1, 1, 1}, decoded.toArray(ValueLayout.JAVA_BYTE));
+                    assertArrayEquals(new byte[] {1, 0, 1, 1, 1, 1, 1}, decoded.toArray(ValueLayout.JAVA_BYTE));
                 }
             }
         }
@@ -146,10 +138,11 @@ class FramedFilesTest {
     void whatADeviceMightNotDecodeTravelsAsTheWorkersPixels() throws IOException {
         Augment augment = Augment.images().randomResizedCrop(ROWS, COLUMNS);
         try (Arena arena = Arena.ofShared()) {
-            for (String name : List.of("ycck.jpg", "cmyk.jpg", "type3_4bit_adam7.png", "type0_16bit.png", "rgba.png")) {
-                assertTravelsAsPixels(arena, augment, file(name), MEMORY);
+            for (String name : List.of("ycck.jpg", "adobe_rgb.jpg", "sampled_410.jpg", "chroma_finer_than_luma.jpg",
+                    "type3_4bit_adam7.png", "type0_16bit.png")) {
+                assertTravelsAsPixels(arena, augment, Oracle.bytes(name), MEMORY);
             }
-            byte[] image = file("noise_420.jpg");
+            byte[] image = Oracle.bytes("noise_420.jpg");
             assertTrue(isFile(made(arena, augment, image, 0, MEMORY)));
             assertTravelsAsPixels(arena, augment, image, 100);                  // there is no memory for the image
             byte[] trailing = Arrays.copyOf(image, image.length + 2);
@@ -159,8 +152,8 @@ class FramedFilesTest {
             large[large.length - 1] = (byte) 0xD9;
             assertTravelsAsPixels(arena, augment, large, MEMORY);
             Augment upright = augment.decoding(ImageDecoding.rgb().upright());
-            assertTrue(isFile(made(arena, augment, file("orientation_6.jpg"), 0, MEMORY)));
-            assertTravelsAsPixels(arena, upright, file("orientation_6.jpg"), MEMORY);
+            assertTrue(isFile(made(arena, augment, Oracle.bytes("orientation_6.jpg"), 0, MEMORY)));
+            assertTravelsAsPixels(arena, upright, Oracle.bytes("orientation_6.jpg"), MEMORY);
         }
     }
 
@@ -173,7 +166,7 @@ class FramedFilesTest {
 
     @Test
     void writingRowsOfFilesAllocatesNothingOnceItIsWarm() throws IOException {
-        byte[] file = file("noise_420.jpg");
+        byte[] file = Oracle.bytes("noise_420.jpg");
         try (Arena arena = Arena.ofShared()) {
             AugmentMap map = PIPELINES.getFirst().over(new TensorSpec("jpg", DType.U8, TensorSpec.VARIABLE))
                     .toFiles(MEMORY);
@@ -197,7 +190,7 @@ class FramedFilesTest {
 
     @Test
     void aRowHasTheFileBehindItsFrameAndNothingElse() throws IOException {
-        byte[] file = file("noise_420.jpg");
+        byte[] file = Oracle.bytes("noise_420.jpg");
         try (Arena arena = Arena.ofShared()) {
             MemorySegment row = made(arena, Augment.images().randomResizedCrop(ROWS, COLUMNS), file, 0, MEMORY);
             assertEquals(file.length, FramedFile.fileBytes(row, 0));

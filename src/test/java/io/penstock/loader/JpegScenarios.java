@@ -27,7 +27,6 @@ import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -55,7 +54,7 @@ final class JpegScenarios {
             List<byte[][]> files = new ArrayList<>();
             try {
                 for (int i = 0; i < SAMPLES; i++) {
-                    files.add(new byte[][] {Files.readAllBytes(Oracle.folder().resolve(names[i % names.length]))});
+                    files.add(new byte[][] {Oracle.bytes(names[i % names.length])});
                 }
             } catch (IOException e) {
                 throw new AssertionError(e);
