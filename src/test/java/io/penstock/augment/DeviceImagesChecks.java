@@ -72,7 +72,7 @@ public final class DeviceImagesChecks {
     private static List<byte[]> files() throws IOException {
         List<byte[]> files = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            files.addAll(Oracle.bytes("noise_420.jpg", "noise_422_progressive.jpg", "gray_progressive.jpg", "ycck.jpg",
+            files.addAll(Oracle.files("noise_420.jpg", "noise_422_progressive.jpg", "gray_progressive.jpg", "ycck.jpg",
                     "orientation_6.jpg", "restarts_420.jpg", "type6_8bit.png", "adobe_rgb.jpg", "sampled_411.jpg"));
         }
         return files;
@@ -187,7 +187,7 @@ public final class DeviceImagesChecks {
     /** Of decoders that replicate chroma instead of interpolating it, the difference would be about 6. */
     static void pixelsAreNearThoseOfTheWorkers() throws IOException {
         Augment augment = Augment.images().centerCrop(24, 32);
-        List<byte[]> files = Oracle.bytes("noise_420.jpg", "noise_422_progressive.jpg", "restarts_420.jpg",
+        List<byte[]> files = Oracle.files("noise_420.jpg", "noise_422_progressive.jpg", "restarts_420.jpg",
                 "gray_progressive.jpg");
         try (Device device = Device.cuda(0); MemoryRecordStore store = store(files)) {
             DeviceImages decoding = DeviceImages.of(augment, device);

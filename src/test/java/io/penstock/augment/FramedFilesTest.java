@@ -72,7 +72,7 @@ class FramedFilesTest {
 
     @Test
     void kernelsAndTheirTwinMakeOfDecodedImagesWhatWorkersMakeOfTheFiles() throws Exception {
-        List<byte[]> files = Oracle.bytes("noise_420.jpg", "noise_422_progressive.jpg", "gray_progressive.jpg",
+        List<byte[]> files = Oracle.files("noise_420.jpg", "noise_422_progressive.jpg", "gray_progressive.jpg",
                 "orientation_6.jpg", "sampled_411.jpg", "sampled_440.jpg", "type6_8bit.png");
         try (Arena arena = Arena.ofShared(); NativeLab lab = new NativeLab(NativeLab.compile(folder), 3)) {
             for (Augment augment : PIPELINES) {
@@ -185,6 +185,25 @@ class FramedFilesTest {
                     }
                 }));
             }
+        }
+    }
+
+    @Test
+    void aRowDoesNotDependOnTheImagesBefore() throws IOException {
+        Augment augment = Augment.images().resize(109, 150, ResizeFilter.BICUBIC);      // the size of the second image
+        try (Arena arena = Arena.ofShared()) {
+            AugmentMap map = augment.over(new TensorSpec("jpg", DType.U8, TensorSpec.VARIABLE)).toFiles(MEMORY);
+            MemorySegment row = arena.allocate(ROW_BYTES);
+            try (SampleMap.Mapper worker = map.open().orElseThrow()) {
+                for (String name : List.of("restarts_420.jpg", "noise_420.jpg")) {
+                    byte[] file = Oracle.bytes(name);
+                    worker.map(arena.allocateFrom(ValueLayout.JAVA_BYTE, file), 0, file.length, new KeyedRandom(7, 0),
+                            row, 0, ROW_BYTES, PartClock.NONE);
+                }
+            }
+            assertArrayEquals(
+                    made(arena, augment, Oracle.bytes("noise_420.jpg"), 0, MEMORY).toArray(ValueLayout.JAVA_BYTE),
+                    row.toArray(ValueLayout.JAVA_BYTE));
         }
     }
 

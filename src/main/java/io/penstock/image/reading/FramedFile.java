@@ -62,7 +62,7 @@ public final class FramedFile {
         set(to, at + CROP_TOP, frame.cropTop);
         set(to, at + CROP_LEFT, frame.cropLeft);
         set(to, at + MIRRORED, frame.mirrored ? 1 : 0);
-        set(to, at + FILTER, frame.filter.ordinal());
+        set(to, at + FILTER, filter(frame).ordinal());
         clear(to, at + FILTER_END, at + HEADER_BYTES);
         MemorySegment.copy(file, 0, to, at + HEADER_BYTES, fileBytes);
         clear(to, at + HEADER_BYTES + fileBytes, at + bytes);
@@ -110,8 +110,13 @@ public final class FramedFile {
     /** Returns the bytes that a device needs to decode and resize what is framed. */
     static long scratchBytes(ImageFrame frame) {
         return imageBytes(frame.imageHeight, frame.imageWidth)
-                + weightBytes(frame.filter, frame.partHeight, frame.resizedHeight, frame.height)
-                + weightBytes(frame.filter, frame.partWidth, frame.resizedWidth, frame.width);
+                + weightBytes(filter(frame), frame.partHeight, frame.resizedHeight, frame.height)
+                + weightBytes(filter(frame), frame.partWidth, frame.resizedWidth, frame.width);
+    }
+
+    /** The filter of a frame; one that is not resized still has that of an earlier image. */
+    private static Resizer.Filter filter(ImageFrame frame) {
+        return frame.resized ? frame.filter : FILTERS[0];
     }
 
     /** Sets the frame that a row has, for a result of these rows and columns. */

@@ -43,7 +43,7 @@ public final class Oracle {
     }
 
     /** The bytes of some images. */
-    public static List<byte[]> bytes(String... names) throws IOException {
+    public static List<byte[]> files(String... names) throws IOException {
         List<byte[]> all = new ArrayList<>();
         for (String name : names) {
             all.add(bytes(name));
