@@ -138,7 +138,7 @@ public final class GpuReport {
                     : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
                     .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
         }
-        bound("(an aim) JPEG files decoded by nvJPEG over by all cores", 5, greatest(jpegs.stream()
+        bound("(an aim) images a second from JPEG files, by nvJPEG over by all cores", 5, greatest(jpegs.stream()
                 .filter(row -> "device".equals(row.get("decoded_by"))).toList(), "over_workers"), true);
         int losses = Math.min(onCpu.size(), onDevice.size());
         bound("a GPT's losses on the device over those on the CPU, greatest difference", MAX_LOSS_DIFFERENCE,
