@@ -46,10 +46,11 @@ final class S3Objects implements ObjectServer {
 
     /** Sends a request, and again if the bucket is in another region. */
     <T> T inRegion(String path, Retries.Attempt<T> attempt) throws IOException {
+        String region = access.region();
         try {
             return attempt.run();
         } catch (OtherRegionException e) {
-            if (access.moveTo(e.region())) {
+            if (access.move(region, e.region())) {
                 return attempt.run();
             }
             throw new FileSystemException(root() + path, null, "the bucket is in the region " + e.region());
