@@ -40,16 +40,24 @@ final class ShardCursor implements AutoCloseable {
      *
      * @param position its position in the epoch's order
      * @param offset the start in the tar of the first sample to read; 0 for the first one
+     * @param opened the shard, if it is open already: it is the cursor's from now on
      */
-    static ShardCursor open(int position, Location path, long offset, Suffixes suffixes, DecodeLimit limit)
-            throws IOException {
-        Compression compression = Compression.of(path);
-        SharedTar tar = compression == Compression.NONE ? SharedTar.open(path) : null;
+    static ShardCursor open(int position, Location path, long offset, Suffixes suffixes, DecodeLimit limit,
+            @Nullable SharedTar opened) throws IOException {
+        SharedTar tar = opened;
         try {
-            return reading(tar, () -> {
-                TarSource source = compression.open(path, limit, tar);
+            Compression compression = Compression.of(path);
+            if (compression != Compression.NONE && tar != null) {
+                tar.release();
+                tar = null;
+            } else if (compression == Compression.NONE && tar == null) {
+                tar = SharedTar.open(path);
+            }
+            SharedTar plain = tar;
+            return reading(plain, () -> {
+                TarSource source = compression.open(path, limit, plain);
                 try {
-                    return new ShardCursor(position, path, source, tar, suffixes, offset);
+                    return new ShardCursor(position, path, source, plain, suffixes, offset);
                 } catch (Throwable t) {
                     source.close();
                     throw t;
@@ -90,6 +98,11 @@ final class ShardCursor implements AutoCloseable {
         }
         into.release();
         return false;
+    }
+
+    /** Tells whether the shard is remote, and so near its end that the next one should be fetched. */
+    boolean endsSoon() {
+        return tar != null && tar.endsSoon(source.position());
     }
 
     /** Returns the start of the next sample in the tar; -1 if there is none. */

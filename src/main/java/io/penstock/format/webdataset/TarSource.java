@@ -109,18 +109,26 @@ abstract class TarSource implements AutoCloseable {
         }
     }
 
-    /** A mapped tar, from any position. */
+    /** A mapped tar, from any position. A remote one is fetched ahead of a reader that reads on. */
     static final class OfMapping extends TarSource {
 
+        private static final long LOOK_BYTES = 1 << 20;
+
         private final MappedFile file;
+        private long lookAt;
 
         OfMapping(MappedFile file, long position) {
             this.file = file;
             this.position = position;
+            this.lookAt = position + LOOK_BYTES;
         }
 
         @Override
         int read(byte[] target, int offset, int length) {
+            if (position >= lookAt) {
+                SharedTar.fetchAhead(file, position);
+                lookAt = position + LOOK_BYTES;
+            }
             int read = (int) Math.min(length, file.byteSize() - position);
             file.require(position, read);
             MemorySegment.copy(file.mapping(), ValueLayout.JAVA_BYTE, position, target, offset, read);

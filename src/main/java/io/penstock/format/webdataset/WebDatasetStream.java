@@ -60,6 +60,9 @@ public final class WebDatasetStream implements AutoCloseable {
     /** The current shard, as a position in {@link #shards}; their count after the last one. */
     private int shard;
     private @Nullable ShardCursor cursor;
+    /** The shard at position {@link #aheadOf}, opened before the one before it has ended; null if there is none. */
+    private @Nullable SharedTar ahead;
+    private int aheadOf = -1;
     private @Nullable StreamSample current;
     private long given;
     private boolean closed;
@@ -213,7 +216,9 @@ public final class WebDatasetStream implements AutoCloseable {
     /** Opens the shard at a position in the epoch's order; fails if the shards were replaced since open. */
     private ShardCursor open(int position, long offset) throws IOException {
         Location path = paths.get(shards[position]);
-        ShardCursor opened = ShardCursor.open(position, path, offset, suffixes, limit);
+        SharedTar known = position == aheadOf ? ahead : null;
+        ahead = known == null ? ahead : null;
+        ShardCursor opened = ShardCursor.open(position, path, offset, suffixes, limit, known);
         if (!sets.generation().equals(generation)) {
             opened.close();
             throw new IOException(path + ": the shards were replaced while they were read");
@@ -273,6 +278,9 @@ public final class WebDatasetStream implements AutoCloseable {
                 (read ? buffer : unused).add(sample);
             }
             if (read) {
+                if (aheadOf <= shard && shard + 1 < shards.length && cursor.endsSoon()) {
+                    openAhead();
+                }
                 return true;
             }
             cursor.close();
@@ -280,6 +288,24 @@ public final class WebDatasetStream implements AutoCloseable {
             shard++;
         }
         return false;
+    }
+
+    private void openAhead() {
+        aheadOf = shard + 1;
+        try {
+            ahead = SharedTar.open(paths.get(shards[aheadOf]));
+            SharedTar.fetchAhead(ahead.file(), 0);
+        } catch (IOException _) {
+            // It fails again when it is needed, and then counts.
+        }
+    }
+
+    private void closeAhead() {
+        if (ahead != null) {
+            ahead.release();
+            ahead = null;
+        }
+        aheadOf = -1;
     }
 
     private StreamSample unusedSample() {
@@ -303,6 +329,7 @@ public final class WebDatasetStream implements AutoCloseable {
         recycle();
         close(cursor);
         cursor = null;
+        closeAhead();
         buffer.forEach(StreamSample::release);
         unused.addAll(buffer);
         buffer.clear();
@@ -387,5 +414,6 @@ public final class WebDatasetStream implements AutoCloseable {
         unused.clear();
         close(cursor);
         cursor = null;
+        closeAhead();
     }
 }

@@ -2,8 +2,6 @@
 package io.penstock.io.remote;
 
 import io.penstock.io.FetchPhase;
-import io.penstock.io.cache.ObjectReader;
-import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -134,20 +132,14 @@ final class Requests {
                 BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES))), () -> 0);
     }
 
-    /** Reads a range of an object. */
-    void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
-            throws IOException {
-        RangeBody body = new RangeBody(object, offset, bytes, sink);
-        try {
-            retries.run(() -> {
-                if (body.missing() > 0) {
-                    readMissing(target, body);
-                }
-                return body;
-            }, body::done);
-        } finally {
-            body.end();
-        }
+    /** Reads what is missing of a range. */
+    void read(Target target, RangeBody body) throws IOException {
+        retries.run(() -> {
+            if (body.missing() > 0) {
+                readMissing(target, body);
+            }
+            return body;
+        }, body::done);
     }
 
     private void readMissing(Target target, RangeBody body) throws IOException {

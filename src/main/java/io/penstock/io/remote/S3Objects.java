@@ -131,9 +131,11 @@ final class S3Objects implements ObjectServer {
     @Override
     public void read(String path, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
             throws IOException {
-        inRegion(path, () -> {
-            requests.read(target(path, Map.of()), object, offset, bytes, sink);
-            return object;
-        });
+        try (RangeBody body = new RangeBody(object, offset, bytes, sink)) {
+            inRegion(path, () -> {
+                requests.read(target(path, Map.of()), body);
+                return body;
+            });
+        }
     }
 }

@@ -2,9 +2,12 @@
 package io.penstock.io.remote;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.webdataset.StreamOrder;
+import io.penstock.format.webdataset.WebDatasetStream;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
@@ -26,6 +29,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -153,6 +157,37 @@ class RemoteStoreTest {
                 }
             }
         }
+    }
+
+    @Test
+    void theNextTarOfAStreamIsFetchedBeforeTheOneBeforeItEnds(@TempDir Path small) throws Exception {
+        try (WebDatasetWriter writer = WebDatasetWriter.create(small.resolve("n-%03d.tar"), 50, Long.MAX_VALUE)) {
+            for (int i = 0; i < 100; i++) {
+                writer.write("key" + i, Map.of("bin", MemorySegment.ofArray(ObjectHost.bytes(100_000, i))));
+            }
+            writer.commit();
+        }
+        List<Location> tars = new ArrayList<>();
+        RemoteSettings settings = bucket.settings(small.resolve("cache")).withBlockBytes(1 << 15);
+        RemoteFiles files = RemoteFiles.of(settings.withRequests(settings.requests().withHedges(0)), Map.of());
+        for (String name : List.of("n-000.tar", "n-001.tar")) {
+            bucket.put("next/" + name, Files.readAllBytes(small.resolve(name)));
+            tars.add(files.locate("s3://bucket/next/" + name));
+        }
+        bucket.forgetRequests();
+        Span span = new Span();
+        try (WebDatasetStream stream = WebDatasetStream.open(tars, StreamOrder.AS_WRITTEN, 0)) {
+            for (int i = 0; i < 100; i++) {
+                assertTrue(stream.next());
+                assertTrue(stream.locate("bin", span));
+                assertEquals(-1, MemorySegment.ofArray(ObjectHost.bytes(100_000, i)).mismatch(span.slice()));
+                while (i == 0 && bucket.gets().stream().noneMatch(get -> get.contains("n-001.tar"))) {
+                    Thread.sleep(1);
+                }
+            }
+            assertFalse(stream.next());
+        }
+        assertEquals(bucket.gets().size(), Set.copyOf(bucket.gets()).size(), "fetched twice");
     }
 
     @Test

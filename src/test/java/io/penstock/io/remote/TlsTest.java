@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.testing.JavaCommand;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
@@ -88,8 +91,19 @@ class TlsTest {
 
     @Test
     void aServerWithoutTlsIsRefusedInPlainWords() throws Exception {
-        try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
-            String url = host.url("x").replace("http:", "https:");
+        try (ServerSocket server = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
+                ObjectHost host = ObjectHost.start()) {
+            Thread.ofVirtual().start(() -> {
+                while (!server.isClosed()) {
+                    try (Socket client = server.accept()) {
+                        client.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes());
+                        client.getInputStream().read(new byte[1000]);
+                    } catch (IOException _) {
+                        // closed
+                    }
+                }
+            });
+            String url = "https://127.0.0.1:" + server.getLocalPort() + "/x";
             String message = assertThrows(FileSystemException.class, () -> host.files(cache).locate(url).info())
                     .getMessage();
             assertTrue(message.startsWith(url + ": no secure connection: "), message);
