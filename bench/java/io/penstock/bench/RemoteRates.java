@@ -13,6 +13,8 @@ import io.penstock.io.MappedFile;
 import io.penstock.io.RangeFetcher;
 import io.penstock.io.Span;
 import io.penstock.io.cache.BlockCache;
+import io.penstock.io.cache.CachedObject;
+import io.penstock.io.cache.RemoteObject;
 import io.penstock.io.remote.RemoteFiles;
 import io.penstock.io.remote.RemoteSettings;
 import io.penstock.io.remote.RequestSettings;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +51,8 @@ import java.util.stream.Stream;
  * Prints a line of a table for each.
  *
  * <p>Takes the names of what to measure ({@code plain tls warm webdataset latency faults start}; all by default) and
- * {@code --work DIR} (a new folder in the temporary one), {@code --rounds N} (7). Needs curl and Linux.
+ * {@code --work DIR} (a new folder in the temporary one), {@code --rounds N} (7), {@code --mib N} (512, of the object
+ * that is transferred). Needs curl and Linux.
  */
 public final class RemoteRates implements AutoCloseable {
 
@@ -56,7 +60,6 @@ public final class RemoteRates implements AutoCloseable {
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final String OBJECT = "object.bin";
-    private static final long OBJECT_BYTES = 512L << 20;
     private static final int BLOCK = 8 << 20;
     private static final int MIB = 1 << 20;
     private static final int WARM_UP = 2;
@@ -68,12 +71,14 @@ public final class RemoteRates implements AutoCloseable {
     private final Path served;
     private final Path cache;
     private final int rounds;
+    private final long objectBytes;
     private final LoopbackServers servers;
     private double checksum;
 
-    private RemoteRates(Path work, int rounds) throws IOException, InterruptedException {
+    private RemoteRates(Path work, int rounds, long objectBytes) throws IOException, InterruptedException {
         this.work = work;
         this.rounds = rounds;
+        this.objectBytes = objectBytes;
         this.served = Files.createDirectories(work.resolve("served"));
         this.cache = work.resolve("cache");
         this.servers = LoopbackServers.start(work, served);
@@ -96,7 +101,8 @@ public final class RemoteRates implements AutoCloseable {
         }
         Path work = options.containsKey("work") ? Files.createDirectories(Path.of(options.get("work")))
                 : Files.createTempDirectory("remote-rates");
-        try (RemoteRates rates = new RemoteRates(work, Integer.parseInt(options.getOrDefault("rounds", "7")))) {
+        try (RemoteRates rates = new RemoteRates(work, Integer.parseInt(options.getOrDefault("rounds", "7")),
+                Long.parseLong(options.getOrDefault("mib", "512")) * MIB)) {
             for (String one : chosen.isEmpty() ? ALL : chosen) {
                 rates.measure(one);
             }
@@ -226,14 +232,14 @@ public final class RemoteRates implements AutoCloseable {
     }
 
     private void transfer(String name, String root) throws Exception {
-        file(OBJECT, OBJECT_BYTES);
+        file(OBJECT, objectBytes);
         RemoteFiles files = files(BLOCK, 4);
         List<Rate> kept = new ArrayList<>();
         List<Rate> dropped = new ArrayList<>();
         List<Rate> own = new ArrayList<>();
         for (int round = -WARM_UP; round < rounds; round++) {
-            Rate curl = curl(List.of(root + OBJECT), OBJECT_BYTES, true);
-            Rate discarded = curl(List.of(root + OBJECT), OBJECT_BYTES, false);
+            Rate curl = curl(List.of(root + OBJECT), objectBytes, true);
+            Rate discarded = curl(List.of(root + OBJECT), objectBytes, false);
             Rate fetched = fetch(List.of(files.locate(root + OBJECT)), 4, BLOCK);
             BlockCache.existing(cache).trim(0);
             if (round >= 0) {
@@ -383,7 +389,7 @@ public final class RemoteRates implements AutoCloseable {
     }
 
     private void faults() throws Exception {
-        file(OBJECT, OBJECT_BYTES);
+        file(OBJECT, objectBytes);
         RemoteFiles clean = files(MIB, 16);
         RemoteFiles faulty = RemoteFiles.of(RemoteSettings.fromEnvironment().withCache(cache, 8L << 30)
                 .withBlockBytes(MIB));
@@ -407,29 +413,38 @@ public final class RemoteRates implements AutoCloseable {
 
     private void start() throws Exception {
         int block = BlockCache.MIN_BLOCK_BYTES;
-        RemoteFiles files = files(block, 16);
-        List<Location> objects = new ArrayList<>();
-        Path folder = Files.createDirectories(served.resolve("small"));
-        for (int i = 0; i < 100; i++) {
-            Files.write(folder.resolve("x" + i), new byte[100 * block]);
-            objects.add(files.locate(servers.root("http") + "small/x" + i));
+        Files.write(served.resolve("small"), new byte[block]);
+        for (int objects : new int[] {100, 10_000}) {
+            Location first = files(block, 16).locate(servers.root("http") + "small");
+            fetch(List.of(first), 16, block);
+            fill(objects, 10_000L / objects * block, block);
+            double[] inside = new double[rounds];
+            double[] process = new double[rounds];
+            for (int round = 0; round < rounds; round++) {
+                List<String> command = LoopbackServers.java();
+                command.addAll(List.of(RemoteRates.class.getName(), "--read", first.toString(), "--cache",
+                        cache.toString()));
+                long start = System.nanoTime();
+                Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                inside[round] = Double.parseDouble(new BufferedReader(new InputStreamReader(child.getInputStream()))
+                        .readLine());
+                process[round] = (System.nanoTime() - start) / 1e6;
+                child.waitFor();
+            }
+            print("start with 10,000 cached blocks of %,d objects | %.0f ms | with the JVM's %.0f ms | |", objects,
+                    median(inside), median(process));
         }
-        fetch(objects, 16, block);
-        double[] inside = new double[rounds];
-        double[] process = new double[rounds];
-        for (int round = 0; round < rounds; round++) {
-            List<String> command = LoopbackServers.java();
-            command.addAll(List.of(RemoteRates.class.getName(), "--read", objects.getFirst().toString(), "--cache",
-                    cache.toString()));
-            long start = System.nanoTime();
-            Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-            inside[round] = Double.parseDouble(new BufferedReader(new InputStreamReader(child.getInputStream()))
-                    .readLine());
-            process[round] = (System.nanoTime() - start) / 1e6;
-            child.waitFor();
+    }
+
+    /** Stores objects without a server. */
+    private void fill(int objects, long bytes, int block) throws IOException {
+        BlockCache blocks = BlockCache.open(cache, 8L << 30, block, 16);
+        for (int i = 0; i < objects; i++) {
+            try (CachedObject object = blocks.open(new RemoteObject("s3://bucket/" + i, "v", bytes),
+                    (_, length, sink) -> sink.accept(ByteBuffer.allocate((int) length)))) {
+                object.fetch(0, bytes, new FetchWaits());
+            }
         }
-        print("start with 10,000 cached blocks of 100 objects | %.0f ms | with the JVM's %.0f ms | |", median(inside),
-                median(process));
     }
 
     /** The milliseconds until the first byte of a cached object is read, with the limit that no option has set. */
