@@ -155,7 +155,7 @@ public final class RemoteRates implements AutoCloseable {
 
     private Path file(String name, long bytes) throws IOException {
         Path file = served.resolve(name);
-        if (!Files.exists(file)) {
+        if (!Files.exists(file) || Files.size(file) != bytes) {
             byte[] part = new byte[MIB];
             SplittableRandom random = new SplittableRandom(bytes);
             try (var out = Files.newOutputStream(file)) {
