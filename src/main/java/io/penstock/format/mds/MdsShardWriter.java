@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *     shard.write(List.of(image, MemorySegment.ofArray("cat".getBytes())));
  *     description = shard.commit("shard.00000.mds");
  * }
- * Files.writeString(Path.of("images/index.json"), MdsShardWriter.index(List.of(description)));
+ * String index = MdsShardWriter.index(List.of(description));    // the content of images/index.json
  * }
  *
  * <p>One thread writes. Each sample takes 4 bytes of heap until the commit.

@@ -4,6 +4,7 @@ package io.penstock.spark;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
@@ -72,13 +73,14 @@ class BucketTest {
         driver.environment().putAll(Map.of("SPARK_LOCAL_IP", "127.0.0.1", "AWS_ACCESS_KEY_ID", KEY,
                 "AWS_SECRET_ACCESS_KEY", SECRET, "AWS_REGION", "us-east-1", "AWS_ENDPOINT_URL_S3",
                 endpoint().toString(), "PENSTOCK_CACHE", folder.resolve("cache").toString()));
-        assertEquals(0, driver.start().waitFor(), () -> {
-            try {
-                return Files.readString(folder.resolve("log"));
-            } catch (IOException e) {
-                return e.toString();
+        Process process = driver.start();
+        try {
+            if (process.waitFor() != 0) {
+                fail(Files.readString(folder.resolve("log")));
             }
-        });
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @Test

@@ -172,11 +172,19 @@ class SparkMdsJobTest {
     }
 
     @Test
-    void rowsOfWhichNoneIsThereMakeAnEmptyDataset() throws Exception {
-        job(samples(3).filter(lit(false))).order(RowOrder.shuffled(1, 3)).run();
-        try (MdsStore store = MdsStore.open(Location.of(folder.resolve("out")), null)) {
-            assertEquals(0, store.size());
-        }
+    void partitionsWithoutRowsAreNoShardsUnlessAllAre() throws Exception {
+        job(samples(3).filter(col("id").equalTo(5))).order(RowOrder.by(3, "id")).run();
+        assertEquals(1, size());
         assertEquals(1, shards().size());
+        job(Documents.inOrder(spark).withColumn("image", col("text").cast("binary")).filter(col("id").lt(0)))
+                .ifExists(IfExists.REPLACE).run();
+        assertEquals(0, size());
+        assertEquals(1, shards().size());
+    }
+
+    private long size() throws IOException {
+        try (MdsStore store = MdsStore.open(Location.of(folder.resolve("out")), null)) {
+            return store.size();
+        }
     }
 }
