@@ -2,17 +2,23 @@
 """Makes a corpus of JSON lines from what an installed system has: manual pages in many languages, documentation, code.
 
     python3 bench/peers/text_corpus.py --out target/bench/text.jsonl --megabytes 40
+    python3 bench/peers/text_corpus.py --out target/bench/gigabyte.jsonl --packages target/bench/packages
     python3 bench/peers/text_corpus.py --out target/bench/fuzzed.jsonl --fuzzed 1000000
 
 A fifth each: English documentation; manual pages in Latin scripts; manual pages in other scripts; Python and Perl
 source; C headers and markup. The same system gives the same corpus: files are taken in the order of their paths.
-With --fuzzed it makes short random texts instead, after texts with each code point beside letters, digits and spaces.
+With --packages it takes, besides, all texts of packages of Debian, which it downloads to that folder and unpacks there
+(170 MB, 1.2 GB): handbooks in 16 languages, handbooks of which each page is in many, the locales of Unicode, and the
+source of a JDK. With --fuzzed it makes short random texts instead, after texts with each code point beside letters,
+digits and spaces.
 """
 
 import argparse
 import gzip
 import json
 import pathlib
+import subprocess
+import zipfile
 from random import Random
 
 SHARE = pathlib.Path("/usr/share")
@@ -59,6 +65,32 @@ def text(path):
         return None
 
 
+PACKAGES = [f"libreoffice-help-{language}" for language in (
+    "de", "dz", "el", "en-us", "es", "fr", "hi", "ja", "km", "ko", "pl", "ru", "tr", "vi", "zh-cn", "zh-tw")] + [
+    "debian-handbook", "gnome-user-docs", "unicode-cldr-core", "python3.11-doc", "openjdk-17-source"]
+SUFFIXES = (".html", ".xml", ".page", ".txt", ".java", ".js", ".css", ".svg")
+
+
+def unpacked(folder, package):
+    """The folder with the files of a package, downloaded and unpacked if it is not there."""
+    files = folder / package
+    if not files.exists():
+        if not list(folder.glob(f"{package}_*.deb")):
+            subprocess.run(["apt-get", "download", package], cwd=folder, check=True)
+        part = folder / (package + ".part")
+        subprocess.run(["dpkg-deb", "-x", next(folder.glob(f"{package}_*.deb")), part], check=True)
+        for archive in part.rglob("*.zip"):
+            zipfile.ZipFile(archive).extractall(archive.with_suffix(""))
+        part.rename(files)
+    return files
+
+
+def of_packages(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in PACKAGES:
+        yield from (p for p in sorted(unpacked(folder, package).rglob("*")) if p.suffix in SUFFIXES)
+
+
 ATOMS = [
     "a", "b", "the", "S", "LL", "'s", "'ll", "'S", "'Re", "'\u017f", "'", "\u2019", "\xe9", "e\u0301", "\u0301",
     "\xdf", "\u0416\u0443\u043a", "\u4f60", "\u306e", "\ud55c", "\u0627", "\u0928", "\u0940", "\u01c5",
@@ -95,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True)
     parser.add_argument("--megabytes", type=float, default=40)
+    parser.add_argument("--packages", type=pathlib.Path)
     parser.add_argument("--fuzzed", type=int, default=0)
     options = parser.parse_args()
     if options.fuzzed:
@@ -103,8 +136,10 @@ def main():
                 out.writelines(json.dumps({"text": one}) + "\n" for one in texts)
         return
     with open(options.out, "w", encoding="utf-8") as out:
-        for paths in kinds():
-            left = options.megabytes * 1e6 / 5
+        shares = [(paths, options.megabytes * 1e6 / 5) for paths in kinds()]
+        if options.packages:
+            shares.append((of_packages(options.packages), float("inf")))
+        for paths, left in shares:
             for path in paths:
                 document = text(path)
                 if document and "\0" not in document:

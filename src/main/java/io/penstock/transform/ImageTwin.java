@@ -53,6 +53,9 @@ final class ImageTwin {
     private long cropWidth;
 
     @SuppressWarnings("NullAway.Init") // prepare() sets the rest before each use
+    private ImageTwin() {
+    }
+
     /** Runs the kernel. */
     static void run(MemorySegment now) {
         ImageTwin twin = OF_THREAD.get();

@@ -282,6 +282,24 @@ class ExamplePrelude {
             }
         }
 
+        /** As {@code io.penstock.spark.SparkMdsJob}. */
+        static class SparkMdsJob {
+
+            SparkMdsJob(Object rows, String key, String output) {
+            }
+
+            SparkMdsJob encoding(String column, String encoding) {
+                return this;
+            }
+
+            SparkMdsJob order(RowOrder order) {
+                return this;
+            }
+
+            void run() throws IOException {
+            }
+        }
+
         /** As {@code io.penstock.spark.SparkShardJob}. */
         static class SparkShardJob {
 

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
-    private static final long VERSION = 2;
+    static final long VERSION = 2;
     private static final long MAX_INDEX_BYTES = 1L << 28;
     /** Offsets in a shard are {@code u32}. */
-    private static final long MAX_SHARD_BYTES = (1L << 32) - 1;
+    static final long MAX_SHARD_BYTES = (1L << 32) - 1;
     private static final int MAX_COLUMNS = 1 << 16;
 
     static MdsIndex read(Location file) throws IOException {

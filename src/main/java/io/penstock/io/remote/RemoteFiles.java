@@ -181,6 +181,19 @@ public final class RemoteFiles {
         return Upload.open(location, target.source, ifExists, settings.requests().parallel(), partBytes, folder);
     }
 
+    /**
+     * Deletes an object of a bucket; it may be gone.
+     *
+     * @param name {@code s3://BUCKET/KEY}
+     * @throws IOException if the server fails or refuses
+     * @throws IllegalArgumentException if it is no such name
+     */
+    public void delete(String name) throws IOException {
+        Found target = find(name);
+        target.source.uploads().delete(target.path);
+        target.source.forget();
+    }
+
     private static String host(String authority) {
         return authority.substring(authority.lastIndexOf('@') + 1).toLowerCase(Locale.ROOT);
     }

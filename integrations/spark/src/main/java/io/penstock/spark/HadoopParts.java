@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.manifest.Manifest;
-import io.penstock.format.manifest.ManifestPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.store.IfExists;
 import java.io.IOException;
@@ -10,7 +8,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
@@ -27,18 +24,16 @@ import org.apache.spark.util.SerializableConfiguration;
 
 /**
  * A folder of a file system of Hadoop, such as HDFS or an object store. Attempts write to the local disk, and what is
- * complete is copied; its description is copied last. Nothing but the manifest is renamed.
+ * complete is copied; its description is copied last. Nothing but the record is renamed.
  */
 final class HadoopParts extends PartsFolder {
 
     private static final long serialVersionUID = 1;
 
-    private final String store;
     private final SerializableConfiguration configuration;
 
-    HadoopParts(String store, Configuration configuration) {
-        super(store);
-        this.store = store;
+    HadoopParts(String folder, String record, Configuration configuration) {
+        super(folder, record);
         this.configuration = new SerializableConfiguration(configuration);
     }
 
@@ -47,30 +42,21 @@ final class HadoopParts extends PartsFolder {
     }
 
     private FileSystem files() throws IOException {
-        return path(store).getFileSystem(configuration.value());
-    }
-
-    private org.apache.hadoop.fs.Path folder() {
-        return new org.apache.hadoop.fs.Path(path(store).getParent(), name());
+        return path(folder()).getFileSystem(configuration.value());
     }
 
     private org.apache.hadoop.fs.Path entry(String entry) {
-        return new org.apache.hadoop.fs.Path(folder(), entry);
+        return new org.apache.hadoop.fs.Path(path(folder()), entry);
     }
 
     @Override
-    String manifest() {
-        return store + Manifest.ENDING;
-    }
-
-    @Override
-    boolean hasManifest() throws IOException {
-        return files().exists(path(manifest()));
+    boolean hasRecord() throws IOException {
+        return files().exists(path(record()));
     }
 
     @Override
     void create() throws IOException {
-        files().mkdirs(folder());
+        files().mkdirs(path(folder()));
     }
 
     @Override
@@ -96,7 +82,7 @@ final class HadoopParts extends PartsFolder {
     @Override
     SortedMap<String, Long> entries() throws IOException {
         SortedMap<String, Long> entries = new TreeMap<>();
-        for (FileStatus file : files().listStatus(folder())) {
+        for (FileStatus file : files().listStatus(path(folder()))) {
             entries.put(file.getPath().getName(), file.isFile() ? file.getLen() : -1);
         }
         return entries;
@@ -117,26 +103,14 @@ final class HadoopParts extends PartsFolder {
     }
 
     @Override
-    void commit(Manifest manifest, IfExists ifExists) throws IOException {
-        SortedMap<String, Long> entries = entries();
-        for (ManifestPart part : manifest.parts()) {
-            requireSize(entries, part.in("").path() + ".bin", part.tokenBytes());
-            requireSize(entries, part.in("").path() + ".idx", part.indexBytes());
-        }
-        org.apache.hadoop.fs.Path written = entry(path(manifest()).getName() + ".writing");
+    void writeRecord(String content, IfExists ifExists) throws IOException {
+        org.apache.hadoop.fs.Path record = path(record());
+        org.apache.hadoop.fs.Path written = entry(record.getName() + ".writing");
         try (OutputStream out = files().create(written, true)) {
-            out.write(manifest.toJson().getBytes(StandardCharsets.UTF_8));
+            out.write(content.getBytes(StandardCharsets.UTF_8));
         }
-        FileContext.getFileContext(path(manifest()).makeQualified(files().getUri(), files().getWorkingDirectory())
-                .toUri(), configuration.value()).rename(written, path(manifest()),
+        FileContext.getFileContext(record.makeQualified(files().getUri(), files().getWorkingDirectory()).toUri(),
+                configuration.value()).rename(written, record,
                         ifExists == IfExists.REPLACE ? Rename.OVERWRITE : Rename.NONE);
-    }
-
-    private void requireSize(SortedMap<String, Long> entries, String entry, long bytes) throws IOException {
-        Long found = entries.get(entry);
-        if (found == null || found != bytes) {
-            throw new NoSuchFileException(entry(entry).toString(), null,
-                    "found " + (found == null ? "no such file" : found + " bytes") + ", expected " + bytes + " bytes");
-        }
     }
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.manifest.Manifest;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -20,25 +24,17 @@ final class LocalParts extends PartsFolder {
 
     private static final long serialVersionUID = 1;
 
-    private final String store;
-
-    LocalParts(Path store) {
-        super(store.toString());
-        this.store = store.toAbsolutePath().toString();
+    LocalParts(String folder, String record) {
+        super(Path.of(folder).toAbsolutePath().toString(), Path.of(record).toAbsolutePath().toString());
     }
 
     Path path() {
-        return Path.of(store).resolveSibling(name());
+        return Path.of(folder());
     }
 
     @Override
-    String manifest() {
-        return store + Manifest.ENDING;
-    }
-
-    @Override
-    boolean hasManifest() {
-        return Files.exists(Path.of(manifest()));
+    boolean hasRecord() {
+        return Files.exists(Path.of(record()));
     }
 
     @Override
@@ -87,7 +83,20 @@ final class LocalParts extends PartsFolder {
     }
 
     @Override
-    void commit(Manifest manifest, IfExists ifExists) throws IOException {
-        manifest.write(Path.of(manifest()), ifExists);
+    void writeRecord(String content, IfExists ifExists) throws IOException {
+        Path record = Path.of(record());
+        Path written = path().resolve(record.getFileName() + ".writing");
+        try (FileChannel file = FileChannel.open(written, StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            ByteBuffer bytes = StandardCharsets.UTF_8.encode(content);
+            while (bytes.hasRemaining()) {
+                file.write(bytes);
+            }
+            file.force(true);
+        }
+        Files.move(written, record, StandardCopyOption.ATOMIC_MOVE);
+        try (FileChannel folder = FileChannel.open(record.getParent())) {
+            folder.force(true);                     // so that a power cut does not undo the rename
+        }
     }
 }

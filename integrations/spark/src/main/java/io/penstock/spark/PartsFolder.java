@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.Serializable;
+import java.net.URI;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -25,33 +27,37 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * The folder where all attempts write parts, beside the manifest that will name some. An attempt's name tells the
- * number of the part, the run of the job and the attempt: {@code part-00007.5f0c93ab-12}. The driver and the executors
- * use it.
+ * The folder where all attempts write parts, beside the record that will name some: a manifest or an index. An
+ * attempt's name tells the number of the part, the run of the job and the attempt: {@code part-00007.5f0c93ab-12}. The
+ * driver and the executors use it.
  */
-abstract sealed class PartsFolder implements Serializable permits LocalParts, HadoopParts {
+abstract sealed class PartsFolder implements Serializable permits LocalParts, HadoopParts, BucketParts {
 
     private static final long serialVersionUID = 1;
-    private static final String SUFFIX = ".parts";
 
-    /** The folder's name. */
-    private final String name;
+    private final String folder;
+    private final String record;
 
-    PartsFolder(String store) {
-        this.name = store.substring(store.lastIndexOf('/') + 1) + SUFFIX;
+    PartsFolder(String folder, String record) {
+        this.folder = folder;
+        this.record = record;
     }
 
     /**
-     * The folder of a store.
+     * A folder.
      *
-     * @param store the store without suffix: a path, or a URI that Hadoop knows
+     * @param folder a path, or a URI of a bucket or of Hadoop's
+     * @param record the file beside it that names the parts which count
      * @param hadoop how Hadoop reaches its file systems
      */
-    static PartsFolder of(String store, Configuration hadoop) {
-        org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(store);
-        String scheme = path.toUri().getScheme();
-        return scheme == null || scheme.equals("file") ? new LocalParts(Path.of(path.toUri().getPath()))
-                : new HadoopParts(store, hadoop);
+    static PartsFolder of(String folder, String record, Configuration hadoop) {
+        URI uri = new org.apache.hadoop.fs.Path(folder).toUri();
+        return switch (uri.getScheme()) {
+            case null -> new LocalParts(folder, record);
+            case "file" -> new LocalParts(uri.getPath(), new org.apache.hadoop.fs.Path(record).toUri().getPath());
+            case "s3" -> new BucketParts(folder, record);
+            default -> new HadoopParts(folder, record, hadoop);
+        };
     }
 
     /** A name for a run of a job. */
@@ -78,15 +84,29 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         return String.format(Locale.ROOT, "part-%05d.%s-%d", part, run, attempt);
     }
 
-    /** The folder's name, which the manifest has in the paths of the parts. */
-    String name() {
-        return name;
+    /** The folder, as users write it. */
+    String folder() {
+        return folder;
     }
 
-    /** Where the manifest is. */
-    abstract String manifest();
+    /** The folder's name, which the record has in the paths of the parts. */
+    String name() {
+        return folder.substring(folder.lastIndexOf('/') + 1);
+    }
 
-    abstract boolean hasManifest() throws IOException;
+    /** The record, as users write it. */
+    String record() {
+        return record;
+    }
+
+    abstract boolean hasRecord() throws IOException;
+
+    /** Fails if there is a record that is to stay. */
+    void requireAbsent(IfExists ifExists) throws IOException {
+        if (ifExists == IfExists.FAIL && hasRecord()) {
+            throw new FileAlreadyExistsException(record, null, "exists already, and is not to be replaced");
+        }
+    }
 
     /** Makes the folder, if it is not there. */
     abstract void create() throws IOException;
@@ -109,8 +129,26 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
     /** Deletes entries, folders with all that is in them; they may vanish meanwhile. */
     abstract void delete(Collection<String> entries) throws IOException;
 
-    /** Writes the manifest, which appears whole or not at all, after a look at the sizes of the parts. */
-    abstract void commit(Manifest manifest, IfExists ifExists) throws IOException;
+    /** Writes the record, which appears whole or not at all. */
+    abstract void writeRecord(String content, IfExists ifExists) throws IOException;
+
+    /**
+     * Writes the record, after a look at the sizes of the files that it names.
+     *
+     * @param files their sizes by name
+     */
+    void commit(Map<String, Long> files, String content, IfExists ifExists) throws IOException {
+        SortedMap<String, Long> entries = entries();
+        for (Map.Entry<String, Long> file : files.entrySet()) {
+            Long found = entries.get(file.getKey());
+            if (!file.getValue().equals(found)) {
+                throw new NoSuchFileException(folder + "/" + file.getKey(), null, "found " + (found == null
+                        ? "no such file" : found + " bytes") + ", expected " + file.getValue() + " bytes");
+            }
+        }
+        requireAbsent(ifExists);
+        writeRecord(content, ifExists);
+    }
 
     /**
      * Finds parts that earlier runs of a job finished; of several attempts at one, the first by name.
@@ -140,9 +178,13 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         delete(entries(entry -> !attempts.contains(entry.substring(0, end(entry)))));
     }
 
-    /** Deletes what the attempts of a run have left. */
-    void deleteRun(String run) throws IOException {
-        delete(entries(entry -> entry.contains("." + run + "-")));
+    /** Deletes what the attempts of a run have left that failed. */
+    void deleteRun(String run, Throwable failure) {
+        try {
+            delete(entries(entry -> entry.contains("." + run + "-")));
+        } catch (IOException | RuntimeException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     private List<String> entries(Predicate<String> isWanted) throws IOException {

@@ -79,6 +79,20 @@ public abstract sealed class RowOrder {
      */
     abstract Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all);
 
+    /** Puts records in order, whose keys are in a column. */
+    Dataset<Row> applyByKey(Dataset<Row> rows, String key) {
+        Dataset<Row> keyed = rows.withColumn(CONTENT,
+                rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
+        return apply(keyed, keyed);
+    }
+
+    static String requireColumn(Dataset<Row> rows, String name) {
+        if (!List.of(rows.columns()).contains(name)) {
+            throw new IllegalArgumentException("no column '" + name + "', found " + List.of(rows.columns()));
+        }
+        return name;
+    }
+
     /** By what rows are put in order within a part. */
     abstract Stream<Column> keys();
 

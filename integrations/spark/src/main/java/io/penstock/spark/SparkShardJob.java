@@ -62,15 +62,8 @@ public final class SparkShardJob {
      */
     public SparkShardJob(Dataset<Row> rows, String key, Path pattern) {
         this.rows = rows;
-        this.key = requireColumn(key);
+        this.key = RowOrder.requireColumn(rows, key);
         this.pattern = pattern.toAbsolutePath();
-    }
-
-    private String requireColumn(String name) {
-        if (!List.of(rows.columns()).contains(name)) {
-            throw new IllegalArgumentException("no column '" + name + "', found " + List.of(rows.columns()));
-        }
-        return name;
     }
 
     /**
@@ -82,7 +75,7 @@ public final class SparkShardJob {
      * @throws IllegalArgumentException if there is no such column
      */
     public SparkShardJob member(String suffix, String column) {
-        members.put(suffix, requireColumn(column));
+        members.put(suffix, RowOrder.requireColumn(rows, column));
         return this;
     }
 
@@ -120,11 +113,8 @@ public final class SparkShardJob {
         if (members.isEmpty()) {
             throw new IllegalArgumentException("members: found none, expected at least one");
         }
-        Path record = WebDatasetWriter.recordFor(pattern);
-        if (ifExists == IfExists.FAIL && Files.exists(record)) {
-            throw new FileAlreadyExistsException(record.toString(), null, "exists already, and is not to be replaced");
-        }
-        LocalParts folder = new LocalParts(pattern);
+        LocalParts folder = new LocalParts(pattern + ".parts", WebDatasetWriter.recordFor(pattern).toString());
+        folder.requireAbsent(ifExists);
         folder.create();
         String run = PartsFolder.newRun();
         try (WebDatasetWriter all = WebDatasetWriter.create(pattern, Long.MAX_VALUE, Long.MAX_VALUE)) {
@@ -135,9 +125,9 @@ public final class SparkShardJob {
             folder.deleteAllBut(Set.of());
             Files.deleteIfExists(folder.path());
             return shards;
-        } catch (IOException | RuntimeException | Error e) {
-            folder.deleteRun(run);
-            throw e;
+        } catch (Throwable t) {                     // Spark's are checked, and not declared
+            folder.deleteRun(run, t);
+            throw t;
         }
     }
 
@@ -147,9 +137,7 @@ public final class SparkShardJob {
         members.values().forEach(column -> columns.add(
                 rows.schema().apply(column).dataType().equals(DataTypes.BinaryType) ? functions.col(column)
                         : functions.col(column).cast(DataTypes.StringType).cast(DataTypes.BinaryType)));
-        Dataset<Row> keyed = rows.withColumn(RowOrder.CONTENT,
-                rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
-        Dataset<Row> samples = order.apply(keyed, keyed).select(columns.toArray(Column[]::new));
+        Dataset<Row> samples = order.applyByKey(rows, key).select(columns.toArray(Column[]::new));
         JavaRDD<InternalRow> partitions = PartsFolder.partitions(samples);
         ShardTask task = new ShardTask(folder, run, List.copyOf(members.keySet()));
         return partitions.mapPartitionsWithIndex(task, false).collect().stream()

@@ -31,8 +31,8 @@ public final class SparkTokenize implements Callable<Integer> {
     private List<String> inputs = List.of();
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "Store to write, without a suffix: a path that the driver and all executors see, or a URI of"
-                    + " Hadoop's.")
+            description = "Store to write, without a suffix: a path that the driver and all executors see,"
+                    + " s3://BUCKET/KEY, or a URI of Hadoop's.")
     private String output = "";
 
     @Option(names = "--format", paramLabel = "NAME", defaultValue = "parquet",

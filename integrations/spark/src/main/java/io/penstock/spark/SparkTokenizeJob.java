@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -51,8 +52,10 @@ import org.jspecify.annotations.Nullable;
  * the job again: with the same {@linkplain #resumable name} it takes over the parts that are finished.
  *
  * <p><b>Where.</b> The parts are in the folder {@code OUTPUT.parts}. Output is best a path of a file system that the
- * driver and all executors have (NFS, Lustre). To a file system of Hadoop, such as HDFS or an object store, a task
- * copies its part from the local disk, where {@code java.io.tmpdir} needs room for it.
+ * driver and all executors have (NFS, Lustre). To a bucket ({@code s3://BUCKET/KEY}), a task uploads its part when it
+ * is complete. Until then the part is in the cache's folder; its place and the credentials are those of
+ * {@link io.penstock.io.remote.RemoteSettings#fromEnvironment} on the driver and on each executor. To a file system of
+ * Hadoop, such as HDFS, a task copies its part from {@code java.io.tmpdir}.
  */
 public final class SparkTokenizeJob {
 
@@ -76,14 +79,11 @@ public final class SparkTokenizeJob {
      * @param column the column that has them
      * @param tokenizer encodes text; of documents that are tokens already it says which tokenizer made them
      * @param output the store without suffix: a path that the driver and all executors have, or a URI such as {@code
-     *     hdfs:/tokens} or {@code s3a://bucket/tokens}
+     *     s3://bucket/tokens} or {@code hdfs:/tokens}
      * @throws IllegalArgumentException if there is no such column, or it has neither text nor tokens; names it
      */
     public SparkTokenizeJob(Dataset<Row> rows, String column, TokenizerSource tokenizer, String output) {
-        if (!List.of(rows.columns()).contains(column)) {
-            throw new IllegalArgumentException("no column '" + column + "', found " + List.of(rows.columns()));
-        }
-        DataType type = rows.schema().apply(column).dataType();
+        DataType type = rows.schema().apply(RowOrder.requireColumn(rows, column)).dataType();
         this.isTokens = type instanceof ArrayType array && array.elementType() instanceof IntegralType;
         if (!isTokens && !(type instanceof StringType) && !type.equals(DataTypes.BinaryType)) {
             throw new IllegalArgumentException("column " + column + ": found " + type.simpleString()
@@ -92,7 +92,8 @@ public final class SparkTokenizeJob {
         DataType stored = isTokens ? DataTypes.createArrayType(DataTypes.LongType) : DataTypes.BinaryType;
         this.rows = rows.withColumn(RowOrder.CONTENT, rows.col(column).cast(stored));
         this.tokenizer = tokenizer;
-        this.folder = PartsFolder.of(output, rows.sparkSession().sparkContext().hadoopConfiguration());
+        this.folder = PartsFolder.of(output + ".parts", output + Manifest.ENDING,
+                rows.sparkSession().sparkContext().hadoopConfiguration());
     }
 
     /**
@@ -179,23 +180,26 @@ public final class SparkTokenizeJob {
      * @throws IllegalArgumentException if there is no partition, or {@link #dropDuplicates} has no order
      */
     public SparkTokenizeSummary run() throws IOException {
-        if (ifExists == IfExists.FAIL && folder.hasManifest()) {
-            throw new FileAlreadyExistsException(folder.manifest(), null, "exists already, and is not to be replaced");
-        }
+        folder.requireAbsent(ifExists);
         folder.create();
         String run = PartsFolder.newRun();
         SparkTokenizeSummary written;
         try {
             written = write(run);
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (Throwable t) {                     // Spark's are checked, and not declared
             if (name == null) {
-                folder.deleteRun(run);
+                folder.deleteRun(run, t);
             }
-            throw e;
+            throw t;
         }
-        folder.commit(written.manifest(), ifExists);
-        folder.deleteAllBut(written.manifest().parts().stream().map(part -> part.in("").path())
-                .collect(Collectors.toSet()));
+        List<ManifestPart> parts = written.manifest().parts().stream().map(part -> part.in("")).toList();
+        Map<String, Long> files = new TreeMap<>();
+        for (ManifestPart part : parts) {
+            files.put(part.path() + ".bin", part.tokenBytes());
+            files.put(part.path() + ".idx", part.indexBytes());
+        }
+        folder.commit(files, written.manifest().toJson(), ifExists);
+        folder.deleteAllBut(parts.stream().map(ManifestPart::path).collect(Collectors.toSet()));
         return written;
     }
 
@@ -215,7 +219,7 @@ public final class SparkTokenizeJob {
         List<ManifestPart> parts = new ArrayList<>(finished.values());
         results.forEach(result -> parts.add(ManifestPart.parse(result.description())));
         Manifest manifest = Manifest.of(parts.stream().map(part -> part.in(folder.name())).toList());
-        return new SparkTokenizeSummary(folder.manifest(), manifest, finished.size(),
+        return new SparkTokenizeSummary(folder.record(), manifest, finished.size(),
                 results.stream().mapToLong(PartResult::filteredDocuments).sum());
     }
 

@@ -51,18 +51,23 @@ final class Cluster implements AutoCloseable {
 
     /** Starts a Java program with the class path of the tests. */
     Process start(String address, List<String> options, String program, String... arguments) throws IOException {
+        ProcessBuilder builder = java(options, program, arguments).redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(home.resolve("log").toFile()));
+        builder.environment().put("SPARK_HOME", home.toString());
+        builder.environment().put("SPARK_SCALA_VERSION", "2.13");
+        builder.environment().put("SPARK_LOCAL_IP", address);
+        return builder.start();
+    }
+
+    /** A Java program with the class path of the tests, as Spark starts it. */
+    static ProcessBuilder java(List<String> options, String program, String... arguments) {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(home.resolve("log").toFile()));
-        builder.environment().put("SPARK_HOME", home.toString());
-        builder.environment().put("SPARK_SCALA_VERSION", "2.13");
-        builder.environment().put("SPARK_LOCAL_IP", address);
-        return builder.start();
+        return new ProcessBuilder(command);
     }
 
     String master() {

@@ -147,7 +147,7 @@ class SparkTokenizeJobTest {
     }
 
     /** Fails at the sixth text of each task, in so many attempts. */
-    private static UserDefinedFunction failing(int attempts) {
+    static UserDefinedFunction failing(int attempts) {
         int[] seen = {0};
         UDF1<String, String> fails = text -> {
             TaskContext task = TaskContext.get();
