@@ -20,6 +20,7 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
@@ -106,12 +107,13 @@ public final class InputBenchmark {
         }
         Files.write(file, tokens.array());
         try (TokenStore store = TokenStore.open(file);
-                DataLoader checked = tokenLoader(store, LeaseMode.CONFINED);
-                DataLoader reused = tokenLoader(store, LeaseMode.REUSED);
-                DataLoader copying = tokenLoader(store, LeaseMode.REUSED);
+                DataLoader checked = tokenLoader(store).open();
+                DataLoader reused = tokenLoader(store).leases(LeaseMode.REUSED).open();
+                DataLoader inline = tokenLoader(store).leases(LeaseMode.REUSED).workers(0).open();
+                DataLoader copying = tokenLoader(store).leases(LeaseMode.REUSED).open();
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, checked, reused, copying, "input_ids", "labels");
+            List<Contender> all = ours(manager, reused, inline, checked, copying, "input_ids", "labels");
             ByteBuffer mapped = map(file);
             NDArray ids = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
             NDArray labels = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
@@ -128,9 +130,9 @@ public final class InputBenchmark {
         }
     }
 
-    private static DataLoader tokenLoader(TokenStore store, LeaseMode leases) {
+    private static DataLoaderBuilder tokenLoader(TokenStore store) {
         return DataLoader.builder(TokenWindows.of(store, WINDOW)).collator(CausalLm.widened(TokenWidth.I64))
-                .batchSize(BATCH).shuffle(1).leases(leases).open();
+                .batchSize(BATCH).shuffle(1);
     }
 
     private void images() throws Exception {
@@ -145,12 +147,13 @@ public final class InputBenchmark {
         Path kindFile = npy("kinds.npy", "<i8", IMAGES + ",", kinds.array());
         try (TensorStore pixelStore = TensorStore.open(pixelFile);
                 TensorStore kindStore = TensorStore.open(kindFile);
-                DataLoader checked = imageLoader(pixelStore, kindStore, LeaseMode.CONFINED);
-                DataLoader reused = imageLoader(pixelStore, kindStore, LeaseMode.REUSED);
-                DataLoader copying = imageLoader(pixelStore, kindStore, LeaseMode.REUSED);
+                DataLoader checked = imageLoader(pixelStore, kindStore).open();
+                DataLoader reused = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).open();
+                DataLoader inline = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).workers(0).open();
+                DataLoader copying = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).open();
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, checked, reused, copying, "pixels", "kind");
+            List<Contender> all = ours(manager, reused, inline, checked, copying, "pixels", "kind");
             NDArray images = manager.create(ByteBuffer.wrap(pixels), new Shape(IMAGES, IMAGE[0], IMAGE[1], IMAGE[2]),
                     DataType.UINT8);
             NDArray labels = manager.create(kinds.rewind().asLongBuffer(), new Shape(IMAGES), DataType.INT64);
@@ -161,9 +164,8 @@ public final class InputBenchmark {
         }
     }
 
-    private static DataLoader imageLoader(TensorStore pixels, TensorStore kinds, LeaseMode leases) {
-        return DataLoader.builder(TensorRows.of("pixels", pixels).and("kind", kinds)).batchSize(BATCH).shuffle(1)
-                .leases(leases).open();
+    private static DataLoaderBuilder imageLoader(TensorStore pixels, TensorStore kinds) {
+        return DataLoader.builder(TensorRows.of("pixels", pixels).and("kind", kinds)).batchSize(BATCH).shuffle(1);
     }
 
     private Path npy(String name, String type, String shape, byte[] values) throws IOException {
@@ -199,15 +201,16 @@ public final class InputBenchmark {
         Dataset with(int prefetch);
     }
 
-    private static List<Contender> ours(NDManager manager, DataLoader checked, DataLoader reused, DataLoader copying,
-            String data, String labels) {
+    private static List<Contender> ours(NDManager manager, DataLoader reused, DataLoader inline, DataLoader checked,
+            DataLoader copying, String data, String labels) {
         List<Contender> all = new ArrayList<>();
-        Dataset lent = PenstockDataset.of(reused).data(data).labels(labels);
-        all.add(new Contender("Penstock, reused leases", true, () -> lent.getData(manager)));
-        Dataset confined = PenstockDataset.of(checked).data(data).labels(labels);
-        all.add(new Contender("Penstock", true, () -> confined.getData(manager)));
-        Dataset copied = PenstockDataset.of(copying).data(data).labels(labels).copied();
-        all.add(new Contender("Penstock, copied", true, () -> copied.getData(manager)));
+        for (var each : List.of(Map.entry("Penstock, reused leases", PenstockDataset.of(reused)),
+                Map.entry("Penstock, reused leases, inline", PenstockDataset.of(inline)),
+                Map.entry("Penstock", PenstockDataset.of(checked)),
+                Map.entry("Penstock, copied", PenstockDataset.of(copying).copied()))) {
+            Dataset dataset = each.getValue().data(data).labels(labels);
+            all.add(new Contender(each.getKey(), true, () -> dataset.getData(manager)));
+        }
         return all;
     }
 
