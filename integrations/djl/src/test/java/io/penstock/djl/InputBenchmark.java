@@ -45,6 +45,7 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -107,13 +108,11 @@ public final class InputBenchmark {
         }
         Files.write(file, tokens.array());
         try (TokenStore store = TokenStore.open(file);
-                DataLoader checked = tokenLoader(store).open();
-                DataLoader reused = tokenLoader(store).leases(LeaseMode.REUSED).open();
-                DataLoader inline = tokenLoader(store).leases(LeaseMode.REUSED).workers(0).open();
-                DataLoader copying = tokenLoader(store).leases(LeaseMode.REUSED).open();
+                Ours ours = new Ours(() -> DataLoader.builder(TokenWindows.of(store, WINDOW))
+                        .collator(CausalLm.widened(TokenWidth.I64)));
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, reused, inline, checked, copying, "input_ids", "labels");
+            List<Contender> all = ours.contenders(manager, "input_ids", "labels");
             ByteBuffer mapped = map(file);
             NDArray ids = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
             NDArray labels = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
@@ -130,11 +129,6 @@ public final class InputBenchmark {
         }
     }
 
-    private static DataLoaderBuilder tokenLoader(TokenStore store) {
-        return DataLoader.builder(TokenWindows.of(store, WINDOW)).collator(CausalLm.widened(TokenWidth.I64))
-                .batchSize(BATCH).shuffle(1);
-    }
-
     private void images() throws Exception {
         int bytes = IMAGE[0] * IMAGE[1] * IMAGE[2];
         byte[] pixels = new byte[IMAGES * bytes];
@@ -147,13 +141,11 @@ public final class InputBenchmark {
         Path kindFile = npy("kinds.npy", "<i8", IMAGES + ",", kinds.array());
         try (TensorStore pixelStore = TensorStore.open(pixelFile);
                 TensorStore kindStore = TensorStore.open(kindFile);
-                DataLoader checked = imageLoader(pixelStore, kindStore).open();
-                DataLoader reused = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).open();
-                DataLoader inline = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).workers(0).open();
-                DataLoader copying = imageLoader(pixelStore, kindStore).leases(LeaseMode.REUSED).open();
+                Ours ours = new Ours(() -> DataLoader.builder(
+                        TensorRows.of("pixels", pixelStore).and("kind", kindStore)));
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, reused, inline, checked, copying, "pixels", "kind");
+            List<Contender> all = ours.contenders(manager, "pixels", "kind");
             NDArray images = manager.create(ByteBuffer.wrap(pixels), new Shape(IMAGES, IMAGE[0], IMAGE[1], IMAGE[2]),
                     DataType.UINT8);
             NDArray labels = manager.create(kinds.rewind().asLongBuffer(), new Shape(IMAGES), DataType.INT64);
@@ -162,10 +154,6 @@ public final class InputBenchmark {
             print("u8 images: " + BATCH + " of " + IMAGE[0] + " x " + IMAGE[1] + " x " + IMAGE[2] + " with labels",
                     measure(all, () -> new TrainingStep(bytes, 255, 10, Loss.softmaxCrossEntropyLoss())));
         }
-    }
-
-    private static DataLoaderBuilder imageLoader(TensorStore pixels, TensorStore kinds) {
-        return DataLoader.builder(TensorRows.of("pixels", pixels).and("kind", kinds)).batchSize(BATCH).shuffle(1);
     }
 
     private Path npy(String name, String type, String shape, byte[] values) throws IOException {
@@ -201,17 +189,37 @@ public final class InputBenchmark {
         Dataset with(int prefetch);
     }
 
-    private static List<Contender> ours(NDManager manager, DataLoader reused, DataLoader inline, DataLoader checked,
-            DataLoader copying, String data, String labels) {
-        List<Contender> all = new ArrayList<>();
-        for (var each : List.of(Map.entry("Penstock, reused leases", PenstockDataset.of(reused)),
-                Map.entry("Penstock, reused leases, inline", PenstockDataset.of(inline)),
-                Map.entry("Penstock", PenstockDataset.of(checked)),
-                Map.entry("Penstock, copied", PenstockDataset.of(copying).copied()))) {
-            Dataset dataset = each.getValue().data(data).labels(labels);
-            all.add(new Contender(each.getKey(), true, () -> dataset.getData(manager)));
+    /** Loaders of one dataset with other settings each. */
+    private static final class Ours implements AutoCloseable {
+
+        private final Map<String, DataLoader> loaders = new LinkedHashMap<>();
+
+        Ours(Supplier<DataLoaderBuilder> settings) {
+            open("Penstock, reused leases", settings, loader -> loader.leases(LeaseMode.REUSED));
+            open("Penstock, reused leases, inline", settings, loader -> loader.leases(LeaseMode.REUSED).workers(0));
+            open("Penstock, reused leases, 2 workers", settings, loader -> loader.leases(LeaseMode.REUSED).workers(2));
+            open("Penstock", settings, loader -> loader);
+            open("Penstock, copied", settings, loader -> loader.leases(LeaseMode.REUSED));
         }
-        return all;
+
+        private void open(String name, Supplier<DataLoaderBuilder> dataset, UnaryOperator<DataLoaderBuilder> settings) {
+            loaders.put(name, settings.apply(dataset.get().batchSize(BATCH).shuffle(1)).open());
+        }
+
+        List<Contender> contenders(NDManager manager, String data, String labels) {
+            List<Contender> all = new ArrayList<>();
+            loaders.forEach((name, loader) -> {
+                PenstockDataset dataset = PenstockDataset.of(loader).data(data).labels(labels);
+                Dataset asNamed = name.endsWith("copied") ? dataset.copied() : dataset;
+                all.add(new Contender(name, true, () -> asNamed.getData(manager)));
+            });
+            return all;
+        }
+
+        @Override
+        public void close() {
+            loaders.values().forEach(DataLoader::close);
+        }
     }
 
     private static void theirs(List<Contender> all, NDManager manager, ExecutorService threads, NDArray data,
