@@ -71,7 +71,7 @@ final class ArrayMaker {
         return array;
     }
 
-    /** Makes an NDArray that was made for another batch in the same slot that of a batch. */
+    /** Gives an NDArray of the slot the values of its next batch. */
     void lend(SlotArray array, Batch batch, int rows) {
         array.lend(view(batch, rows), shape);
         array.setName(name);
