@@ -35,7 +35,8 @@ final class SlotArray extends PtNDArray {
         NDScope.register(this);
     }
 
-    /** Deletes the tensor: DJL's name for that is released. The array stays in its manager. */
+    /** Deletes the tensor: DJL's name for that is released, and null its sign. The array stays in its manager. */
+    @SuppressWarnings("NullAway")
     void release() {
         Long tensor = handle.getAndSet(null);
         if (tensor != null) {
