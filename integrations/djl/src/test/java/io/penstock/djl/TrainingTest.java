@@ -43,7 +43,7 @@ class TrainingTest {
     private static final int BATCH = 32;
 
     @ParameterizedTest
-    @EnumSource(LeaseMode.class)
+    @EnumSource(value = LeaseMode.class, names = {"CONFINED", "REUSED"})
     void easyTrainFitsAModel(LeaseMode leases) throws Exception {
         try (Model model = model();
                 Trainer trainer = trainer(model);
@@ -64,7 +64,7 @@ class TrainingTest {
     }
 
     @ParameterizedTest
-    @EnumSource(LeaseMode.class)
+    @EnumSource(value = LeaseMode.class, names = {"CONFINED", "REUSED"})
     void aLoopOfOnesOwnTrainsAModel(LeaseMode leases) throws Exception {
         try (Model model = model();
                 Trainer trainer = trainer(model);
