@@ -24,8 +24,7 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
         if (found.dtype() != DType.U8 || found.rank() != 4) {
             throw new IllegalArgumentException("found " + found + ", expected u8[B,H,W,C]");
         }
-        AugmentMap map = augment.over(
-                new TensorSpec(field, found.dtype(), found.dim(1), found.dim(2), found.dim(3)));
+        AugmentMap map = augment.over(new TensorSpec(field, found.dtype(), found.dim(1), found.dim(2), found.dim(3)));
         TensorSpec augmented = map.result(field);
         ParameterTable table = augment.table();
         TensorSpec row = table.field(field);

@@ -23,8 +23,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
         implements Dataset {
 
     /** What a worker reuses: a generator has no session. */
-    private static final ThreadLocal<double[]> VALUES =
-            ThreadLocal.withInitial(() -> new double[Step.MAX_PARAMETERS]);
+    private static final ThreadLocal<double[]> VALUES = ThreadLocal.withInitial(() -> new double[Step.MAX_PARAMETERS]);
 
     /** Adds the parameters of a pipeline over a field of images. */
     static WithParameters of(Dataset base, String images, String name, String pipeline, AugmentMap map,
@@ -41,8 +40,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     }
 
     /** Draws the parameters of a sample; the sizes are those before each step. */
-    private record Draws(List<NamedStep> steps, ParameterTable table, List<Size> sizes)
-            implements SampleGenerator {
+    private record Draws(List<NamedStep> steps, ParameterTable table, List<Size> sizes) implements SampleGenerator {
 
         @Override
         public void generate(long sample, RandomGenerator random, SampleTensors out) {

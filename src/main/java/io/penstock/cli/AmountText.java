@@ -10,9 +10,6 @@ import picocli.CommandLine.TypeConversionException;
 /** Options that are numbers with a unit. */
 final class AmountText {
 
-    private AmountText() {
-    }
-
     /** A time, in nanoseconds. */
     static final class Time implements ITypeConverter<Long> {
         @Override

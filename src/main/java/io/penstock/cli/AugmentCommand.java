@@ -35,7 +35,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock augment}. */
 @Command(
         name = "augment",
         description = "Shows what --augment does: 'list' lists the steps, 'show' draws what a sample becomes.",
@@ -51,7 +50,6 @@ final class AugmentCommand implements Callable<Integer> {
         throw new UsageException("expected list or show");
     }
 
-    /** {@code penstock augment list}. */
     @Command(
             name = "list",
             description = "Lists the steps of --augment with their parameters and defaults.",
@@ -86,7 +84,6 @@ final class AugmentCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock augment show}. */
     @Command(
             name = "show",
             sortOptions = false,

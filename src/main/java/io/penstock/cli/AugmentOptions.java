@@ -31,7 +31,6 @@ final class AugmentOptions {
                     + " of images.")
     private List<String> fields = List.of();
 
-    /** The pipeline; empty if the option was not given. */
     Optional<Augment> pipeline() throws IOException {
         String steps = text;
         if (steps == null) {

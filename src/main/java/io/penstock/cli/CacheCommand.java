@@ -15,7 +15,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code penstock cache}. */
 @Command(
         name = "cache",
         description = "Lists, checks and trims the cache of remote files. Other processes may use it meanwhile.",
@@ -31,7 +30,6 @@ final class CacheCommand implements Callable<Integer> {
         throw new UsageException("expected ls, verify or trim");
     }
 
-    /** Which cache. */
     static final class Folder {
 
         @Option(names = "--cache", paramLabel = "DIR",
@@ -43,7 +41,6 @@ final class CacheCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock cache ls}. */
     @Command(name = "ls", description = "Lists the files in the cache.")
     static final class Ls implements Callable<Integer> {
 
@@ -76,7 +73,6 @@ final class CacheCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock cache verify}. */
     @Command(name = "verify",
             description = "Checks all blocks against their checksums and drops damaged ones, which are then fetched"
                     + " again. The exit status is 3 if there are any.")
@@ -101,7 +97,6 @@ final class CacheCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock cache trim}. */
     @Command(name = "trim",
             description = "Drops the blocks that were used least recently, until SIZE is left. Blocks that a running"
                     + " process needs stay.")

@@ -21,7 +21,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock checksum}. */
 @Command(
         name = "checksum",
         description = "Writes a checksum per block of each file, for 'verify' and for --verify.",

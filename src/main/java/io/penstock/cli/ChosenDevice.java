@@ -4,20 +4,9 @@ package io.penstock.cli;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceUnavailableException;
 
-/**
- * The device that {@code --device} selects, and why.
- *
- * @param device open, to be closed by whoever chose
- * @param reason in words
- */
+/** The device that {@code --device} selects, and why. Whoever chose it closes it. */
 record ChosenDevice(Device device, String reason) implements AutoCloseable {
 
-    /**
-     * Opens a device.
-     *
-     * @throws IllegalArgumentException if no device has that name
-     * @throws DeviceUnavailableException if a CUDA device is named and cannot be used
-     */
     static ChosenDevice of(String name) {
         if (!name.equals("auto")) {
             return new ChosenDevice(Device.open(name), "as requested");

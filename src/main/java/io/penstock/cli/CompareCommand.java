@@ -23,7 +23,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock compare}. */
 @Command(
         name = "compare",
         description = "Compares two runs: is the later one slower beyond the noise, and which part of a step changed?",

@@ -28,7 +28,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock convert}. */
 @Command(
         name = "convert",
         description = "Converts a store to another format.",

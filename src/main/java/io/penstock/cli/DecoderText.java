@@ -33,9 +33,6 @@ final class DecoderText {
     private static final Pattern SCALAR = Pattern.compile("int(?::(\\w+))?");
     private static final Pattern JSON = Pattern.compile("json:(\\w+):(.+)");
 
-    private DecoderText() {
-    }
-
     /** Reads a decoder; throws an {@link IllegalArgumentException} if the text is none. */
     static Decoder parse(String text) {
         Matcher matcher = IMAGE.matcher(text);

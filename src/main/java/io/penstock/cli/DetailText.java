@@ -12,9 +12,6 @@ final class DetailText {
     private static final int LINE_CHARS = 100;
     private static final String INDENT = "  ";
 
-    private DetailText() {
-    }
-
     static void append(StringBuilder text, int depth, String name, @Nullable Object value) {
         text.repeat(INDENT, depth).append(name).append(':');
         String line = inLine(value);

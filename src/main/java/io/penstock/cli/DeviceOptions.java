@@ -16,11 +16,6 @@ final class DeviceOptions {
                     + " auto (default): in-place if possible.")
     private TransferMode transfer = TransferMode.AUTO;
 
-    /**
-     * Opens the device.
-     *
-     * @throws IllegalArgumentException if no device has that name
-     */
     ChosenDevice open() {
         return ChosenDevice.of(device);
     }

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code penstock devices}. */
 @Command(
         name = "devices",
         description = "Lists the devices that batches can go to; if CUDA cannot be used, says why.")

@@ -47,7 +47,7 @@ final class DiagnosisOptions {
                     + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
 
-    void check(PlanOptions plan) {
+    void check() {
         UsageException.requireFolder("--trace", trace);
     }
 
@@ -68,9 +68,8 @@ final class DiagnosisOptions {
     }
 
     /**
-     * Measures the same simulated trainer on one batch that is loaded already.
-     *
-     * @return null without {@code --synthetic}, or if the real run measured nothing
+     * Measures the same simulated trainer on one batch that is loaded already; null without {@code --synthetic}, or if
+     * the real run measured nothing.
      */
     @Nullable Headroom synthetic(@Nullable Diagnosis diagnosis, DataLoader loader, StreamRun.Measured real,
             long stepNanos, ProgressBar bar) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-/** The exit statuses. */
 final class ExitCode {
 
     static final int SUCCESS = 0;
@@ -15,7 +14,4 @@ final class ExitCode {
     static final int INCONCLUSIVE = 6;
     /** As a shell reports a process that was ended by SIGINT: 128 + 2. */
     static final int INTERRUPTED = 130;
-
-    private ExitCode() {
-    }
 }

@@ -29,11 +29,8 @@ import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command's failure, for its user: one line and an exit status.
- *
- * @param exitCode the exit status
- * @param line what went wrong, without the program's name
- * @param cause what to print a stack trace of
+ * A command's failure, for its user: one line without the program's name, an exit status, and the cause for a stack
+ * trace.
  */
 record Failure(int exitCode, String line, Throwable cause) {
 

@@ -27,7 +27,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock fetch}. */
 @Command(
         name = "fetch",
         description = "Fetches remote files into the cache.",
@@ -53,7 +52,6 @@ final class FetchCommand implements Callable<Integer> {
     @Mixin
     private RemoteOptions remote;
 
-    /** A file to fetch. */
     private record Wanted(Location file, long bytes) {
     }
 

@@ -18,9 +18,6 @@ final class HelpGroups {
     private static final String REST = "General";
     private static final Map<String, List<String>> GROUPS = groups();
 
-    private HelpGroups() {
-    }
-
     private static Map<String, List<String>> groups() {
         Map<String, List<String>> groups = new LinkedHashMap<>();
         groups.put("Run", List.of("--steps", "--step-ms", "--warmup", "--limit", "--epochs", "--every", "--values",

@@ -15,7 +15,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock inspect}. */
 @Command(
         name = "inspect",
         description = "Shows a store's format, and the dtype and shape of its arrays.",

@@ -18,14 +18,9 @@ final class ListedOrder {
     /** Kinds that need a seed. */
     private static final List<String> DRAWN = List.of("weighted", "weighted-once", "balanced", "stratified");
 
-    private ListedOrder() {
-    }
-
     /**
-     * An order of a kind; throws an {@link IllegalArgumentException} if the kind is unknown or the numbers do not
-     * fit.
-     *
-     * @param draws samples per epoch; null for as many as there are samples
+     * Returns an order of a kind; {@code draws} per epoch, null for as many as there are samples. An {@link
+     * IllegalArgumentException} says that the kind is unknown or the numbers do not fit.
      */
     static Sampler of(String kind, Path file, long size, @Nullable Long draws, boolean sequential, long seed) {
         if (draws != null && (kind.equals("stratified") || kind.equals("subset"))) {

@@ -18,7 +18,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock merge}. */
 @Command(
         name = "merge",
         description = "Copies the parts of a manifest into one pair of files.",

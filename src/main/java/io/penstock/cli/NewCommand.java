@@ -23,7 +23,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock new}. */
 @Command(
         name = "new",
         description = "Writes a project to start from.",
@@ -56,7 +55,6 @@ final class NewCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock new trainer}. */
     @Command(
             name = "trainer",
             description = "Writes a Maven project with a trainer that reads its batches through Penstock.",

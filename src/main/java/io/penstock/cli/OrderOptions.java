@@ -95,7 +95,6 @@ final class OrderOptions {
         return shuffle.seed;
     }
 
-    /** The order as text. */
     String text() {
         return (orders.isEmpty() ? "" : orders.keySet().iterator().next() + ", ")
                 + (isSequential() ? "in order" : "shuffled with seed " + shuffle.seed);

@@ -22,11 +22,7 @@ final class Output extends PrintWriter {
         this.kept = kept;
     }
 
-    /**
-     * Fails if a command's output was not written completely: the disk is full, or nobody reads the pipe any more.
-     *
-     * @throws IOException for the command's user
-     */
+    /** Fails if a command's output was not written completely: the disk is full, or nobody reads the pipe any more. */
     static void check(PrintWriter out) throws IOException {
         if (out.checkError()) {
             IOException cause = out instanceof Output output ? output.kept.failure : null;
@@ -37,7 +33,6 @@ final class Output extends PrintWriter {
 
     private static final class Kept extends FilterOutputStream {
 
-        /** The first failure, if any. */
         private @Nullable IOException failure;
 
         Kept(OutputStream to) {

@@ -21,7 +21,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line. */
 @Command(
         name = "penstock",
         description = "Loads training data for GPUs: tokenizes text, and streams batches of tokens, tensors and"
@@ -45,11 +44,7 @@ public final class Penstock implements Runnable {
     private Penstock() {
     }
 
-    /**
-     * Runs a command and ends the process with its exit status.
-     *
-     * @param args the command and its arguments
-     */
+    /** Runs a command and ends the process with its exit status. */
     public static void main(String[] args) {
         Interruption interruption = Interruption.ofCurrentThread();
         int exitCode;

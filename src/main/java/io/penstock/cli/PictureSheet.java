@@ -68,7 +68,6 @@ final class PictureSheet {
         return lines;
     }
 
-    /** Writes the sheet as a PNG. */
     void write(OutputStream out) throws IOException {
         int cellWidth = width();
         List<byte[]> rows = new ArrayList<>();

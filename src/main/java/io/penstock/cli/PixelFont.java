@@ -81,9 +81,6 @@ final class PixelFont {
         void dot(int x, int y);
     }
 
-    private PixelFont() {
-    }
-
     /** Writes a line; what is not in ASCII becomes a question mark. */
     static void write(String text, int left, int top, Pen pen) {
         for (int i = 0; i < text.length(); i++) {

@@ -151,7 +151,6 @@ final class PlanOptions {
         return source.dataset().arrivals().isPresent();
     }
 
-    /** The order of a stream. */
     StreamDataset.Builder shuffled(StreamDataset.Builder stream) {
         return order.shuffled(stream);
     }

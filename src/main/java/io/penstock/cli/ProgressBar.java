@@ -49,8 +49,7 @@ final class ProgressBar implements AutoCloseable {
     /** Whether standard error is a terminal: the launcher says so; without the launcher, Java's console does. */
     static boolean isTerminal() {
         String told = System.getProperty("penstock.terminal");
-        return told != null ? Boolean.parseBoolean(told)
-                : System.console() != null && System.console().isTerminal();
+        return told != null ? Boolean.parseBoolean(told) : System.console() != null && System.console().isTerminal();
     }
 
     /** Begins a part of the job: it has its own name and rate. */
@@ -81,8 +80,7 @@ final class ProgressBar implements AutoCloseable {
     }
 
     private void draw(long nowNanos, Supplier<String> line) {
-        if (nowNanos - startNanos >= QUIET_NANOS
-                && !(drawn && nowNanos - drawnNanos < REDRAW_NANOS)) {
+        if (nowNanos - startNanos >= QUIET_NANOS && !(drawn && nowNanos - drawnNanos < REDRAW_NANOS)) {
             drawn = true;
             drawnNanos = nowNanos;
             terminal.print(ERASE_LINE + line.get());

@@ -35,15 +35,6 @@ final class Rehearsal {
     /** The rehearsal stops after this time; the cache holds what it loaded until then. */
     private static final long MOST_MILLIS = 20_000;
 
-    private Rehearsal() {
-    }
-
-    /**
-     * Rehearses.
-     *
-     * @param args none
-     * @throws IOException if there is no temporary folder to be had
-     */
     public static void main(String[] args) throws IOException {
         interruptLater(Thread.currentThread());
         long begin = System.nanoTime();

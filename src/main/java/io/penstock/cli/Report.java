@@ -38,9 +38,8 @@ final class Report {
     }
 
     /**
-     * Prints one line of a stream of results at once, so that a reader has it.
-     *
-     * @return whether it was written: a closed pipe or a full disk ends the stream, and then {@link Penstock} says so
+     * Prints one line of a stream of results at once, so that a reader has it. Returns false if a closed pipe or a full
+     * disk ends the stream; {@link Penstock} then reports that.
      */
     boolean printLine(Object result) {
         PrintWriter out = spec.commandLine().getOut();

@@ -15,7 +15,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock report}. */
 @Command(
         name = "report",
         description = "Reports what slowed a run down, by how much, and what to change.",

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param path its name on the command line
  * @param kind its format
  * @param closer closes the store and everything opened on it
- * @param dataset its samples
- * @param collator builds batches of them
  * @param windowTokens the input tokens of a sample, padding included; 0 if samples are not of tokens
  * @param maxLength variable-length fields are truncated to this many elements
  * @param sizes the number of samples of each store

@@ -14,7 +14,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock state}. */
 @Command(
         name = "state",
         description = "Shows and compares saved states: a run's position in its data.",
@@ -34,7 +33,6 @@ final class StateCommand implements Callable<Integer> {
         return Json.object(Json.parse(LoaderState.read(remote.locate(file)).toJson()));
     }
 
-    /** {@code penstock state show}. */
     @Command(name = "show", description = "Prints a state.")
     static final class Show implements Callable<Integer> {
 
@@ -62,7 +60,6 @@ final class StateCommand implements Callable<Integer> {
         }
     }
 
-    /** {@code penstock state diff}. */
     @Command(
             name = "diff",
             description = "Prints how two states differ. The exit status is 1 if they do.",

@@ -25,16 +25,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The values in the batches and their changes, as text and as JSON.
  *
- * @param seen what was seen
- * @param cost what looking took
- * @param taken batches that were read
- * @param nanos from before the first one
- * @param baseline what it was compared with; null if with nothing
- * @param baselines its files
- * @param sinceBaseline what differs from it
- * @param epochs how many were read
- * @param overEpochs what differs from the first of them
- * @param save where it was saved; null if it was not
+ * @param cost the cost of reading the values
+ * @param nanos the time from before the first batch
+ * @param baseline the profile to compare with; null if there is none
+ * @param overEpochs the changes since the first epoch
+ * @param save where the profile was saved; null if it was not
  */
 record StatsReport(DataProfile seen, DataStatistics.Effort cost, long taken, long nanos,
         @Nullable DataProfile baseline, List<Path> baselines, List<DataFinding> sinceBaseline, long epochs,

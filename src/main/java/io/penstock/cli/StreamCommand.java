@@ -17,7 +17,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock stream}. */
 @Command(
         name = "stream",
         sortOptions = false,
@@ -113,7 +112,7 @@ final class StreamCommand implements Callable<Integer> {
             throw new UsageException("--step-ms: found " + stepMillis + ", expected 0 to 10^9");
         }
         state.check();
-        diagnosing.check(plan);
+        diagnosing.check();
     }
 
     private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,

@@ -18,11 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The report of a {@link StreamRun}: rates, times, and where the time went.
  *
- * @param run what was measured
  * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
  * @param workers the worker threads, 0 if the trainer's thread built the batches
- * @param memory the loader's memory
- * @param stepNanos the simulated step
  * @param headroom real over synthetic; null if that was not measured
  */
 record StreamReport(StreamRun.Measured run, long windowTokens, int workers, LoaderMemory memory, long stepNanos,
@@ -115,7 +112,7 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         return run.samples() == 0 ? 0 : (double) part.nanos() / run.samples();
     }
 
-    /** The report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
+    /** Returns the report for JSON. Rates are per second of measured time; shares are from 0 to 1. */
     Map<String, @Nullable Object> fields() {
         Map<String, @Nullable Object> fields = Json.members("transfer", copies() ? "copy" : "in-place",
                 "workers", workers, "memory", Json.members("host_slots", memory.hostSlots(),
@@ -164,7 +161,6 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "p99", times.quantileNanos(0.99) / 1e6, "max", times.maxNanos() / 1e6);
     }
 
-    /** The report as text. */
     String text() {
         LoaderReport loader = run.loader();
         StringBuilder text = new StringBuilder();

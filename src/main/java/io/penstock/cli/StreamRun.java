@@ -31,18 +31,14 @@ final class StreamRun {
     private DurationHistogram waits = new DurationHistogram();
 
     /**
-     * What was measured, the warm-up left out.
+     * The measurements after the warm-up.
      *
      * @param steps batches taken and given back
-     * @param samples in them
      * @param bytes of them, as they are moved to the device
      * @param nanos from the first step's begin to the last one's end
      * @param firstBatchNanos from before the loader was opened until the first batch was there; -1 if none came
-     * @param stepTimes of whole steps
-     * @param waitTimes within them, in {@link DataLoader#next()}
-     * @param loader where the loader's time went
-     * @param end where the loader is then
-     * @param interrupted whether it ended early
+     * @param waitTimes within the steps, in {@link DataLoader#next()}
+     * @param end the loader's state afterwards
      */
     record Measured(long steps, long samples, long bytes, long nanos, long firstBatchNanos,
             DurationHistogram stepTimes, DurationHistogram waitTimes, LoaderReport loader, LoaderState end,

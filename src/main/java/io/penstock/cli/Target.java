@@ -19,11 +19,7 @@ final class Target implements AutoCloseable {
         this.upload = upload;
     }
 
-    /**
-     * A target.
-     *
-     * @param ifExists what to do with an object of this name; for a local path the command decides
-     */
+    /** Returns a target; {@code ifExists} applies to an object of this name, a local path is the command's concern. */
     static Target of(String name, RemoteOptions remote, IfExists ifExists) throws IOException {
         if (!RemoteFiles.isRemote(name)) {
             return new Target(UsageException.valid(() -> Path.of(name)), null);

@@ -21,7 +21,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock tokenize}. */
 @Command(
         name = "tokenize",
         description = "Tokenizes text into a token store.",

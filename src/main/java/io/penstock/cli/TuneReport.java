@@ -23,13 +23,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The output of {@code tune}: what it will do, the curves, the choice and the reason.
  *
- * @param store where the data is
  * @param windowTokens input tokens of a sample, 0 if samples are not of tokens
  * @param cold whether the pages were dropped before each round
  * @param before the share of the store in the page cache before the search
- * @param budgetNanos how long to search
  * @param memoryBytes the bound on the slots
- * @param device in words
  */
 record TuneReport(String store, long windowTokens, boolean cold, double before, long budgetNanos, long memoryBytes,
         String device) {
@@ -37,7 +34,6 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
     private static final double ALL = 0.99;
     private static final double DRIFT = 0.1;
 
-    /** What the search will do. */
     String intention(SearchSpace space, boolean copies, PageCache pages, long roundNanos) throws IOException {
         return "device   " + device + "\n"
                 + "data     " + pages + ", " + NumberText.of(pages.byteSize(), "B") + ", "
@@ -83,7 +79,6 @@ record TuneReport(String store, long windowTokens, boolean cold, double before, 
         return NumberText.of(samplesPerSecond * unitsPerSample(), unit());
     }
 
-    /** The result as text. */
     String text(Tuning tuning, double after) {
         SearchPoint chosen = tuning.chosen();
         if (chosen == null) {

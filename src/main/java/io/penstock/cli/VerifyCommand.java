@@ -16,7 +16,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code penstock verify}. */
 @Command(
         name = "verify",
         description = "Checks the structure and all checksums of stores.",

@@ -42,10 +42,9 @@ public final class CausalLm implements Collator {
     }
 
     /**
-     * A collator of inputs and labels, widened on the host.
+     * {@return a collator of inputs and labels, widened on the host}
      *
      * @param width {@link TokenWidth#I32} or {@link TokenWidth#I64}; {@link TokenWidth#STORE} is {@link #narrow()}
-     * @return the collator
      */
     public static CausalLm widened(TokenWidth width) {
         return new CausalLm(width);

@@ -51,10 +51,9 @@ public interface Collator {
     void collate(BatchReader in, BatchPlan plan, Slab out);
 
     /**
-     * This collator, followed by a change to each batch.
+     * {@return this collator, followed by a change to each batch}
      *
      * @param map the change, applied by the worker
-     * @return a collator with the same fields
      */
     default Collator then(BatchMap map) {
         Objects.requireNonNull(map, "map");

@@ -25,9 +25,6 @@ final class Integers {
     /** Bytes of a pattern written one by one before it is copied. */
     private static final long PATTERN_BYTES = 64;
 
-    private Integers() {
-    }
-
     /** Stores {@code count} values from index {@code first} on, as {@code i32}. */
     static void store(int[] values, int first, int count, MemorySegment target, long offset) {
         MemorySegment.copy(values, first, target, I32, offset, count);
@@ -42,11 +39,10 @@ final class Integers {
     }
 
     /**
-     * Writes a run of tokens at the batch's width, and the labels of its first tokens: the token that follows each.
+     * Writes a run of tokens at the batch's width, and the labels of its first {@code labeled} tokens: the token that
+     * follows each.
      *
      * @param span the tokens in their dtype {@code from}; one more if the last one has a label
-     * @param length the number of tokens
-     * @param labeled the number of labels
      * @param labels where the labels go; {@link #NONE} to write none
      */
     static void storeTokens(BatchReader in, Span span, DType from, int length, int labeled, MemorySegment slab,

@@ -67,11 +67,10 @@ public final class PackedLm implements Collator {
     }
 
     /**
-     * A collator of all fields except {@code attention_mask}. At the store's own width it also omits {@code labels},
-     * because that dtype may be too narrow for {@value #IGNORED}.
+     * {@return a collator of all fields except {@code attention_mask}} At the store's own width it also omits
+     * {@code labels}, because that dtype may be too narrow for {@value #IGNORED}.
      *
      * @param width the ids' width in the batch
-     * @return the collator
      */
     public static PackedLm of(TokenWidth width) {
         Set<Field> all = EnumSet.complementOf(EnumSet.of(Field.ATTENTION_MASK));
@@ -82,11 +81,10 @@ public final class PackedLm implements Collator {
     }
 
     /**
-     * A collator of the tokens and chosen fields.
+     * {@return a collator of the tokens and chosen fields}
      *
      * @param width the ids' width in the batch
      * @param fields the fields besides {@code input_ids}
-     * @return the collator
      * @throws IllegalArgumentException if labels are requested at the store's own width
      */
     public static PackedLm of(TokenWidth width, Set<Field> fields) {
@@ -196,7 +194,6 @@ public final class PackedLm implements Collator {
         }
     }
 
-    /** Sets the batch's shapes. */
     private static void layOut(BatchReader in, PackedSamples packed, BatchPlan plan, Slab out) {
         int pieces = 0;
         for (int row = 0; row < plan.count(); row++) {

@@ -53,31 +53,28 @@ public record Pad(TokenWidth width, long padValue, int multipleOf, long maxLengt
     }
 
     /**
-     * A collator that pads to the longest sample of each batch.
+     * {@return a collator that pads to the longest sample of each batch}
      *
      * @param width the ids' width in the batch
      * @param padValue the value after a row's tokens
-     * @return the collator
      */
     public static Pad toLongest(TokenWidth width, long padValue) {
         return new Pad(width, padValue, 1, Long.MAX_VALUE);
     }
 
     /**
-     * This collator, with the padded length rounded up.
+     * {@return this collator, with the padded length rounded up}
      *
      * @param multiple rounds the padded length up to a multiple of this
-     * @return the collator
      */
     public Pad toMultipleOf(int multiple) {
         return new Pad(width, padValue, multiple, maxLength);
     }
 
     /**
-     * This collator, with samples truncated.
+     * {@return this collator, with samples truncated}
      *
      * @param tokens the most tokens kept of a sample; also bounds the slab
-     * @return the collator
      */
     public Pad cutTo(long tokens) {
         return new Pad(width, padValue, multipleOf, tokens);

@@ -14,10 +14,9 @@ public enum TokenWidth {
     I64;
 
     /**
-     * The width with the given {@link #toString} name.
+     * {@return the width with the given {@link #toString} name}
      *
      * @param id {@code store}, {@code i32} or {@code i64}
-     * @return the width
      * @throws IllegalArgumentException if no width has that name
      */
     public static TokenWidth of(String id) {

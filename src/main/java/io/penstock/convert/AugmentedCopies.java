@@ -29,11 +29,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The augmented copies of all samples, which a loader's workers make: copy k of a sample is what a loader makes of it
- * in epoch k, in the store's order. All samples' copy 0 come first.
- *
- * @param conversion what is converted, and how
- * @param setting how it is augmented
+ * The augmented copies of all samples, made by a loader's workers: copy k of a sample is the loader's sample in epoch
+ * k, in the store's order. Copy 0 of all samples comes first.
  */
 record AugmentedCopies(Conversion conversion, Setting setting) {
 
@@ -43,13 +40,8 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
     private static final int MOST_ROWS = 64;
 
     /**
-     * How samples are augmented.
-     *
-     * @param augment the pipeline
-     * @param images the fields that it changes alike; empty for the only field of images
-     * @param copies how many of each sample
-     * @param seed the seed of the steps' random numbers
-     * @param workers threads that decode and augment
+     * How samples are augmented; {@code images} are the fields that are changed alike, empty for the only field of
+     * images.
      */
     record Setting(Augment augment, List<String> images, int copies, long seed, int workers) {
     }
@@ -105,7 +97,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         }));
     }
 
-    /** The chosen columns, each as a dataset; returns the number of records that have all. */
+    /** Adds the chosen columns, each as a dataset; returns the number of records that have all of them. */
     private long ofRecords(RecordStore store, Map<String, Dataset> fields) throws IOException {
         RecordFields all = RecordFields.of(store);
         List<RecordColumns.Field> columns = new RecordColumns(conversion, store).fields(false,
@@ -126,7 +118,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         return chosen.size();
     }
 
-    /** The chosen tensors, each as a dataset of its rows. */
+    /** Adds the chosen tensors, each as a dataset of its rows; returns the number of rows. */
     private long ofTensors(TensorStore store, Map<String, Dataset> fields) throws ConversionException {
         List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
         for (String name : conversion.fields == null ? names : conversion.fields) {
@@ -157,7 +149,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
                 || FILES.contains(encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT));
     }
 
-    /** The names of the fields to augment, of those with numbers of one shape or with image files. */
+    /** Returns the names of the fields to augment: those with numbers of one shape or with image files. */
     List<String> images(List<TensorSpec> fields) throws ConversionException {
         List<String> found = setting.images.isEmpty() ? fields.stream()
                 .filter(field -> Augment.areImages(field) || field.isVariable()).map(TensorSpec::name).toList()
@@ -182,7 +174,6 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         }
     }
 
-    /** Makes all copies of all samples. */
     void forEach(Dataset samples, BatchSink sink) throws IOException {
         long rowBytes = Math.max(1, samples.fields().stream().mapToLong(TensorSpec::byteSize).sum());
         try (DataLoader loader = DataLoader.builder(samples).sampler(Sampler.sequential(samples.size()))
@@ -202,7 +193,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         }
     }
 
-    /** The records of the images, as a tar has them: decoded and augmented, without the other columns. */
+    /** Returns the records of the images, decoded and augmented, without the other columns. */
     RecordFields records(RecordStore store, List<RecordColumns.Field> images) throws IOException {
         RecordFields fields = RecordFields.of(store);
         for (RecordColumns.Field image : images) {

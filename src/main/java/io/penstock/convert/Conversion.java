@@ -273,19 +273,17 @@ public final class Conversion {
         };
     }
 
-    /** Records something that the result cannot hold. */
+    /** Records what the result cannot hold. */
     void lose(String what) {
         lost.add(what);
     }
 
-    /** Records how many records are left out. */
     void loseIncomplete(long records) {
         if (records > 0) {
             lost.add(records + " records that lack a value");
         }
     }
 
-    /** Records things that the result cannot hold, unless there are none. */
     void lose(String kind, Collection<String> names) {
         if (!names.isEmpty()) {
             lost.add(kind + ": " + String.join(", ", names));
@@ -296,7 +294,7 @@ public final class Conversion {
         return decoders.get(column);
     }
 
-    /** The columns that have a decoder or suffix: they must exist. */
+    /** Returns the columns with a decoder or suffix, which must exist. */
     List<String> told() {
         List<String> told = new ArrayList<>(decoders.keySet());
         told.addAll(suffixes.keySet());

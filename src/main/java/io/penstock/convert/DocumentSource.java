@@ -18,7 +18,7 @@ interface DocumentSource extends AutoCloseable {
         void accept(Span tokens) throws IOException;
     }
 
-    /** Finds the documents in a store; records what cannot be read as documents. */
+    /** Returns the documents of a store; records what cannot be read as documents. */
     static DocumentSource of(Conversion conversion) throws IOException {
         return switch (conversion.source) {
             case TokenStore tokens -> new TokenDocuments(conversion, tokens);
@@ -27,19 +27,16 @@ interface DocumentSource extends AutoCloseable {
         };
     }
 
-    /** The tokens' dtype; an integer. */
     DType dtype();
 
-    /** The number of documents. */
     long count();
 
-    /** The total number of tokens; -1 if only a pass would tell. */
+    /** Returns the number of tokens; -1 if only a pass would tell. */
     long tokens();
 
-    /** Passes on a document's tokens, in one run or several; none if it is empty. */
+    /** Passes a document's tokens on, in one run or several; none if it is empty. */
     void read(long document, Sink sink) throws IOException;
 
-    /** The source's name for a document. */
     default String name(long document) {
         return "document " + document;
     }

@@ -10,13 +10,9 @@ import java.util.Objects;
 /** Distinguishes an interrupt from a failure: a channel closed by an interrupt fails like any other. */
 final class Interrupts {
 
-    private Interrupts() {
-    }
-
     /**
-     * Converts an error of reading or writing to the exception to throw.
-     *
-     * @throws InterruptedException if the thread was interrupted; clears the interrupt status
+     * Returns the exception to throw for an error of reading or writing. An {@link InterruptedException} clears the
+     * interrupt status.
      */
     static IOException orFailure(Exception error) throws InterruptedException {
         boolean interrupted = Thread.interrupted();

@@ -35,16 +35,12 @@ final class Reading implements AutoCloseable {
         this.progress = progress;
     }
 
-    /** Announces the total, in the unit of {@link #advance}: bytes, or records. */
+    /** Sets the total, in the unit of {@link #advance}: bytes, or records. */
     void expect(long amount) {
         total = amount;
     }
 
-    /**
-     * Copies a span piece by piece; does not advance.
-     *
-     * @param out receives pieces that start at offset 0, all but the last of {@link #STEP_BYTES}
-     */
+    /** Copies a span in pieces of at most {@link #STEP_BYTES}; does not advance. */
     void copy(Span span, StreamedTensor.Sink out) throws IOException {
         for (long at = 0; at < span.byteSize(); ) {
             long bytes = Math.min(STEP_BYTES, span.byteSize() - at);

@@ -22,7 +22,7 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Record columns as fields: which of them are numbers, by themselves or through a decoder. */
+/** Converts record columns to fields: finds those that are numbers, as stored or decoded. */
 final class RecordColumns {
 
     private static final String NDARRAY = "ndarray";
@@ -32,13 +32,11 @@ final class RecordColumns {
      * A column as a field.
      *
      * @param index the column's position in the store
-     * @param column the column
      * @param decoder decodes the stored value; null to use it unchanged
-     * @param spec the field
      */
     record Field(int index, Column column, @Nullable Decoder decoder, TensorSpec spec) {
 
-        /** Whether its elements are numbers rather than untyped bytes. */
+        /** Tells whether its elements are numbers rather than untyped bytes. */
         boolean isNumbers() {
             return decoder == null ? column.kind() == Column.Kind.NUMBERS || !spec.isVariable()
                     : decoder != StoredBytes.INSTANCE;
@@ -54,7 +52,7 @@ final class RecordColumns {
     }
 
     /**
-     * The selected columns as fields, or all that a format can hold.
+     * Returns the selected columns as fields, or all that a format can hold.
      *
      * @param varies whether arrays that store their own shape may differ in the first dimension; if not, all have the
      *     first record's
@@ -86,7 +84,7 @@ final class RecordColumns {
         return found;
     }
 
-    /** The positions of the selected columns, or of all. */
+    /** Returns the positions of the selected columns, or of all. */
     List<Integer> chosen() throws ConversionException {
         List<String> names = store.columns().stream().map(Column::name).toList();
         List<String> wanted = conversion.fields == null ? names : conversion.fields;
@@ -106,7 +104,7 @@ final class RecordColumns {
         return wanted.stream().distinct().map(names::indexOf).toList();
     }
 
-    /** A column as a field; null if it holds pickles. */
+    /** Returns a column as a field; null if it holds pickles. */
     @Nullable Field field(int index, boolean varies) throws IOException {
         Column column = store.columns().get(index);
         Decoder decoder = conversion.decoder(column.name());
@@ -122,20 +120,20 @@ final class RecordColumns {
         }
     }
 
-    /** Whether values are MDS arrays, which store their own shapes. */
+    /** Tells whether values are MDS arrays, which store their own shapes. */
     static boolean isNdarray(Column column) {
         return column.kind() == Column.Kind.BYTES && (column.encoding().equals(NDARRAY)
                 || column.encoding().startsWith(NDARRAY + ":"));
     }
 
-    /** The dtype of all arrays in such a column; null if each stores its own. */
+    /** Returns the dtype of all arrays in such a column; null if each stores its own. */
     static @Nullable DType ndarrayType(Column column) {
         String encoding = column.encoding();
         return encoding.equals(NDARRAY) ? null : DType.of(encoding.substring(NDARRAY.length() + 1)
                 .replace("uint", "u").replace("int", "i").replace("float", "f"));
     }
 
-    /** A column as a member of a sample: decoded only on request. */
+    /** Returns a column as a member of a sample: decoded only on request. */
     Field member(int index) throws IOException {
         Column column = store.columns().get(index);
         Field decoded = conversion.decoder(column.name()) == null ? null : field(index, true);
@@ -157,7 +155,7 @@ final class RecordColumns {
         return Decoders.of(column);
     }
 
-    /** A decoder for arrays like the column's first one; null if there is none. */
+    /** Returns a decoder for arrays like the column's first one; null if there is none. */
     private @Nullable Decoder like(int index, Column column, boolean npy, boolean varies) throws IOException {
         long record = 0;
         while (record < store.size() && !store.isPresent(record, index)) {
@@ -181,8 +179,7 @@ final class RecordColumns {
             long[] shape = shape(new TensorSpec("", value.dtype(), value.shape()), varies);
             return dtype == null ? NdarrayDecoder.untyped(value.dtype(), shape) : NdarrayDecoder.typed(dtype, shape);
         } catch (IOException e) {
-            throw new ConversionException(store.name(record) + ", field '" + column.name() + "': "
-                    + e.getMessage(), e);
+            throw new ConversionException(store.name(record) + ", field '" + column.name() + "': " + e.getMessage(), e);
         }
     }
 
@@ -194,7 +191,7 @@ final class RecordColumns {
         return shape;
     }
 
-    /** The items of a list, truncated if there are many. */
+    /** Returns the items of a list as text, truncated if there are many. */
     static String some(List<?> items) {
         return items.size() <= MANY ? items.toString()
                 : items.subList(0, MANY) + " and " + (items.size() - MANY) + " more";

@@ -45,7 +45,7 @@ final class SampleKeys {
         return new SampleKeys(names, store.size(), -1);
     }
 
-    /** The store's names for its records; null if it has none. A file's name is without its suffix. */
+    /** Returns the store's names of its records; null if it has none. A file's name is without its suffix. */
     static @Nullable LongFunction<String> namesOf(RecordStore store) {
         return switch (store) {
             case WebDatasetStore tars -> tars::key;
@@ -58,13 +58,13 @@ final class SampleKeys {
         };
     }
 
-    /** The index of the first dot in a path's last part, or the end. */
+    /** Returns the index of the first dot in a path's last part, or the end. */
     static int endOfKey(String path) {
         int dot = path.indexOf('.', path.lastIndexOf('/') + 1);
         return dot < 0 ? path.length() : dot;
     }
 
-    /** Whether a reader finds this key before {@code .suffix}, and unpacking it stays inside the folder. */
+    /** Tells whether a reader finds this key before {@code .suffix}, and unpacking it stays inside the folder. */
     private static boolean isKey(String name) {
         if (name.isEmpty() || name.startsWith("/") || name.chars().anyMatch(Character::isISOControl)) {
             return false;
@@ -79,12 +79,11 @@ final class SampleKeys {
         return !last.isEmpty() && last.indexOf('.') < 0 && !(parts[0].startsWith("__") && parts[0].endsWith("__"));
     }
 
-    /** Whether keys are the store's names. */
     boolean areNames() {
         return names != null && unusable < 0;
     }
 
-    /** Whether the names are LMDB's keys byte for byte, not as hexadecimal digits. */
+    /** Tells whether the names are LMDB's keys byte for byte, not as hexadecimal digits. */
     boolean areKeysOf(LmdbStore store) {
         boolean same = areNames();
         Span key = new Span();
@@ -95,7 +94,7 @@ final class SampleKeys {
         return same;
     }
 
-    /** The first name that is not a valid key; null if all are. */
+    /** Returns the first name that is not a valid key; null if all are. */
     @Nullable String unusableName() {
         return names == null || unusable < 0 ? null : names.apply(unusable);
     }

@@ -39,7 +39,7 @@ final class SampleMember implements AutoCloseable {
     private byte[] header = new byte[0];
     private long headerLength = -1;
 
-    /** A column under a suffix; null for the default from its name and encoding. */
+    /** Creates a member from a column; a null suffix stands for the default by its name and encoding. */
     SampleMember(RecordStore store, RecordColumns.Field field, @Nullable String suffix) {
         this.store = store;
         this.field = field;
@@ -75,12 +75,11 @@ final class SampleMember implements AutoCloseable {
         return last.equals(ending) || name.equals(ending) ? name : name + "." + ending;
     }
 
-    /** The part after the key and a dot. */
     String suffix() {
         return suffix;
     }
 
-    /** Whether values are stored files, which stay in place until the store is closed. */
+    /** Tells whether values are stored files, which stay in place until the store is closed. */
     boolean isAsStored() {
         return form == Form.AS_STORED && field.decoder() == null;
     }
@@ -93,7 +92,7 @@ final class SampleMember implements AutoCloseable {
         return field.column().name();
     }
 
-    /** A record's value as a file; null if it has none. Valid until the next call. */
+    /** Returns a record's value as a file; null if it has none. Valid until the next call. */
     @Nullable MemorySegment file(long record) throws IOException {
         if (!store.isPresent(record, field.index())) {
             return null;
@@ -104,8 +103,7 @@ final class SampleMember implements AutoCloseable {
             case DECIMAL -> {
                 MemorySegment number = value.slice();
                 long bits = Tensor.of(number, field.spec().dtype()).getLong(0);
-                String digits = field.spec().dtype() == DType.U64
-                        ? Long.toUnsignedString(bits) : Long.toString(bits);
+                String digits = field.spec().dtype() == DType.U64 ? Long.toUnsignedString(bits) : Long.toString(bits);
                 yield MemorySegment.ofArray(digits.getBytes(StandardCharsets.US_ASCII));
             }
             case NPY -> npy(value);

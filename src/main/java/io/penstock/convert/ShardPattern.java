@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The names of shards: {@code out.tar} for a single one, or with their number, as {@code out-{000000}.tar} or
- * {@code out-%06d.tar}.
+ * The names of shards: {@code out.tar} for a single one, or with their number, as {@code out-{000000}.tar} or {@code
+ * out-%06d.tar}.
  *
  * @param path the path as the writer takes it, with a {@code %0Nd}
  * @param names matches the names of the shards and of their record
@@ -38,7 +38,7 @@ record ShardPattern(Path path, Pattern names) {
                 + Pattern.quote(WebDatasetWriter.recordFor(path).getFileName().toString())));
     }
 
-    /** Whether names have a number, so that there can be several shards. */
+    /** Tells whether names have a number, so that there can be several shards. */
     boolean isNumbered() {
         return NUMBER.matcher(path.getFileName().toString()).find();
     }

@@ -10,13 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a tensor store contains besides its tensors.
- *
- * @param metadata the metadata of a safetensors file by name; empty if there is none
- * @param hasAttributes whether there are HDF5 attributes
- * @param unread the names of tensors that cannot be read
- */
+/** What a tensor store contains besides its tensors. */
 record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<String> unread) {
 
     static StoreDetails of(TensorStore store) throws IOException {
@@ -28,7 +22,6 @@ record StoreDetails(Map<String, String> metadata, boolean hasAttributes, Set<Str
         return new StoreDetails(metadata, details.containsKey("attributes"), store.unread().keySet());
     }
 
-    /** Records what is lost. */
     void lose(Conversion conversion, boolean keepsMetadata) {
         conversion.lose("metadata", keepsMetadata ? Set.of() : metadata.keySet());
         if (hasAttributes) {

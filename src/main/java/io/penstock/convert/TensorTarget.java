@@ -62,8 +62,7 @@ final class TensorTarget {
         };
     }
 
-    private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records)
-            throws IOException {
+    private Outcome write(List<StreamedTensor> tensors, Map<String, String> metadata, long records) throws IOException {
         return write(conversion, tensors, metadata, records);
     }
 
@@ -85,7 +84,6 @@ final class TensorTarget {
         return new Outcome(records, List.of(path, BlockChecksums.pathFor(path)));
     }
 
-    /** Records that the elements of an {@code .npy} lose their type. */
     static void loseDType(Conversion conversion, DType dtype) {
         if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
             conversion.lose("dtype: numpy has no " + dtype + "; its elements become untyped bytes");
@@ -162,7 +160,7 @@ final class TensorTarget {
         return chosen.stream().map(i -> tensor(store, i)).toList();
     }
 
-    /** The selected tensor, or the only one that fits. */
+    /** Returns the selected tensor, or the only one that fits. */
     static int theOne(Conversion conversion, TensorStore store, Predicate<TensorSpec> fits, String what)
             throws ConversionException {
         List<TensorSpec> specs = store.tensors();
@@ -242,7 +240,6 @@ final class TensorTarget {
         }
     }
 
-    /** Concatenates a column's values. */
     private StreamedTensor stack(RecordStore store, RecordFields records, SampleReader reader,
             RecordColumns.Field field, int f) {
         long[] shape = new long[field.spec().rank() + 1];

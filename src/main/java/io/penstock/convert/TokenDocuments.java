@@ -31,7 +31,6 @@ record TokenDocuments(TokenStore store, Span span) implements DocumentSource {
         }
     }
 
-    /** Whether a datatrove store has a loss mask. */
     static boolean hasLossMask(TokenStore store) {
         return store instanceof StoreInfo.Described source
                 && source.info().arrays().stream().anyMatch(array -> array.name().equals(TensorTarget.LOSS_MASK));

@@ -151,8 +151,7 @@ final class WebDatasetTarget implements AutoCloseable {
     private static MemorySegment npy(Tensor array) {
         byte[] header = NpyArray.header(array.dtype(), array.shape());
         byte[] file = Arrays.copyOf(header, Math.toIntExact(header.length + array.byteSize()));
-        MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length,
-                file.length - header.length);
+        MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length, file.length - header.length);
         return MemorySegment.ofArray(file);
     }
 
@@ -179,7 +178,6 @@ final class WebDatasetTarget implements AutoCloseable {
         });
     }
 
-    /** Adds a record's values to the current sample. */
     private void add(long record) throws IOException {
         for (SampleMember member : members) {
             MemorySegment file = member.file(record);
@@ -194,7 +192,7 @@ final class WebDatasetTarget implements AutoCloseable {
         }
     }
 
-    /** A file's suffix, from the first dot of its name. */
+    /** Returns a file's suffix, from the first dot of its name. */
     private static String suffixOf(String path) {
         int dot = SampleKeys.endOfKey(path);
         return dot + 1 >= path.length() ? FILE_SUFFIX : path.substring(dot + 1).toLowerCase(Locale.ROOT);

@@ -62,7 +62,6 @@ final class Bins {
         return bins;
     }
 
-    /** Counting sort. */
     private static int[] longestFirst(PieceList pieces, int capacity) {
         int[] starts = new int[capacity + 2];
         for (int i = 0; i < pieces.size(); i++) {

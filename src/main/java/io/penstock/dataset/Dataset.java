@@ -43,10 +43,9 @@ public interface Dataset extends Samples {
     }
 
     /**
-     * Returns the position of a field.
+     * {@return the position of a field in {@link #fields}}
      *
      * @param field the field's name
-     * @return the position in {@link #fields}
      * @throws IllegalArgumentException if the field does not exist
      */
     default int indexOf(String field) {
@@ -59,11 +58,11 @@ public interface Dataset extends Samples {
     }
 
     /**
-     * Returns the greatest length of a field along its first dimension, over all samples. Collators ask for it before
-     * the first batch. The default measures every sample at each call; implementations that know it override this.
+     * {@return the greatest length of a field along its first dimension over all samples; 1 for a scalar} Collators ask
+     * for it before the first batch. The default measures every sample at each call; implementations that know it
+     * override this.
      *
      * @param field the field's position in {@link #fields}
-     * @return the length; a fixed first dimension as it is, 1 for a scalar
      */
     default long maxLength(int field) {
         TensorSpec spec = fields().get(field);

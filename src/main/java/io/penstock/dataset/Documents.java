@@ -77,10 +77,9 @@ public final class Documents implements Dataset {
     }
 
     /**
-     * Returns a document's length after truncation, for samplers and batches by length.
+     * {@return a document's length after truncation, for samplers and batches by length}
      *
      * @param document the document's index
-     * @return the tokens, at most the limit
      * @throws IndexOutOfBoundsException if the document does not exist
      */
     public long length(long document) {

@@ -30,9 +30,6 @@ final class FilterFile {
     private static final int HEX_DIGITS = 16;
     private static final int BUFFER_BYTES = 1 << 16;
 
-    private FilterFile() {
-    }
-
     /** Digests a selection for the fingerprint. */
     static String digest(long[] words) {
         return sha256(words).substring(0, HEX_DIGITS);

@@ -80,10 +80,9 @@ public final class Filtered implements Dataset {
     }
 
     /**
-     * Returns the base sample of a filtered sample.
+     * {@return the index in the base of a filtered sample}
      *
      * @param sample the sample's index here
-     * @return its index in the base
      * @throws IndexOutOfBoundsException if the sample does not exist
      */
     public long origin(long sample) {

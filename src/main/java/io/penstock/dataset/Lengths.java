@@ -62,8 +62,7 @@ public final class Lengths implements LongUnaryOperator {
             try (SampleReader reader = new SampleReader(dataset, ReadMode.AUTO)) {
                 int end = (int) Math.min(lengths.length, (run + 1L) * RUN);
                 for (int sample = run * RUN; sample < end; sample++) {
-                    lengths[sample] = Math.toIntExact(Math.min(maxLength,
-                            reader.byteSize(sample, field) / rowBytes));
+                    lengths[sample] = Math.toIntExact(Math.min(maxLength, reader.byteSize(sample, field) / rowBytes));
                 }
             }
         });
@@ -87,10 +86,9 @@ public final class Lengths implements LongUnaryOperator {
     }
 
     /**
-     * Returns a sample's length.
+     * {@return a sample's length, at least 0}
      *
      * @param sample the sample's index
-     * @return the length, at least 0
      * @throws IndexOutOfBoundsException if the sample does not exist
      */
     @Override

@@ -13,19 +13,17 @@ public interface PackedSamples extends Dataset {
     int maxParts();
 
     /**
-     * Returns the number of pieces in a sequence.
+     * {@return the number of pieces in a sequence}
      *
      * @param sample the sequence's index
-     * @return the count
      * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     int parts(long sample);
 
     /**
-     * Returns the number of tokens in a sequence.
+     * {@return the number of tokens in a sequence, at most the capacity}
      *
      * @param sample the sequence's index
-     * @return the count, at most the capacity
      * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     int length(long sample);

@@ -3,10 +3,11 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
+import io.penstock.io.spill.NativeBytes;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.LongStream;
@@ -45,9 +46,9 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
         this.tokenBytes = stored.dtype().byteSize();
         this.arena = builder.arena;
         this.size = builder.sequences;
-        this.starts = builder.starts;
-        this.pieces = builder.pieces;
-        this.lengths = builder.lengths;
+        this.starts = builder.kept(builder.starts);
+        this.pieces = builder.kept(builder.pieces);
+        this.lengths = builder.kept(builder.lengths);
         this.tokens = builder.tokens;
     }
 
@@ -75,8 +76,8 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     @Override
     public int parts(long sample) {
         Objects.checkIndex(sample, size);
-        return (int) (starts.getAtIndex(ValueLayout.JAVA_LONG, sample + 1)
-                - starts.getAtIndex(ValueLayout.JAVA_LONG, sample));
+        return (int) (starts.getAtIndex(LittleEndian.I64, sample + 1)
+                - starts.getAtIndex(LittleEndian.I64, sample));
     }
 
     private void locatePart(long sample, int part, Span into) {
@@ -97,15 +98,14 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     @Override
     public int length(long sample) {
         Objects.checkIndex(sample, size);
-        return lengths.getAtIndex(ValueLayout.JAVA_INT, sample);
+        return lengths.getAtIndex(LittleEndian.I32, sample);
     }
 
     /**
-     * Returns the document of a piece.
+     * {@return the index of a piece's document}
      *
      * @param sample the sequence's index
      * @param part the piece's number in the sequence
-     * @return the document's index
      * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long document(long sample, int part) {
@@ -113,11 +113,10 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     }
 
     /**
-     * Returns where a piece starts in its document.
+     * {@return the position in its document where a piece starts: a multiple of the capacity}
      *
      * @param sample the sequence's index
      * @param part the piece's number in the sequence
-     * @return a multiple of the capacity
      * @throws IndexOutOfBoundsException if the sequence or piece does not exist
      */
     public long firstToken(long sample, int part) {
@@ -126,7 +125,7 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
 
     private long piece(long sample, int part) {
         Objects.checkIndex(part, parts(sample));
-        return pieces.getAtIndex(ValueLayout.JAVA_LONG, starts.getAtIndex(ValueLayout.JAVA_LONG, sample) + part);
+        return pieces.getAtIndex(LittleEndian.I64, starts.getAtIndex(LittleEndian.I64, sample) + part);
     }
 
     private static long document(long piece) {
@@ -193,32 +192,23 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                 + " pieces";
     }
 
-    /** Adds one window after another. */
     static final class Builder {
 
         private final Packing packing;
         private final Arena arena = Arena.ofShared();
-        private final Growing growingStarts = new Growing();
-        private final Growing growingPieces = new Growing();
-        private final Growing growingLengths = new Growing();
-        private MemorySegment starts = MemorySegment.NULL;
-        private MemorySegment pieces = MemorySegment.NULL;
-        private MemorySegment lengths = MemorySegment.NULL;
+        private final NativeBytes starts = new NativeBytes();
+        private final NativeBytes pieces = new NativeBytes();
+        private final NativeBytes lengths = new NativeBytes();
         private long sequences;
-        private long pieceCount;
         private long tokens;
 
         Builder(Packing packing) {
             this.packing = packing;
         }
 
-        /** Adds the sequences of a window. */
         void add(PieceList window, PackedWindow packed) {
-            starts = growingStarts.of((sequences + packed.sequences() + 1) * Long.BYTES);
-            pieces = growingPieces.of((pieceCount + window.size()) * Long.BYTES);
-            lengths = growingLengths.of((sequences + packed.sequences()) * Integer.BYTES);
             for (int sequence = 0; sequence < packed.sequences(); sequence++) {
-                starts.setAtIndex(ValueLayout.JAVA_LONG, sequences, pieceCount);
+                starts.putLong(pieces.byteSize() / Long.BYTES);
                 int length = 0;
                 for (int part = 0; part < packed.parts(sequence); part++) {
                     int piece = packed.piece(sequence, part);
@@ -227,62 +217,29 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                         throw new IllegalArgumentException("document " + document + ", piece " + window.chunk(piece)
                                 + ": expected below 2^37 documents and 2^26 pieces of each");
                     }
-                    pieces.setAtIndex(ValueLayout.JAVA_LONG, pieceCount++,
-                            document << CHUNK_BITS | window.chunk(piece));
+                    pieces.putLong(document << CHUNK_BITS | window.chunk(piece));
                     length += window.length(piece);
                 }
-                lengths.setAtIndex(ValueLayout.JAVA_INT, sequences++, length);
+                lengths.putInt(length);
                 tokens += length;
             }
+            sequences += packed.sequences();
         }
 
         PackedSequences build() {
-            if (sequences == 0) {
-                closeGrowing();
-                arena.close();
-                throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
-                        + " documents without a token");
+            starts.putLong(pieces.byteSize() / Long.BYTES);
+            try (starts; pieces; lengths) {
+                if (sequences == 0) {
+                    arena.close();
+                    throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
+                            + " documents without a token");
+                }
+                return new PackedSequences(this);
             }
-            starts.setAtIndex(ValueLayout.JAVA_LONG, sequences, pieceCount);
-            starts = kept(starts, (sequences + 1) * Long.BYTES);
-            pieces = kept(pieces, pieceCount * Long.BYTES);
-            lengths = kept(lengths, sequences * Integer.BYTES);
-            closeGrowing();
-            return new PackedSequences(this);
         }
 
-        private MemorySegment kept(MemorySegment grown, long bytes) {
-            return arena.allocate(bytes, Long.BYTES).copyFrom(grown.asSlice(0, bytes));
-        }
-
-        private void closeGrowing() {
-            growingStarts.close();
-            growingPieces.close();
-            growingLengths.close();
-        }
-    }
-
-    /** Growable memory; new parts are zero. */
-    private static final class Growing implements AutoCloseable {
-
-        private static final long FIRST_BYTES = 1 << 15;
-
-        private Arena arena = Arena.ofShared();
-        private MemorySegment segment = arena.allocate(FIRST_BYTES, Long.BYTES);
-
-        MemorySegment of(long bytes) {
-            if (bytes > segment.byteSize()) {
-                Arena larger = Arena.ofShared();
-                segment = larger.allocate(Math.max(bytes, 2 * segment.byteSize()), Long.BYTES).copyFrom(segment);
-                arena.close();
-                arena = larger;
-            }
-            return segment;
-        }
-
-        @Override
-        public void close() {
-            arena.close();
+        private MemorySegment kept(NativeBytes grown) {
+            return arena.allocate(grown.byteSize(), Long.BYTES).copyFrom(grown.written());
         }
     }
 }

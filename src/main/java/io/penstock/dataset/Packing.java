@@ -90,26 +90,23 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
     }
 
     /**
-     * Returns this packing with another method.
+     * {@return this packing with another method}
      *
      * @param method the method
-     * @return the packing
      */
     public Packing by(Method method) {
         return new Packing(documents, capacity, method, window);
     }
 
     /**
-     * Returns this packing with a window.
+     * {@return this packing with a window}
      *
      * @param documentsAtATime the number of documents packed together
-     * @return the packing
      */
     public Packing window(long documentsAtATime) {
         return new Packing(documents, capacity, method, documentsAtATime);
     }
 
-    /** Returns where the documents are. */
     FieldSource.Place places() {
         return ((FieldSource.Stored) documents.source(0)).place();
     }

@@ -113,10 +113,9 @@ public final class RecordFields implements Dataset {
     }
 
     /**
-     * Returns the record of a sample.
+     * {@return the store's index of a sample's record, equal to the sample's unless {@link #complete} dropped records}
      *
      * @param sample the sample's index
-     * @return the record's index in the store; equal to the sample's unless {@link #complete} dropped records
      * @throws IndexOutOfBoundsException if the sample does not exist
      */
     public long record(long sample) {

@@ -37,17 +37,14 @@ final class Selection {
         return new Selection(words);
     }
 
-    /** Returns one bit per index; read-only. */
     long[] words() {
         return words;
     }
 
-    /** Returns the number selected. */
     long size() {
         return blocks.total();
     }
 
-    /** Returns the n-th selected index. */
     long get(long n) {
         int block = blocks.runOf(n);
         long rest = n - blocks.start(block);

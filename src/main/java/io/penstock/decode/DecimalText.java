@@ -28,10 +28,9 @@ public final class DecimalText implements Decoder {
     }
 
     /**
-     * A decoder to an integer type.
+     * {@return a decoder to an integer type}
      *
      * @param dtype the type; a number that does not fit is an error
-     * @return a decoder to a scalar
      * @throws IllegalArgumentException if the type is not an integer type
      */
     public static DecimalText of(DType dtype) {

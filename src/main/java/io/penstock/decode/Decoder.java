@@ -32,12 +32,11 @@ public interface Decoder {
     interface Session extends AutoCloseable {
 
         /**
-         * The decoded byte size of a value. Called only for a field of variable length, possibly several times for a
-         * value, so it should read a header rather than decode.
+         * {@return the decoded byte size of a value} Called only for a field of variable length, possibly several times
+         * for a value, so it should read a header rather than decode.
          *
          * @param stored native memory that starts with the stored value; not a file mapping
          * @param storedBytes the stored value's byte size
-         * @return the size
          * @throws IOException if the value is malformed; says what was found and expected, but not where
          */
         long byteSize(MemorySegment stored, long storedBytes) throws IOException;

@@ -28,10 +28,9 @@ public final class Decoders {
     }
 
     /**
-     * The decoder for a column of bytes or text.
+     * {@return the decoder for a column of bytes or text}
      *
      * @param column the stored column
-     * @return its decoder
      * @throws IllegalArgumentException if the column holds numbers, which need no decoder, or pickles, which are never
      *     loaded
      */

@@ -107,8 +107,7 @@ public final class ImageDecoder implements Decoder {
         if (column.kind() != Column.Kind.BYTES || !READ.contains(encoding)) {
             throw new IllegalArgumentException(column + ": not images, expected the bytes of JPEG or PNG files");
         }
-        return new TensorSpec(column.name(), DType.U8, fit.height(), fit.width(),
-                decoding.format().channels());
+        return new TensorSpec(column.name(), DType.U8, fit.height(), fit.width(), decoding.format().channels());
     }
 
     @Override

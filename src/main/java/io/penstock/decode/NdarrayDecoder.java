@@ -28,22 +28,20 @@ public final class NdarrayDecoder implements Decoder {
     }
 
     /**
-     * A decoder for the encoding {@code ndarray}, whose values store their own dtype.
+     * {@return a decoder for the encoding {@code ndarray}, whose values store their own dtype}
      *
      * @param dtype the required dtype
      * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
-     * @return the decoder
      */
     public static NdarrayDecoder untyped(DType dtype, long... shape) {
         return new NdarrayDecoder(dtype, UNTYPED, shape);
     }
 
     /**
-     * A decoder for an encoding with a dtype, such as {@code ndarray:float32}.
+     * {@return a decoder for an encoding with a dtype, such as {@code ndarray:float32}}
      *
      * @param dtype that dtype
      * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
-     * @return the decoder
      */
     public static NdarrayDecoder typed(DType dtype, long... shape) {
         return new NdarrayDecoder(dtype, UNTYPED + ":" + numpyName(dtype), shape);

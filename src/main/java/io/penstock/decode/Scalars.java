@@ -12,9 +12,6 @@ import java.lang.foreign.ValueLayout;
 /** Writes single numbers into memory, little-endian. */
 final class Scalars {
 
-    private Scalars() {
-    }
-
     /** Whether a number fits an integer type. A {@code u64} from 2^63 on is not supported. */
     static boolean holds(DType dtype, long value) {
         int bits = 8 * dtype.byteSize();

@@ -25,11 +25,7 @@ package io.penstock.device;
  * {@code close()} has no effect.
  */
 public interface Device extends AutoCloseable {
-    /**
-     * Opens the host device.
-     *
-     * @return a new device, which the caller closes
-     */
+    /** {@return a new host device, which the caller closes} */
     static Device host() {
         return DeviceProviders.find().of(DeviceProviders.HOST).open(0);
     }
@@ -68,24 +64,14 @@ public interface Device extends AutoCloseable {
         return name.equals("auto") ? best() : DeviceProviders.find().open(name);
     }
 
-    /**
-     * The device's name, as {@link #open(String)} takes it.
-     *
-     * @return {@code host}, or for example {@code cuda:0}
-     */
+    /** {@return the name, as {@link #open(String)} takes it: {@code host}, or for example {@code cuda:0}} */
     String name();
 
-    /**
-     * The device's index among those of its kind, as CUDA and DLPack count.
-     *
-     * @return from 0; 0 for the host device
-     */
+    /** {@return the index among the devices of its kind, as CUDA and DLPack count; 0 for the host device} */
     int ordinal();
 
     /**
-     * Whether the CPU may read and write {@linkplain #allocate(long) device memory}.
-     *
-     * @return true for the host device
+     * {@return whether the CPU may read and write {@linkplain #allocate(long) device memory}; true for the host device}
      */
     boolean hostAccessible();
 

@@ -11,18 +11,13 @@ import java.lang.foreign.MemorySegment;
  */
 public interface DeviceBuffer extends AutoCloseable {
     /**
-     * The address on the device, for kernels and native code.
+     * {@return the address on the device, for kernels and native code}
      *
-     * @return the address
      * @throws IllegalStateException if the buffer is closed
      */
     long address();
 
-    /**
-     * The size.
-     *
-     * @return the requested size in bytes
-     */
+    /** {@return the requested size in bytes} */
     long byteSize();
 
     /**

@@ -12,18 +12,10 @@ package io.penstock.device;
  * {@link DeviceException} when the device reports an error.
  */
 public interface DeviceEvent extends AutoCloseable {
-    /**
-     * The event as a number for native code: the {@code cudaEvent_t} address of a CUDA event.
-     *
-     * @return the handle
-     */
+    /** {@return the event as a number for native code: the {@code cudaEvent_t} address of a CUDA event} */
     long handle();
 
-    /**
-     * Whether the marked work has ended.
-     *
-     * @return true if it has, or if the event was never recorded
-     */
+    /** {@return whether the marked work has ended; true if the event was never recorded} */
     boolean isComplete();
 
     /** Blocks until the work marked at the time of the call has ended. An interrupt stays set but does not end it. */

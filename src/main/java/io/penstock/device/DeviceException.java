@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An error reported by a device, with CUDA's error number and name. The host device uses the same ones.
  *
- * <p>The call that reports an error need not be the one that caused it: a later call reports a failure of asynchronous
- * by a later call.
+ * <p>The call that reports an error need not be the one that caused it: a failure of asynchronous work is reported by a
+ * later call.
  */
 public class DeviceException extends RuntimeException {
     @Serial
@@ -18,7 +18,6 @@ public class DeviceException extends RuntimeException {
     private final int status;
     /** CUDA's error name. */
     private final String errorName;
-    /** The call that reported it. */
     private final String call;
 
     /**
@@ -52,29 +51,17 @@ public class DeviceException extends RuntimeException {
         this.call = call;
     }
 
-    /**
-     * The error number.
-     *
-     * @return for example 2
-     */
+    /** {@return the error number, for example 2} */
     public int status() {
         return status;
     }
 
-    /**
-     * CUDA's name for the error.
-     *
-     * @return for example {@code cudaErrorMemoryAllocation}
-     */
+    /** {@return CUDA's name for the error, for example {@code cudaErrorMemoryAllocation}} */
     public String errorName() {
         return errorName;
     }
 
-    /**
-     * The call that reported the error.
-     *
-     * @return for example {@code cudaHostAlloc}
-     */
+    /** {@return the call that reported the error, for example {@code cudaHostAlloc}} */
     public String call() {
         return call;
     }

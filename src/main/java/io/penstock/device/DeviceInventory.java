@@ -24,11 +24,7 @@ public record DeviceInventory(List<DeviceSupport> kinds) {
         return new DeviceInventory(DeviceProviders.find().all().stream().map(DeviceProvider::inspect).toList());
     }
 
-    /**
-     * All devices.
-     *
-     * @return the host, then devices of other kinds by ordinal
-     */
+    /** {@return all devices: the host, then those of other kinds by ordinal} */
     public List<DeviceInfo> devices() {
         return kinds.stream().flatMap(kind -> kind.devices().stream()).toList();
     }

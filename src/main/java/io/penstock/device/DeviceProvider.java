@@ -12,11 +12,7 @@ import java.util.ServiceLoader;
  * <p>The host and CUDA are two such providers. No other class refers to either.
  */
 public interface DeviceProvider {
-    /**
-     * The kind of device.
-     *
-     * @return the prefix of a device's name, such as {@code cuda} in {@code cuda:0}; lower-case letters
-     */
+    /** {@return the kind of device in lower-case letters, the prefix of its name: {@code cuda} in {@code cuda:0}} */
     String kind();
 
     /**

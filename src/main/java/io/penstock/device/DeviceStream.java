@@ -19,17 +19,12 @@ import java.lang.foreign.MemorySegment;
  * closed, and {@link DeviceException} when the device reports an error from this call or from earlier work.
  */
 public interface DeviceStream extends AutoCloseable {
-    /**
-     * The name given when the stream was opened.
-     *
-     * @return the name
-     */
+    /** {@return the name given when the stream was opened} */
     String name();
 
     /**
-     * The stream as a number for native code: the {@code cudaStream_t} address of a CUDA stream.
-     *
-     * @return the handle, which {@link Device#stream(long)} takes
+     * {@return the stream as a number for native code, which {@link Device#stream(long)} takes: the
+     * {@code cudaStream_t} address of a CUDA stream}
      */
     long handle();
 
@@ -95,11 +90,7 @@ public interface DeviceStream extends AutoCloseable {
      */
     void waitFor(DeviceEvent event);
 
-    /**
-     * Whether all work enqueued so far has ended.
-     *
-     * @return true if nothing is queued or running
-     */
+    /** {@return whether all work enqueued so far has ended} */
     boolean isIdle();
 
     /** Blocks until all work enqueued so far has ended. An interrupt stays set but does not end it. */

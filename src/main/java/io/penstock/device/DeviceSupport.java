@@ -23,11 +23,7 @@ public record DeviceSupport(
         devices = List.copyOf(devices);
     }
 
-    /**
-     * Whether at least one device of this kind can be used.
-     *
-     * @return true if {@link #unavailable()} is null
-     */
+    /** {@return whether at least one device of this kind can be used: {@link #unavailable()} is null} */
     public boolean isUsable() {
         return unavailable == null;
     }

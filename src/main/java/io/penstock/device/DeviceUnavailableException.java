@@ -33,7 +33,6 @@ public class DeviceUnavailableException extends RuntimeException {
         INITIALIZATION_FAILED
     }
 
-    /** The reason. */
     private final Reason reason;
 
     /**
@@ -48,11 +47,7 @@ public class DeviceUnavailableException extends RuntimeException {
         this.reason = reason;
     }
 
-    /**
-     * Why the device cannot be used.
-     *
-     * @return the reason
-     */
+    /** {@return why the device cannot be used} */
     public Reason reason() {
         return reason;
     }

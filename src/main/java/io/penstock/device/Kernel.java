@@ -51,11 +51,7 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
         }
     }
 
-    /**
-     * Allocates memory for arguments, reusable for launch after launch.
-     *
-     * @return zeroed heap memory
-     */
+    /** {@return zeroed heap memory for arguments, reusable for launch after launch} */
     public MemorySegment newArguments() {
         return MemorySegment.ofArray(new long[(int) (layout.byteSize() / Long.BYTES)]);
     }
@@ -75,20 +71,18 @@ public record Kernel(String name, StructLayout layout, Twin twin) {
     }
 
     /**
-     * The number of blocks that gives each item a thread.
+     * {@return the number of blocks that gives each item a thread, at least 1}
      *
      * @param items number of items, from 0
-     * @return at least 1
      */
     public static int blocksForItems(long items) {
         return blocks(Math.ceilDiv(items, BLOCK_THREADS));
     }
 
     /**
-     * Returns the number of blocks to launch when each piece of work takes one block.
+     * {@return the number of blocks to launch when each piece of work takes one block, at least 1}
      *
      * @param pieces number of pieces, from 0
-     * @return at least 1
      */
     public static int blocks(long pieces) {
         return (int) Math.clamp(pieces, 1, MAX_BLOCKS);

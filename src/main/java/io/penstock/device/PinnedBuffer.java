@@ -10,18 +10,10 @@ import java.lang.foreign.MemorySegment;
  * with a sticky {@link DeviceException}.
  */
 public interface PinnedBuffer extends AutoCloseable {
-    /**
-     * The memory, usable from any thread.
-     *
-     * @return the whole buffer; access after {@link #close()} throws
-     */
+    /** {@return the whole memory, usable from any thread; access after {@link #close()} throws} */
     MemorySegment segment();
 
-    /**
-     * The size.
-     *
-     * @return the requested size in bytes
-     */
+    /** {@return the requested size in bytes} */
     long byteSize();
 
     /**

@@ -153,7 +153,7 @@ final class Attribution {
         return union;
     }
 
-    /** A wait being split: the part before {@code at} has its causes. */
+    /** Splits a wait: the part before {@code at} has its causes. */
     private static final class Split {
 
         private static final Cause[] CAUSES = Cause.values();

@@ -64,7 +64,7 @@ public final class Diagnosis implements AutoCloseable {
     /** The first batch that counts, by its number since the loader opened. */
     private volatile long from;
     private volatile long until = Long.MAX_VALUE;
-    /** What does not count. */
+    /** The totals when measuring began. */
     private volatile LoaderReport before;
     private volatile @Nullable Headroom headroom;
 
@@ -100,7 +100,6 @@ public final class Diagnosis implements AutoCloseable {
         until = next();
     }
 
-    /** The next batch. */
     private long next() {
         return accounts == null ? 0 : accounts.newest() + 1;
     }
@@ -200,8 +199,7 @@ public final class Diagnosis implements AutoCloseable {
         long end = until;
         List<BatchAccount> all = accounts == null ? List.of()
                 : accounts.since(from).stream().filter(account -> account.sequence() < end).toList();
-        List<Recording.Stretch> paused = all.isEmpty() ? List.of()
-                : pauses.since(all.getFirst().making().claimedAt());
+        List<Recording.Stretch> paused = all.isEmpty() ? List.of() : pauses.since(all.getFirst().making().claimedAt());
         Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);

@@ -10,7 +10,7 @@ import jdk.jfr.Percentage;
 import jdk.jfr.StackTrace;
 import org.jspecify.annotations.Nullable;
 
-/** A finding as a JFR event, one per finding and summary. */
+/** A finding of a summary as a JFR event. */
 @Name("penstock.Diagnosis")
 @Label("Diagnosis")
 @Description("A finding of a summary of the steps so far")

@@ -21,7 +21,7 @@ final class DownloadRules {
     /** Fewer may have been fetched ahead. */
     private static final long OVERFETCHED_MIN_BLOCKS = 256;
 
-    /** What a wait for remote bytes waits for, and what to do about it. */
+    /** One thing that a wait for remote bytes waits for, and what to do about it. */
     private record Wanted(String name, String what, ToLongFunction<Download> nanos, String action) {
     }
 
@@ -37,9 +37,6 @@ final class DownloadRules {
             new Wanted("retry", "the next attempt after requests that failed", Download::retryNanos,
                     "The server refuses or breaks requests: send fewer at a time, spread the files over prefixes, or"
                             + " ask for a higher limit."));
-
-    private DownloadRules() {
-    }
 
     static List<Finding> judge(Facts facts) {
         List<Finding> findings = new ArrayList<>();

@@ -20,7 +20,7 @@ final class Facts {
     final List<Step> steady;
     /** First batches of epochs and runs. */
     final List<Step> firsts;
-    /** Nanoseconds by the cause's ordinal, over the waits that count. */
+    /** Nanoseconds by the cause's ordinal, of the waits that count. */
     final long[] causeNanos;
     final long[] orderedBehindNanos;
     /** How often each cause is the largest of a wait that counts. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record Finding(Verdict verdict, Severity severity, double score, String summary, String action,
         List<Integer> ranks, Map<String, @Nullable Object> evidence) {
 
-    /** Something good to know, without figures. */
+    /** Creates information without figures. */
     static Finding info(Verdict verdict, String summary, String action) {
         return new Finding(verdict, Severity.INFO, 0, summary, action, List.of(), Map.of());
     }

@@ -6,9 +6,6 @@ import java.util.List;
 /** Overlap of periods. */
 final class Intervals {
 
-    private Intervals() {
-    }
-
     static long overlapNanos(long begin, long end, long otherBegin, long otherEnd) {
         return Math.max(0, Math.min(end, otherEnd) - Math.max(begin, otherBegin));
     }

@@ -11,14 +11,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 
-/** Measures what a loader's machine can do, in short trials of some milliseconds. */
 final class MachineProbe {
 
     private static final int PROBE_BYTES = 8 << 20;
     private static final int PROBE_ROUNDS = 5;
-
-    private MachineProbe() {
-    }
 
     static Recording.Machine of(DataLoader loader) {
         return new Recording.Machine(Runtime.getRuntime().availableProcessors(), memcpyBytesPerSecond(),

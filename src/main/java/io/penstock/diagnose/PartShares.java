@@ -6,11 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Where the time of decoding and of sample maps goes.
- *
- * @param parts in the order of the work; those of maps follow decoding
- */
+/** The parts of decoding and of sample maps with their times, decoding first. */
 record PartShares(List<PartTime> parts) {
 
     private static final String DECODE = "decode";
@@ -41,7 +37,6 @@ record PartShares(List<PartTime> parts) {
                 .orElse(0.0);
     }
 
-    /** The rows of a report. */
     List<Summary.PartRow> rows() {
         return parts.stream().filter(part -> part.nanos() > 0)
                 .map(part -> new Summary.PartRow(part.name(), part.nanos() / 1e6, share(part))).toList();

@@ -11,9 +11,6 @@ import java.util.List;
 /** The times of the stages, over all batches of a recording. */
 final class StageTable {
 
-    private StageTable() {
-    }
-
     /** A batch's time in a stage; {@link BatchAccount#NOT_MEASURED} if it has none. */
     static long nanos(Stage stage, BatchAccount account) {
         Making made = account.making();

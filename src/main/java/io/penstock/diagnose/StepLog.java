@@ -21,7 +21,6 @@ final class StepLog {
     private static final int PHASE = 5;
     private static final int COLUMNS = PHASE + PHASES;
 
-    /** One step. */
     static final class Row {
         long number;
         long requestedAt;

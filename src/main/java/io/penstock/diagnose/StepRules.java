@@ -16,12 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The verdicts on the step, over the means of all ranks: shares are computed per rank, and the ranks' median share is
  * judged. Names, thresholds and order are TraceML's (v0.3.6), with two additions. From 5 % on, input wait is reported
  * as information. And copying is judged wherever the trainer was seen to wait for it, by thread or stream, because the
- * wait is measured here and not the enqueuing call.
- *
- * @param ranks the ranks that have summaries
- * @param worldSize how many there should be
- * @param clock {@code cpu} or {@code gpu}
- * @param findings what was found so far
+ * wait is measured here and not the enqueuing call. The clock is {@code cpu} or {@code gpu}.
  */
 record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Finding> findings) {
 
@@ -110,8 +105,7 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
     private double medianShare(ToDoubleFunction<RankSteps> part) {
         double[] shares = ranks.stream().filter(rank -> rank.stepMillis() > 0)
                 .mapToDouble(rank -> part.applyAsDouble(rank) / rank.stepMillis()).sorted().toArray();
-        return shares.length == 0 ? Double.NaN
-                : (shares[(shares.length - 1) / 2] + shares[shares.length / 2]) / 2;
+        return shares.length == 0 ? Double.NaN : (shares[(shares.length - 1) / 2] + shares[shares.length / 2]) / 2;
     }
 
     private double mean(ToDoubleFunction<RankSteps> part) {
@@ -153,8 +147,7 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
                     case INPUT_STRAGGLER -> "Check the input of rank " + culprit.rank() + ".";
                     case H2D_STRAGGLER -> "Check the copies of rank " + culprit.rank() + ".";
                     case COMPUTE_STRAGGLER -> "Check the forward pass of rank " + culprit.rank() + ".";
-                    default -> "Check the gradient exchange, and what else rank " + culprit.rank()
-                            + " does.";
+                    default -> "Check the gradient exchange, and what else rank " + culprit.rank() + " does.";
                 }, List.of(culprit.rank()), evidence));
     }
 

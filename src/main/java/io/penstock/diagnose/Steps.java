@@ -15,13 +15,8 @@ import java.util.Objects;
 final class Steps {
 
     /**
-     * One step.
-     *
-     * @param account its batch
-     * @param waiting the wait for it
-     * @param nanos the whole step
-     * @param computeNanos by the device's clock, what its stream worked; else the marked time, or the time that the
-     *     batch was held
+     * One step; {@code computeNanos} is the work of the stream by the device's clock, otherwise the marked time, or the
+     * time that the batch was held.
      */
     record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
 
@@ -50,9 +45,6 @@ final class Steps {
         long residualNanos() {
             return Math.max(0, nanos - waiting.nanos() - computeNanos);
         }
-    }
-
-    private Steps() {
     }
 
     /** By the device's clock if it measured every step, else by the trainer's thread. */

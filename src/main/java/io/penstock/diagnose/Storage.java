@@ -12,9 +12,6 @@ final class Storage {
     /** Long enough for a rate, short enough to catch storage at its best. */
     private static final int WINDOW_BATCHES = 32;
 
-    private Storage() {
-    }
-
     /** The best rate over some tens of batches, summed over workers; 0 if nothing came from storage. */
     static double peakBytesPerNano(Recording recording) {
         List<BatchAccount> measured = new ArrayList<>();

@@ -32,7 +32,6 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Summarizes a recording. */
 final class Summarizer {
 
     static final int SERIES_POINTS = 500;
@@ -53,8 +52,7 @@ final class Summarizer {
     Summary summary(Fingerprint fingerprint, double overheadNanos, @Nullable Headroom headroom) {
         List<RankSteps> ranks = facts.steps.isEmpty() ? List.of() : List.of(rank());
         String clock = recording.isTimedByDevice() ? "gpu" : "cpu";
-        List<Finding> findings = new ArrayList<>(
-                StepRules.judge(ranks, facts.steps.isEmpty() ? 0 : 1, clock));
+        List<Finding> findings = new ArrayList<>(StepRules.judge(ranks, facts.steps.isEmpty() ? 0 : 1, clock));
         findings.replaceAll(this::withCause);
         findings.addAll(InputRules.judge(facts));
         return new Summary(settings.name(), Instant.now(), durationSeconds(), fingerprint, clock, ranks,

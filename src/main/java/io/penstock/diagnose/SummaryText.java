@@ -106,8 +106,7 @@ final class SummaryText {
         double worst = part.applyAsDouble(sorted.getLast());
         double median = part.applyAsDouble(sorted.get((sorted.size() - 1) / 2));
         if (one) {
-            cells(ONE_RANK, name, millis(worst),
-                    NumberText.percent(worst / sorted.getLast().stepMillis()));
+            cells(ONE_RANK, name, millis(worst), NumberText.percent(worst / sorted.getLast().stepMillis()));
         } else {
             cells(RANKS, name, millis(median), millis(worst),
                     median <= 0 ? "n/a" : NumberText.percent((worst - median) / median),

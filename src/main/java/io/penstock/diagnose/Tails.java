@@ -13,9 +13,6 @@ final class Tails {
     private static final double PERIODIC_SHARE = 0.6;
     private static final int PERIODIC_MIN = 4;
 
-    private Tails() {
-    }
-
     /** Steps longer than twice the median. */
     static List<Step> slow(Facts facts) {
         return facts.steady.stream().filter(step -> step.nanos() > 2 * facts.medianStepNanos).toList();

@@ -6,11 +6,8 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 
 /**
- * One wait of the trainer, split.
- *
- * @param nanos its duration
- * @param byCause its parts, by the ordinal of their {@link Cause}; they add up to it
- * @param orderedBehind what the batch itself was doing during {@link Cause#ORDER}
+ * One wait of the trainer, split by the ordinal of the {@link Cause}; {@code orderedBehind} is what the batch itself
+ * was doing during {@link Cause#ORDER}.
  */
 record Wait(long nanos, long[] byCause, long[] orderedBehind) {
 
@@ -48,8 +45,7 @@ record Wait(long nanos, long[] byCause, long[] orderedBehind) {
     /** Adds up the waits that are long enough, by the cause's ordinal. */
     static long[] sum(Stream<Wait> waits) {
         long[] sums = new long[Cause.values().length];
-        waits.filter(Wait::counts).forEach(wait ->
-                Arrays.setAll(sums, c -> sums[c] + wait.byCause[c]));
+        waits.filter(Wait::counts).forEach(wait -> Arrays.setAll(sums, c -> sums[c] + wait.byCause[c]));
         return sums;
     }
 

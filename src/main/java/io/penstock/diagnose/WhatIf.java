@@ -35,12 +35,8 @@ final class WhatIf {
     private final boolean prepares;
 
     /**
-     * Settings to predict for.
-     *
-     * @param workers worker threads; 0 if batches are made on the trainer's thread
-     * @param hostSlots host slots
-     * @param deviceSlots device slots; 0 if batches are lent in place
-     * @param reading what happens to the work of reading and preparing samples
+     * Settings to predict for: 0 workers means that batches are made on the trainer's thread, 0 device slots that
+     * batches are lent in place.
      */
     record Setting(int workers, int hostSlots, int deviceSlots, Reading reading) {
     }
@@ -68,11 +64,6 @@ final class WhatIf {
     private record Limits(double coreNanos, double storageNanos) {
     }
 
-    /**
-     * Prepares the replay.
-     *
-     * @param recording the recording
-     */
     WhatIf(Recording recording) {
         this(recording, Steps.onThread(recording));
     }
@@ -96,8 +87,7 @@ final class WhatIf {
     }
 
     /**
-     * {@return predictions for the present settings, and then for those worth trying next; empty for an empty
-     * recording}
+     * Returns predictions for the present settings, and then for those worth trying next; none for an empty recording.
      */
     List<Prediction> predictions() {
         if (Double.isNaN(error)) {
@@ -135,12 +125,6 @@ final class WhatIf {
         return predictions;
     }
 
-    /**
-     * {@return the prediction for one setting}
-     *
-     * @param change the change's name
-     * @param setting the setting
-     */
     Prediction predict(String change, Setting setting) {
         var replay = new Replay(setting);
         double nanos = replay.nanos();

@@ -3,13 +3,7 @@ package io.penstock.dlpack;
 
 import io.penstock.memory.DType;
 
-/**
- * An element type in DLPack's terms: {@code DLDataType} of {@code dlpack.h}.
- *
- * @param code the kind, a {@code DLDataTypeCode}
- * @param bits bits in one lane
- * @param lanes elements in a vector; 1 for a scalar type
- */
+/** An element type in DLPack's terms: {@code DLDataType} of {@code dlpack.h}. */
 record DLDataType(int code, int bits, int lanes) {
 
     private static final int INT = 0;
@@ -33,11 +27,7 @@ record DLDataType(int code, int bits, int lanes) {
         return new DLDataType(code, 8 * dtype.byteSize(), 1);
     }
 
-    /**
-     * The engine's matching dtype.
-     *
-     * @throws IllegalArgumentException if there is none
-     */
+    /** Returns the engine's matching dtype; throws {@link IllegalArgumentException} if there is none. */
     DType dtype() {
         if (lanes != 1) {
             throw new IllegalArgumentException("DLPack dtype of " + lanes + " lanes, expected 1");

@@ -46,10 +46,9 @@ public record DLDevice(DeviceType type, int id) {
     }
 
     /**
-     * A CUDA device.
+     * {@return a CUDA device}
      *
      * @param ordinal its number, from 0
-     * @return the device
      */
     public static DLDevice cuda(int ordinal) {
         return new DLDevice(DeviceType.CUDA, ordinal);

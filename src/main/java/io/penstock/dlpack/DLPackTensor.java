@@ -170,10 +170,9 @@ public final class DLPackTensor implements AutoCloseable {
     }
 
     /**
-     * The dtype and shape.
+     * {@return the dtype and shape}
      *
      * @param name the spec's name, since DLPack has none
-     * @return the spec
      */
     public TensorSpec spec(String name) {
         return new TensorSpec(name, dtype, shape);

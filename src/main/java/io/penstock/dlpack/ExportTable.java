@@ -59,9 +59,6 @@ final class ExportTable {
     @SuppressWarnings("NonFinalStaticField")
     private static int cursor;
 
-    private ExportTable() {
-    }
-
     /** Adjacent blocks, and the callback for each when its consumer is done; null for a free block. */
     private static final class Chunk {
         private final MemorySegment memory = Arena.global().allocate((long) BLOCK_BYTES * CHUNK_BLOCKS, BLOCK_BYTES);
@@ -79,11 +76,8 @@ final class ExportTable {
     }
 
     /**
-     * Writes a struct into a free block.
-     *
-     * @param writer writes the struct; called at once
-     * @param owner called once when the struct is deleted; must not block
-     * @return the struct's address
+     * Writes a struct into a free block, at once, and returns its address. The owner is called once when the struct is
+     * deleted, and must not block.
      */
     static synchronized long add(Consumer<MemorySegment> writer, Runnable owner) {
         int found = findFree();
@@ -129,12 +123,10 @@ final class ExportTable {
         }
     }
 
-    /** Returns the number of live structs. */
     static int live() {
         return LIVE.get();
     }
 
-    /** Returns the number of blocks. */
     static int capacity() {
         return chunks.length * CHUNK_BLOCKS;
     }

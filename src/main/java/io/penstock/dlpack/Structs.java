@@ -72,9 +72,6 @@ final class Structs {
     static final long MINOR_VERSION = offset(VERSIONED, "minor");
     static final long FLAGS = offset(VERSIONED, "flags");
 
-    private Structs() {
-    }
-
     static StructLayout of(DLPackForm form) {
         return form == DLPackForm.VERSIONED ? VERSIONED : MANAGED;
     }

@@ -9,14 +9,7 @@ import java.nio.ByteOrder;
 /** Converts big-endian numbers to little-endian ones, or back. */
 public final class ByteSwap {
 
-    private ByteSwap() {
-    }
-
-    /**
-     * Reverses the bytes of each number, in place.
-     *
-     * @param elementBytes the size of a number: 1, 2, 4 or 8 bytes
-     */
+    /** Reverses the bytes of each number of 1, 2, 4 or 8 bytes, in place. */
     public static void inPlace(MemorySegment numbers, int elementBytes) {
         if (elementBytes > 1) {
             ValueLayout little = elementBytes == 2 ? LittleEndian.I16

@@ -12,13 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decoded values of a column for some rows: the values of all rows, consecutive; for lists or bytes, {@code rows + 1}
- * offsets in elements or bytes; if rows lack values, a state byte per row.
- *
- * @param place the file that holds them
- * @param valuesAt the offset of the values in that file
- * @param valueBytes the size of a value or list element
- * @param offsetsAt the offset of the {@code u32} offsets; -1 if each row has one value
- * @param statesAt the offset of the state bytes; -1 if every row has a value
+ * {@code u32} offsets in elements or bytes; if rows lack values, a state byte per row. A part that is missing has the
+ * offset -1.
  */
 public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueBytes, long offsetsAt, long statesAt) {
 
@@ -31,12 +26,7 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
     /** The state of a row whose value cannot be read. */
     public static final byte BAD = 2;
 
-    /**
-     * Appends values to a decoded copy.
-     *
-     * @param offsets the offsets of lists and bytes; null if each row has one value
-     * @param states a byte per row; null if every row has a value
-     */
+    /** Appends values to a decoded copy. Offsets are null if each row has one value, states if every row has one. */
     public static ColumnBlock append(DecodedSpill copy, MemorySegment values, int valueBytes,
             @Nullable MemorySegment offsets, @Nullable MemorySegment states) throws IOException {
         MemorySegment none = MemorySegment.NULL;
@@ -48,20 +38,12 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
                 states == null ? -1 : statesAt);
     }
 
-    /**
-     * Returns the state of a row.
-     *
-     * @param row the row, counted from the block's first
-     */
+    /** Returns the state of a row; rows count from the block's first. */
     public byte state(long row) {
         return statesAt < 0 ? PRESENT : place.file().segment().get(JAVA_BYTE, statesAt + row);
     }
 
-    /**
-     * Locates the value of a row that has one.
-     *
-     * @param row the row, counted from the block's first
-     */
+    /** Locates the value of a row that has one; rows count from the block's first. */
     public void locate(long row, Span into) {
         if (offsetsAt < 0) {
             into.set(place.file(), valuesAt + row * valueBytes, valueBytes);

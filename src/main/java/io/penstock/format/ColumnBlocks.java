@@ -16,15 +16,10 @@ public final class ColumnBlocks {
 
     private static final int STRIPES = 64;
 
-    /** Decodes a block. */
     @FunctionalInterface
     public interface Decoder {
 
-        /**
-         * Decodes a block. Several threads may call this at once, for different blocks.
-         *
-         * @throws IOException if it is malformed; names the file
-         */
+        /** Several threads may call this at once, for different blocks. An error names the file. */
         ColumnBlock decode(int block) throws IOException;
     }
 
@@ -32,19 +27,13 @@ public final class ColumnBlocks {
     private final Object[] locks = new Object[STRIPES];
     private final Decoder decoder;
 
-    /** Creates blocks, none of them decoded. */
     public ColumnBlocks(int count, Decoder decoder) {
         this.blocks = new AtomicReferenceArray<>(count);
         this.decoder = decoder;
         Arrays.setAll(locks, _ -> new Object());
     }
 
-    /**
-     * Returns a block, decoding it if needed.
-     *
-     * @param file its source; an error names it if it has shrunk
-     * @throws UncheckedIOException if it is malformed; later calls fail too
-     */
+    /** Returns a block, decoding it if needed. An error names the file; later calls fail too. */
     public ColumnBlock get(int block, MappedFile file) {
         ColumnBlock found = blocks.getAcquire(block);
         return found != null ? found : decode(block, file);

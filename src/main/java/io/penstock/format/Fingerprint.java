@@ -42,7 +42,6 @@ public final class Fingerprint {
         return file.reading(() -> add(file.mapping()));
     }
 
-    /** Adds memory. */
     public Fingerprint add(MemorySegment bytes) {
         long size = bytes.byteSize();
         byte[] sizeBytes = new byte[Long.BYTES];

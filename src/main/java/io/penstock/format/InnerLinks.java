@@ -8,27 +8,15 @@ import java.nio.file.Path;
 /**
  * Follows only links to regular files below the same folder. Other links, including broken ones and links to folders,
  * are ignored: so all data is in the folder, and each folder is walked once.
- *
- * @param realRoot the folder's real path, without links
  */
 public record InnerLinks(Path realRoot) {
 
-    /**
-     * Creates the rule for a folder.
-     *
-     * @param root the folder; may be a link itself
-     * @throws IOException if the folder does not exist
-     */
+    /** Creates the rule for a folder, which may be a link itself. */
     public static InnerLinks of(Path root) throws IOException {
         return new InnerLinks(root.toRealPath());
     }
 
-    /**
-     * Tells whether a link is followed.
-     *
-     * @param link a link somewhere below the folder
-     * @return true if its target is a regular file below the folder
-     */
+    /** Tells whether a link leads to a regular file below the folder. */
     public boolean leadToFile(Path link) {
         try {
             Path target = link.toRealPath();

@@ -25,7 +25,6 @@ public final class JsonRows implements AutoCloseable {
     /** The bytes taken from the budget that are not in a copy yet. */
     private long taken;
 
-    /** Creates an empty collection. */
     public JsonRows(Location file, String column, DecodeLimit.Budget budget) {
         this.file = file;
         this.column = column;
@@ -33,18 +32,13 @@ public final class JsonRows implements AutoCloseable {
         offsets.putInt(0);
     }
 
-    /** Begins a row. */
     public JsonText begin() {
         text.begin();
         rowStart = text.bytes().byteSize();
         return text;
     }
 
-    /**
-     * Ends the row. Without a value, discards what was appended; {@code null} is no value.
-     *
-     * @param state one of {@link ColumnBlock#PRESENT}, {@link ColumnBlock#NULL} and {@link ColumnBlock#BAD}
-     */
+    /** Ends the row. Without a value, discards what was appended; {@code null} is no value. */
     public void end(byte state) throws IOException {
         byte kept = state == ColumnBlock.PRESENT && text.isNullFrom(rowStart) ? ColumnBlock.NULL : state;
         if (kept != ColumnBlock.PRESENT) {
@@ -61,7 +55,6 @@ public final class JsonRows implements AutoCloseable {
         states.put(kept);
     }
 
-    /** Appends the rows to a decoded copy. */
     public ColumnBlock append(DecodedSpill copy) throws IOException {
         ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
                 isComplete ? null : states.written());

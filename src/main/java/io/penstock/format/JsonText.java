@@ -43,7 +43,6 @@ public final class JsonText implements AutoCloseable {
         return (Json.write(name) + ":").getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Begins a value of at most {@link #MAX_VALUE_BYTES}. */
     void begin() {
         begin(MAX_VALUE_BYTES);
     }
@@ -73,7 +72,6 @@ public final class JsonText implements AutoCloseable {
         out.put((byte) sign);
     }
 
-    /** Appends bytes that are JSON. */
     public void raw(byte[] json) throws UnwritableException {
         room(json.length);
         out.put(json);
@@ -88,12 +86,10 @@ public final class JsonText implements AutoCloseable {
         ascii("null");
     }
 
-    /** Appends a boolean. */
     public void truth(boolean value) throws UnwritableException {
         ascii(value ? "true" : "false");
     }
 
-    /** Appends an integer. */
     public void integer(long value) throws UnwritableException {
         ascii(Long.toString(value));
     }
@@ -103,20 +99,12 @@ public final class JsonText implements AutoCloseable {
         ascii(Long.toUnsignedString(value));
     }
 
-    /**
-     * Appends a float with the fewest digits that give the same {@code double}; {@code null} if it is not finite.
-     *
-     * @param value the float, widened if narrower
-     */
+    /** Appends a float with the fewest digits that give the same {@code double}; {@code null} if it is not finite. */
     public void real(double value) throws UnwritableException {
         ascii(Double.isFinite(value) ? Double.toString(value) : "null");
     }
 
-    /**
-     * Appends a decimal with all its digits.
-     *
-     * @param unscaled the unscaled number, big-endian two's complement
-     */
+    /** Appends a decimal with all its digits; {@code unscaled} is big-endian two's complement. */
     public void decimal(byte[] unscaled, int scale) throws UnwritableException {
         ascii(new BigDecimal(unscaled.length == 0 ? BigInteger.ZERO : new BigInteger(unscaled), scale)
                 .toPlainString());
@@ -133,11 +121,7 @@ public final class JsonText implements AutoCloseable {
         out.put((byte) '"');
     }
 
-    /**
-     * Appends UTF-8 text as a string.
-     *
-     * @throws UnwritableException if it is not UTF-8, or the value becomes too long
-     */
+    /** Appends UTF-8 text as a string. */
     public void text(MemorySegment source, long offset, long length) throws UnwritableException {
         room(length + 2);
         out.put((byte) '"');
@@ -195,45 +179,26 @@ public final class JsonText implements AutoCloseable {
         return length;
     }
 
-    /**
-     * Appends a date as a string, {@code "2024-02-29"}.
-     *
-     * @param days since 1970-01-01
-     */
+    /** Appends a date, in days since 1970-01-01, as a string: {@code "2024-02-29"}. */
     public void date(long days) throws UnwritableException {
         ascii("\"" + dateText(days) + "\"");
     }
 
-    /**
-     * Appends a time of day as a string, {@code "12:30:00.250"}.
-     *
-     * @param count units since midnight
-     * @param digits the unit's digits after the second: 0, 3, 6 or 9
-     */
+    /** Appends a time of day as a string, {@code "12:30:00.250"}; its unit has 0, 3, 6 or 9 digits after the second. */
     public void time(long count, int digits) throws UnwritableException {
         ascii("\"" + (count < 0 ? "-" : "") + timeText(Math.absExact(Math.max(count, -Long.MAX_VALUE)), digits) + "\"");
     }
 
     /**
-     * Appends a timestamp as a string, {@code "2024-02-29T12:30:00.250"}.
-     *
-     * @param count units since 1970
-     * @param digits the unit's digits after the second: 0, 3, 6 or 9
-     * @param isInstant whether it is an instant, which gets a {@code Z}
+     * Appends a timestamp as a string, {@code "2024-02-29T12:30:00.250"}, an instant with a {@code Z}. It counts units
+     * since 1970, which have 0, 3, 6 or 9 digits after the second.
      */
     public void timestamp(long count, int digits, boolean isInstant) throws UnwritableException {
         long perDay = SECONDS_OF_DAY * unitsOfSecond(digits);
         timestamp(Math.floorDiv(count, perDay), Math.floorMod(count, perDay), digits, isInstant);
     }
 
-    /**
-     * Appends a timestamp as a string.
-     *
-     * @param days since 1970-01-01
-     * @param count units since midnight
-     * @param digits the unit's digits after the second: 0, 3, 6 or 9
-     * @param isInstant whether it is an instant, which gets a {@code Z}
-     */
+    /** Appends a timestamp of days since 1970-01-01 and units since midnight. */
     public void timestamp(long days, long count, int digits, boolean isInstant) throws UnwritableException {
         ascii("\"" + dateText(days) + "T" + timeText(count, digits) + (isInstant ? "Z" : "") + "\"");
     }
@@ -273,7 +238,6 @@ public final class JsonText implements AutoCloseable {
         return "0".repeat(Math.max(0, digits - text.length())) + text;
     }
 
-    /** Frees its memory. */
     @Override
     public void close() {
         out.close();

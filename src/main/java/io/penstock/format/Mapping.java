@@ -10,32 +10,18 @@ import org.jspecify.annotations.Nullable;
 /** Opens stores on files. */
 public final class Mapping {
 
-    private Mapping() {
-    }
-
-    /** Creates a store from a file. */
     @FunctionalInterface
     public interface Reader<S> {
 
-        /** Reads and validates the file. */
         S read(MappedFile file) throws IOException;
     }
 
-    /**
-     * Opens a file and creates a store from it; closes the file if that fails, for example because it shrinks
-     * meanwhile.
-     *
-     * @throws IOException if the file is missing, cannot be read, shrinks, or is rejected by the reader
-     */
+    /** Opens a file and creates a store from it; closes the file if that fails. */
     public static <S> S open(Location location, Reader<S> reader) throws IOException {
         return open(location, null, reader);
     }
 
-    /**
-     * Opens a file with its index and creates a store, as {@link #open(Location, Reader)} does.
-     *
-     * @param index the index file: change checks cover both files. Null if there is none
-     */
+    /** Opens a file together with its index, if it has one; checks for changes then cover both files. */
     public static <S> S open(Location location, @Nullable MappedFile index, Reader<S> reader) throws IOException {
         MappedFile file = location.openWith(index);
         try {

@@ -31,11 +31,9 @@ public final class NdarrayValue {
     private long dataBytes;
 
     /**
-     * Reads the header of a value.
-     *
-     * @param known the column's element type, or null if the value declares it
-     * @throws CodecException if the value is malformed; says how, but not where
-     * @throws IndexOutOfBoundsException if the value is not within {@code bytes}
+     * Reads the header of a value; {@code known} is null if the value declares its element type. The {@link
+     * CodecException} says what is malformed, but not where; a value that is not within {@code bytes} gets an {@link
+     * IndexOutOfBoundsException}.
      */
     public void read(MemorySegment bytes, long offset, long byteSize, @Nullable DType known) throws CodecException {
         long at = offset;
@@ -47,7 +45,7 @@ public final class NdarrayValue {
             int code = bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
             DType declared = dtypeOf(code);
             if (declared == null) {
-                throw new CodecException("ndarray: type code " + code + ", which is none of an integer or a float");
+                throw new CodecException("ndarray: type code " + code + ", neither an integer's nor a float's");
             }
             dtype = declared;
         } else {
@@ -108,7 +106,6 @@ public final class NdarrayValue {
         };
     }
 
-    /** Returns the element type. */
     public DType dtype() {
         return dtype;
     }
@@ -118,16 +115,11 @@ public final class NdarrayValue {
         return rank;
     }
 
-    /**
-     * Returns a dimension.
-     *
-     * @param d its index, 0 being the outermost
-     */
+    /** Returns a dimension; the first is the outermost. */
     public long dim(int d) {
         return dims[d];
     }
 
-    /** Returns the dimensions. */
     public long[] shape() {
         return Arrays.copyOf(dims, rank);
     }
@@ -137,7 +129,6 @@ public final class NdarrayValue {
         return dataOffset;
     }
 
-    /** Returns the size of the elements. */
     public long dataBytes() {
         return dataBytes;
     }

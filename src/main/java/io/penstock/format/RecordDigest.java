@@ -22,12 +22,10 @@ public final class RecordDigest {
     private int used;
     private long byteSize;
 
-    /** Adds a record without a key. */
     public RecordDigest add(Span value) {
         return addInt(0).addPart(value);
     }
 
-    /** Adds a record. */
     public RecordDigest add(Span key, Span value) {
         return addPart(key).addPart(value);
     }
@@ -58,7 +56,6 @@ public final class RecordDigest {
         return this;
     }
 
-    /** Adds a byte. */
     RecordDigest addByte(int value) {
         makeRoom(Byte.BYTES);
         chunk[used++] = (byte) value;
@@ -86,7 +83,6 @@ public final class RecordDigest {
         used = 0;
     }
 
-    /** Returns the number of bytes added. */
     long byteSize() {
         return byteSize;
     }

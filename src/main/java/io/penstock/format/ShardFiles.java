@@ -20,18 +20,11 @@ public final class ShardFiles {
 
     private static final Pattern SHARD = Pattern.compile("(.*)-\\d{5,9}-of-(\\d{5,9})");
 
-    private ShardFiles() {
-    }
-
     /**
-     * Finds the files of one table.
+     * Finds the files of one table, sorted by name.
      *
-     * @param ending how the files' names end
      * @param tableOf the table of a file that is not named as a shard, by its name without the ending
      * @param table the table wanted: {@code train} in the example; null if there is but one
-     * @return at least one file, sorted by name
-     * @throws MalformedStoreException if there is no such table, it is one of several, or it lacks shards
-     * @throws IOException if the folder cannot be read
      */
     public static List<Location> of(Location folder, String ending, UnaryOperator<String> tableOf,
             @Nullable String table) throws IOException {
@@ -59,15 +52,7 @@ public final class ShardFiles {
         return files;
     }
 
-    /**
-     * Chooses one table of several.
-     *
-     * @param folder the folder, for messages
-     * @param tables the tables' names
-     * @param table the one wanted; null if there is but one
-     * @return its name
-     * @throws MalformedStoreException if there is no such table, or it is one of several
-     */
+    /** Returns the table that is wanted, or the only one if none is named. */
     public static String choose(Location folder, Collection<String> tables, @Nullable String table)
             throws MalformedStoreException {
         if (table == null && tables.size() == 1) {

@@ -10,10 +10,7 @@ import java.lang.foreign.MemorySegment;
 /** Checksums of a file in a staging folder, to be published with it. */
 public final class StagedChecksums {
 
-    private StagedChecksums() {
-    }
-
-    /** Computes the block checksums of a file and writes their sidecar beside it; returns the sidecar's name. */
+    /** Writes the sidecar with the block checksums of a file; returns its name. */
     public static String write(StagingFolder staging, String name) throws IOException {
         BlockChecksums checksums = staging.naming(() -> BlockChecksums.compute(Location.of(staging.resolve(name)),
                 BlockChecksums.DEFAULT_BLOCK_BYTES, _ -> { }));

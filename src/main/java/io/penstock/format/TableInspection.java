@@ -8,7 +8,6 @@ import io.penstock.store.Column;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -45,12 +44,10 @@ public final class TableInspection {
      *
      * @param schema one line per column of the file, in the format's notation; null if not part of the table
      * @param storedTypes for each column, the format's name for the type of its numbers or list items
-     * @param totalBytes the total of the progress: the bytes of the files
      */
     public static Map<String, @Nullable Object> of(RecordStore store, @Nullable List<String> schema,
             List<String> storedTypes, boolean digest, Progress progress, long totalBytes) {
-        Map<String, @Nullable Object> table = new LinkedHashMap<>();
-        table.put("rows", store.size());
+        Map<String, @Nullable Object> table = Json.members("rows", store.size());
         if (schema != null) {
             table.put("schema", schema);
         }

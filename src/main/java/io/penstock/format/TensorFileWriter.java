@@ -14,29 +14,14 @@ public final class TensorFileWriter {
 
     private static final int BUFFER_BYTES = 1 << 20;
 
-    /** Writes a file's content. */
     @FunctionalInterface
     public interface Content {
 
-        /**
-         * Writes all content.
-         *
-         * @param file the target; the caller flushes and closes it
-         * @throws IOException if the write fails
-         */
+        /** Writes all content; the caller flushes and closes the file. */
         void writeTo(SpoolFile file) throws IOException;
     }
 
-    private TensorFileWriter() {
-    }
-
-    /**
-     * Writes a file.
-     *
-     * @param ifExists whether to replace an existing file
-     * @param content writes its content
-     * @throws IOException if it exists and is not to be replaced, cannot be written, or another writer is active
-     */
+    /** Writes a file. */
     public static void write(Path path, IfExists ifExists, Content content) throws IOException {
         try (StagingFolder staging = StagingFolder.open(path)) {
             if (ifExists == IfExists.FAIL) {

@@ -35,7 +35,6 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
             return (offset, byteSize, into) -> into.set(file, start + offset, byteSize);
         }
 
-        /** Returns the bytes of memory. */
         static Bytes in(MemorySegment memory) {
             return (offset, byteSize, into) -> into.set(memory, offset, byteSize);
         }
@@ -44,7 +43,6 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
     /**
      * A tensor.
      *
-     * @param spec its name, type and shape
      * @param storedDtype the element type in the file, in the format's notation
      * @param storedOrder {@code C} or {@code F} if the format allows both, otherwise null
      * @param isCopy whether the bytes are a copy, because the file has them in another form
@@ -53,7 +51,7 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
     public record Entry(TensorSpec spec, String storedDtype, @Nullable String storedOrder, boolean isCopy,
             Bytes bytes) {
 
-        /** Creates a tensor that is stored little-endian, in a format with a single order. */
+        /** Creates a tensor of a format with a single byte order and a single order of elements. */
         public Entry(TensorSpec spec, boolean isCopy, Bytes bytes) {
             this(spec, StoredArray.storedDtypeOf(spec.dtype()), null, isCopy, bytes);
         }
@@ -94,14 +92,10 @@ public final class TensorFiles implements TensorStore, StoreInfo.Described {
     private boolean closed;
 
     /**
-     * Creates a store.
+     * Creates a store. It closes the files, and calls {@code freeCopies} once.
      *
      * @param identity the start of the fingerprint: the format's name and what the tensors are
-     * @param path the file that messages name
-     * @param files the mapped files; the store closes them
      * @param unread the reasons why other tensors are unsupported, by name
-     * @param description describes the store
-     * @param freeCopies frees the copies; called once
      */
     public TensorFiles(String identity, Location path, List<MappedFile> files, List<Entry> entries,
             Map<String, String> unread, Description description, Runnable freeCopies) {

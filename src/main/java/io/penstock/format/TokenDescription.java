@@ -16,11 +16,7 @@ import java.util.List;
 /** Describes tokens that are not one run, in the order of their positions. */
 public final class TokenDescription {
 
-    /** The name of the array of all tokens. */
     public static final String NAME = "tokens";
-
-    private TokenDescription() {
-    }
 
     /** Describes the tokens of a store, document by document. */
     public static Inspection.Array of(TokenStore store, Inspection.Depth depth, Progress progress) {

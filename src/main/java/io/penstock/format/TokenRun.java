@@ -7,17 +7,9 @@ import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 
-/**
- * Contiguous tokens in a mapped file.
- *
- * @param file the file
- * @param byteOffset the first token's offset
- * @param dtype the stored type of the tokens
- * @param tokenCount the number of tokens
- */
+/** Contiguous tokens in a mapped file, the first one at {@code byteOffset}. */
 public record TokenRun(MappedFile file, long byteOffset, DType dtype, long tokenCount) {
 
-    /** Locates a part of the run. */
     public void locate(long firstToken, long tokens, Span into) {
         check(file.location(), firstToken, tokens, tokenCount);
         int tokenBytes = dtype.byteSize();
@@ -38,7 +30,6 @@ public record TokenRun(MappedFile file, long byteOffset, DType dtype, long token
                 + pieces + " pieces, expected one");
     }
 
-    /** Returns the whole run. */
     public Tensor tensor() {
         return Tensor.of(file.range(byteOffset, tokenCount * dtype.byteSize()), dtype, tokenCount);
     }

@@ -26,10 +26,8 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Described {
     private volatile @Nullable String fingerprint;
 
     /**
-     * Creates a store of several files and owns them.
-     *
-     * @param documentEnds the file of document ends in tokens, {@code u64}, non-decreasing; document 0 starts at 0.
-     *     Null for a single document (none if there are no tokens)
+     * Creates a store of several files and owns them. {@code documentEnds} has the end of each document in tokens,
+     * {@code u64}, non-decreasing; null for a single document, or none if there are no tokens.
      */
     public TokenRunStore(String format, TokenRun tokens, @Nullable MappedFile documentEnds, List<MappedFile> others,
             Supplier<StoreInfo> info) {
@@ -40,11 +38,7 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Described {
         this.info = info;
     }
 
-    /**
-     * Creates a store of one file and one document, or none if there are no tokens.
-     *
-     * @param tokens the tokens; the store closes their file
-     */
+    /** Creates a store of one file, which it owns, and one document, or none if there are no tokens. */
     public static TokenRunStore of(String format, TokenRun tokens, Supplier<Map<String, @Nullable Object>> details) {
         return new TokenRunStore(format, tokens, null, List.of(), () -> new StoreInfo(format,
                 List.of(tokens.file().location()), details.get(), List.of(new StoredArray("tokens", tokens.tensor()))));

@@ -7,13 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A column of a table that the store cannot read; the others are read.
- *
- * @param name its name
- * @param type the format's name for its type
- * @param reason why it cannot be read
- */
+/** A column of a table that the store cannot read; the others are read. */
 public record UnreadColumn(String name, String type, String reason) {
 
     /** Returns the first reason of each name, as a store gives them. */
@@ -22,11 +16,7 @@ public record UnreadColumn(String name, String type, String reason) {
                 (first, _) -> first));
     }
 
-    /**
-     * Adds the columns to what an inspection says of a table; nothing if there are none.
-     *
-     * @param table receives them
-     */
+    /** Adds the columns to what an inspection says of a table; nothing if there are none. */
     public static void describe(List<UnreadColumn> columns, Map<String, @Nullable Object> table) {
         if (!columns.isEmpty()) {
             table.put("unsupported", columns.stream().map(column -> {

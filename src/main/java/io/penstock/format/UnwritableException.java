@@ -10,7 +10,6 @@ public final class UnwritableException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
-    /** Creates the error. */
     public UnwritableException(String message) {
         super(message);
     }

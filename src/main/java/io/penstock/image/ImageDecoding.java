@@ -40,10 +40,9 @@ public final class ImageDecoding {
     }
 
     /**
-     * Decoding to a pixel format.
+     * {@return a decoding to a pixel format}
      *
      * @param format the pixel format
-     * @return the decoding
      */
     public static ImageDecoding to(PixelFormat format) {
         return new ImageDecoding(format, false, false, DEFAULT_MAX_PIXELS);
@@ -55,21 +54,18 @@ public final class ImageDecoding {
     }
 
     /**
-     * This decoding with <b>other pixels</b>: libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if both sides stay at
-     * least twice as long as the resized ones. That is faster, and the result differs a little from that of the whole
+     * {@return this decoding with <b>other pixels</b>, faster: libturbojpeg decodes a JPEG 2, 4 or 8 times smaller if
+     * both sides stay at least twice as long as the resized ones} The result differs a little from that of the whole
      * image. The JDK's decoder always decodes the whole image, because scaling gains it nothing.
-     *
-     * @return the decoding
      */
     public ImageDecoding scaled() {
         return new ImageDecoding(format, upright, true, maxPixels);
     }
 
     /**
-     * This decoding with another size limit.
+     * {@return this decoding with another size limit}
      *
      * @param pixels width times height of the largest image accepted, before it is cropped or resized
-     * @return the decoding
      * @throws IllegalArgumentException if the limit is below 1
      */
     public ImageDecoding maxPixels(long pixels) {

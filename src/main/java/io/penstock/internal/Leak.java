@@ -46,18 +46,15 @@ public final class Leak extends PhantomReference<Object> {
         this.place = place;
     }
 
-    /** {@return whether leak detection is on} */
     public static boolean isLookedFor() {
         return ON;
     }
 
     /**
-     * Watches a resource from when it is opened.
+     * Watches a resource that its owner must close, until {@link #closed}.
      *
-     * @param resource a resource that its owner must close
      * @param kind the kind of resource, for the log: {@code loader}
      * @param name its name, for the log; must not refer to the resource
-     * @return the watch, to {@linkplain #closed end} when the resource is closed
      */
     public static Leak watch(Object resource, String kind, Object name) {
         if (!ON) {

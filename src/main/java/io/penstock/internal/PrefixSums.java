@@ -10,28 +10,19 @@ import java.util.function.IntToLongFunction;
  */
 public final class PrefixSums {
 
-    /** The first element of each run, then the number of all elements. */
     private final long[] starts;
 
     private PrefixSums(long[] starts) {
         this.starts = starts;
     }
 
-    /**
-     * Runs with given starts.
-     *
-     * @param starts the first element of each run, ascending, then the number of all elements; not copied
-     */
+    /** Creates runs with given starts, ascending, then the number of all elements; the array is not copied. */
     public static PrefixSums of(long[] starts) {
         return new PrefixSums(starts);
     }
 
     /**
-     * Runs with given lengths.
-     *
-     * @param runs the number of runs
-     * @param length the number of elements in each
-     * @throws ArithmeticException if they have 2^63 elements or more in total
+     * Creates runs with given lengths; throws {@link ArithmeticException} if they have 2^63 elements or more in total.
      */
     public static PrefixSums ofLengths(int runs, IntToLongFunction length) {
         long[] starts = new long[runs + 1];
@@ -41,7 +32,6 @@ public final class PrefixSums {
         return new PrefixSums(starts);
     }
 
-    /** {@return the number of runs} */
     public int runs() {
         return starts.length - 1;
     }
@@ -51,38 +41,23 @@ public final class PrefixSums {
         return starts[starts.length - 1];
     }
 
-    /**
-     * Where a run starts.
-     *
-     * @param run the run; the number of runs gives {@link #total}
-     * @return its first element
-     */
+    /** Returns the first element of a run; for the number of runs, {@link #total}. */
     public long start(int run) {
         return starts[run];
     }
 
-    /** {@return the number of elements of a run} */
     public long length(int run) {
         return starts[run + 1] - starts[run];
     }
 
     /**
-     * The run that holds an element, skipping empty runs: the last run that starts at or before the element.
-     *
-     * @return the run
-     * @throws IndexOutOfBoundsException if there is no such element
+     * Returns the run that holds an element, skipping empty runs: the last run that starts at or before the element.
      */
     public int runOf(long element) {
         return runOf(Objects.checkIndex(element, total()), 0, starts.length - 2);
     }
 
-    /**
-     * The run that holds an element, if it is known to be one of a few.
-     *
-     * @param first the first candidate
-     * @param last the last candidate
-     * @return the run
-     */
+    /** Returns the run that holds an element, if it is one from {@code first} to {@code last}. */
     public int runOf(long element, int first, int last) {
         int low = first;
         int high = last;

@@ -14,11 +14,8 @@ public final class Scratch implements AutoCloseable {
     private MemorySegment segment = MemorySegment.NULL;
 
     /**
-     * Returns memory of at least the given size: the same as before with its content, unless it must grow. It then at
-     * least doubles, to limit the number of allocations, and the memory returned before is invalid.
-     *
-     * @param bytes the required size
-     * @return the memory, aligned to 64 bytes, valid until it grows or is closed
+     * Returns memory of at least the given size, aligned to 64 bytes: the same as before with its content, unless it
+     * must grow. It then at least doubles, and the memory returned before is invalid.
      */
     public MemorySegment of(long bytes) {
         if (segment.byteSize() < bytes) {
@@ -30,7 +27,6 @@ public final class Scratch implements AutoCloseable {
         return segment;
     }
 
-    /** Frees the memory. Further calls do nothing. */
     @Override
     public void close() {
         if (arena != null) {

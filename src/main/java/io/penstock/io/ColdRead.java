@@ -9,14 +9,9 @@ import java.lang.foreign.MemorySegment;
 /** Copies bytes of a file that may not be in memory, and waits for them in native code. */
 final class ColdRead {
 
-    private ColdRead() {
-    }
-
     /**
-     * Copies bytes of a file, by {@code pread(2)} if it has a descriptor.
-     *
-     * @param fd the descriptor, or -1
-     * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
+     * Copies bytes of a file, by {@code pread(2)} if it has a descriptor, otherwise -1. The {@link Posix#CALL_STATE}
+     * segment must be the thread's own.
      */
     static void copy(MappedFile file, int fd, long offset, MemorySegment target, long targetOffset, long bytes,
             MemorySegment callState) {

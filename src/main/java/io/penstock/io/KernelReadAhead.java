@@ -8,9 +8,6 @@ import java.nio.file.Path;
 /** The Linux kernel's read-ahead for sequential reads, a setting of the device. */
 final class KernelReadAhead {
 
-    private KernelReadAhead() {
-    }
-
     /** {@return the most bytes that the kernel reads ahead in a file; 0 if unknown} */
     static long bytes(Path file) {
         try {

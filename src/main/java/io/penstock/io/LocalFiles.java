@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The files of a local file system as readers see them: a file that is committed but not yet moved is read in its
  * {@link CommittedFolder}.
- *
- * @param system the file system
  */
 record LocalFiles(FileSystem system) implements FileSource {
 

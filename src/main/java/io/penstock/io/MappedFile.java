@@ -443,8 +443,7 @@ public final class MappedFile implements AutoCloseable {
 
     /**
      * Reads in native code, by {@code pread(2)} if there is a descriptor, so that a cold page never delays a safepoint.
-     *
-     * @param callState a segment of {@link Posix#CALL_STATE} that no other thread uses
+     * The {@link Posix#CALL_STATE} segment must be the thread's own.
      */
     void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState,
             FetchWaits waits) {

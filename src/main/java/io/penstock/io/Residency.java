@@ -15,9 +15,6 @@ final class Residency {
     /** One page in 64 may be missing: faulting more of them in costs more than reading the others by call. */
     private static final double WARM_SHARE = 0.98;
 
-    private Residency() {
-    }
-
     /** Tells whether nearly all pages are resident. */
     static boolean isWarm(MemorySegment mapping) {
         return share(mapping, SAMPLES) >= WARM_SHARE;

@@ -98,8 +98,7 @@ public final class SpanReader implements AutoCloseable {
     }
 
     /** Copies bytes that may be dropped meanwhile: then it fetches them again. */
-    private void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target,
-            long targetOffset) {
+    private void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target, long targetOffset) {
         long before;
         do {
             before = mapped.drops();

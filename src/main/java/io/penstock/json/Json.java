@@ -16,14 +16,7 @@ public final class Json {
 
     private static final int MOST_SHOWN_CHARS = 200;
 
-    private Json() {
-    }
-
-    /**
-     * Parses a text that holds one value.
-     *
-     * @throws JsonException if the text is not JSON; offsets count chars
-     */
+    /** Parses a text that holds one value; an error's offset counts chars. */
     public static @Nullable Object parse(CharSequence text) {
         byte[] utf8 = encode(text);
         try {
@@ -33,32 +26,23 @@ public final class Json {
         }
     }
 
-    /**
-     * Parses UTF-8 bytes that hold one value.
-     *
-     * @param utf8 the bytes, without a byte order mark
-     * @throws JsonException if they are not JSON
-     */
+    /** Parses UTF-8 bytes that hold one value, without a byte order mark; an error's offset counts bytes. */
     public static @Nullable Object parse(byte[] utf8) {
         return parse(utf8, 0, utf8.length);
     }
 
     /**
-     * Parses a range of UTF-8 bytes that holds one value, such as one line of JSONL.
-     *
-     * @param from the first byte of the range
-     * @param to the first byte after the range
-     * @throws JsonException if the range is not JSON; offsets count bytes from {@code from}
-     * @throws IndexOutOfBoundsException if the range is not within the array
+     * Parses a range of UTF-8 bytes that holds one value, such as a line of JSONL; an error's offset counts from {@code
+     * from}.
      */
     public static @Nullable Object parse(byte[] utf8, int from, int to) {
         return new JsonParser(utf8, from, to).document();
     }
 
     /**
-     * Writes a value on one line without spaces.
+     * Writes a value on one line without spaces: a map with string keys, an iterable, a string, a finite number, a
+     * boolean or null, nested at will.
      *
-     * @param value a map with string keys, an iterable, a string, a finite number, a boolean or null, nested at will
      * @throws IllegalArgumentException if the value, or one within it, has no JSON form
      */
     public static String write(@Nullable Object value) {
@@ -66,22 +50,14 @@ public final class Json {
     }
 
     /**
-     * Writes a value for people: two spaces a level, arrays without arrays or objects in them on one line.
-     *
-     * @param value as for {@link #write}
-     * @return the text, with a line feed at its end
-     * @throws IllegalArgumentException if the value, or one within it, has no JSON form
+     * Writes a value for people: two spaces per level, arrays without arrays or objects in them on one line, a line
+     * feed at the end. Takes and throws what {@link #write} does.
      */
     public static String pretty(@Nullable Object value) {
         return new JsonWriter(true).text(value) + "\n";
     }
 
-    /**
-     * Makes an object of its members, in order.
-     *
-     * @param namesAndValues names and values by turns; a value may be null
-     * @return a map that may be changed
-     */
+    /** Returns a map of alternating names and values, in order; it may be changed. */
     public static Map<String, @Nullable Object> members(@Nullable Object... namesAndValues) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
@@ -90,13 +66,7 @@ public final class Json {
         return members;
     }
 
-    /**
-     * Reads a value as an object, for a reader that expects one.
-     *
-     * @param value a parsed value
-     * @return the same, as a map
-     * @throws JsonException if it is something else
-     */
+    /** Returns a parsed value that must be an object. */
     @SuppressWarnings("unchecked")
     public static Map<String, @Nullable Object> object(@Nullable Object value) {
         if (value instanceof Map<?, ?> map) {
@@ -105,13 +75,7 @@ public final class Json {
         throw new JsonException("", -1, shown(value), "an object");
     }
 
-    /**
-     * Reads a value as an array, for a reader that expects one.
-     *
-     * @param value a parsed value
-     * @return the same, as a list
-     * @throws JsonException if it is something else
-     */
+    /** Returns a parsed value that must be an array. */
     @SuppressWarnings("unchecked")
     public static List<@Nullable Object> array(@Nullable Object value) {
         if (value instanceof List<?> list) {
@@ -121,10 +85,8 @@ public final class Json {
     }
 
     /**
-     * A value in a message: one line of bounded length.
-     *
-     * @param value a parsed value
-     * @return {@code 'text'}, {@code 7}, {@code null}, {@code an object} or {@code an array}
+     * Returns a parsed value for a message: {@code 'text'}, {@code 7}, {@code null}, {@code an object} or {@code an
+     * array}.
      */
     public static String shown(@Nullable Object value) {
         String text = value instanceof Map ? "an object" : value instanceof List ? "an array"

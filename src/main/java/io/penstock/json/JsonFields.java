@@ -35,19 +35,13 @@ public final class JsonFields {
     }
 
     /**
-     * Parses UTF-8 bytes that hold one object.
-     *
-     * @param what the kind of document, for messages, such as {@code a loader state}
+     * Parses UTF-8 bytes that hold one object; {@code what} is the kind of document, such as {@code a loader state}.
      */
     public static JsonFields parse(byte[] utf8, String what) {
         return parse(() -> Json.parse(utf8), what);
     }
 
-    /**
-     * Parses a text that holds one object.
-     *
-     * @param what the kind of document, for messages, such as {@code a loader state}
-     */
+    /** Parses a text that holds one object; {@code what} is the kind of document, such as {@code a loader state}. */
     public static JsonFields parse(CharSequence text, String what) {
         return parse(() -> Json.parse(text), what);
     }
@@ -73,7 +67,6 @@ public final class JsonFields {
         return List.copyOf(fields.keySet());
     }
 
-    /** Takes a field of any kind. */
     public @Nullable Object take(String key) {
         if (!has(key)) {
             throw wrong(key, "nothing", "a value");
@@ -81,7 +74,7 @@ public final class JsonFields {
         return fields.remove(key);
     }
 
-    /** Takes a field that may be missing or null; null then. */
+    /** Takes a field; null if it is missing or null. */
     public @Nullable Object takeIfThere(String key) {
         known.add(key);
         return fields.remove(key);
@@ -95,18 +88,16 @@ public final class JsonFields {
         }
     }
 
-    /** Takes a string. */
     public String text(String key) {
         return take(key, String.class, "a string");
     }
 
-    /** Takes a string that may be missing or null; null then. */
+    /** Takes a string; null if it is missing or null. */
     public @Nullable String textIfThere(String key) {
         Object value = takeIfThere(key);
         return value == null ? null : cast(key, value, String.class, "a string");
     }
 
-    /** Takes a truth value. */
     public boolean truth(String key) {
         return take(key, Boolean.class, "true or false");
     }
@@ -140,8 +131,7 @@ public final class JsonFields {
     /** Takes an array of numbers. */
     public double[] reals(String key) {
         List<@Nullable Object> items = array(key);
-        return IntStream.range(0, items.size()).mapToDouble(i ->
-                finite(key + "[" + i + "]", items.get(i))).toArray();
+        return IntStream.range(0, items.size()).mapToDouble(i -> finite(key + "[" + i + "]", items.get(i))).toArray();
     }
 
     /** Returns a field's value as a number. */
@@ -170,17 +160,15 @@ public final class JsonFields {
         return texts;
     }
 
-    /** Takes an array. */
     public List<@Nullable Object> array(String key) {
         return Json.array(take(key, List.class, "an array"));
     }
 
-    /** Takes an object. */
     public JsonFields object(String key) {
         return new JsonFields(take(key, Map.class, "an object"), what, path(key));
     }
 
-    /** Takes an object that may be missing or null; null then. */
+    /** Takes an object; null if it is missing or null. */
     public @Nullable JsonFields objectIfThere(String key) {
         Object value = takeIfThere(key);
         return value == null ? null : new JsonFields(value, what, path(key));

@@ -113,7 +113,6 @@ final class JsonParser {
         pos++;
     }
 
-    /** Steps over a comma; false at the closing bracket. */
     private boolean more(char close, String expected) {
         int b = next();
         if (b == ',') {
@@ -136,7 +135,7 @@ final class JsonParser {
         return value;
     }
 
-    /** The next byte that is not white space, which the position then is at, or {@link #END}. */
+    /** Goes to the next byte that is not white space and returns it, or {@link #END}. */
     private int next() {
         while (pos < to) {
             byte b = bytes[pos];
@@ -178,8 +177,7 @@ final class JsonParser {
         }
         int length = pos - start;
         if (length > MAX_NUMBER_BYTES) {
-            throw new JsonException(start - from, "a number of " + length + " bytes",
-                    "at most " + MAX_NUMBER_BYTES);
+            throw new JsonException(start - from, "a number of " + length + " bytes", "at most " + MAX_NUMBER_BYTES);
         }
         String text = new String(bytes, start, length, StandardCharsets.ISO_8859_1);
         if (integer) {
@@ -230,7 +228,7 @@ final class JsonParser {
         }
     }
 
-    /** The string from {@code start} on, checked up to the position, which is at its first escape. */
+    /** Reads a string that starts at {@code start} and whose first escape is at the position. */
     private String escapedString(int start) {
         // Unescaped UTF-8 is never longer than escaped: \\u takes six bytes for at most three.
         int length = 0;
@@ -263,7 +261,7 @@ final class JsonParser {
         return length + run;
     }
 
-    /** Puts the escape at the position into the scratch bytes, which have room for four more. */
+    /** Decodes the escape at the position into the scratch bytes, which have room for four more. */
     private int unescape(int length) {
         int escapeAt = pos++;
         int b = peek();

@@ -70,10 +70,8 @@ public final class RecordJson {
     }
 
     /**
-     * Reads a value of a type.
-     *
-     * @param at the position in the file, for errors
-     * @throws IllegalArgumentException if it has another type; says where, what was found, and what was expected
+     * Reads a value of a type; an {@link IllegalArgumentException} names the position {@code at}, what was found, and
+     * what was expected.
      */
     private static @Nullable Object read(@Nullable Object value, Type type, String at) {
         if (type instanceof ParameterizedType generic) {
@@ -137,10 +135,8 @@ public final class RecordJson {
     }
 
     /**
-     * Reads a record.
-     *
-     * @param at the position in the file, for errors
-     * @throws IllegalArgumentException if a member has another type; says where, what was found, and what was expected
+     * Reads a record; an {@link IllegalArgumentException} names the position {@code at}, what was found, and what was
+     * expected.
      */
     public static <T extends Record> T record(Map<?, ?> members, Class<T> kind, String at) {
         RecordComponent[] components = kind.getRecordComponents();

@@ -12,10 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongPredicate;
 
 /**
- * Finds other samples for those that cannot be read, as a pure function of seed, epoch, the bad sample and its
- * position: so every worker, rank and resumed run finds the same. Keeps what was met; any number of workers use it.
+ * Finds substitutes for samples that cannot be read, as a pure function of seed, epoch, the bad sample and its
+ * position: so every worker, rank and resumed run finds the same one. Remembers bad samples; thread-safe.
  *
- * <p>Once a batch has met one bad sample, all its samples are looked at, so that many of them cost one pass more, not
+ * <p>Once a batch has met one bad sample, all its samples are checked, so that many bad ones cost one extra pass, not
  * one each.
  */
 final class BadSamples {
@@ -76,12 +76,7 @@ final class BadSamples {
         throw new IllegalStateException("all " + plan.count() + " samples of a batch are bad");
     }
 
-    /**
-     * The sample that takes the place of a bad one.
-     *
-     * @param position the bad sample's position in the epoch's order
-     * @param isGood whether a sample can be read
-     */
+    /** Returns the substitute for the bad sample at a position of the epoch's order. */
     static long substitute(long seed, long epoch, long position, long size, long sample, LongPredicate isGood) {
         var random = new KeyedRandom(seed, epoch);
         random.select(position, STEP);

@@ -25,24 +25,22 @@ import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
- * A lease on one batch: named tensors in the loader's memory, until {@link #close}. Closing gives the slot back; what
- * is read through the batch or its tensors afterwards throws, and never shows a later batch's bytes, unless the loader
- * was built with {@linkplain LeaseMode#REUSED leases that are reused}.
+ * A batch on loan: named tensors in the loader's memory, until {@link #close} returns the slot. Afterwards, reading the
+ * batch or its tensors throws and never shows a later batch's bytes, unless the loader was built with
+ * {@linkplain LeaseMode#REUSED reused leases}.
  *
  * <p><b>Threads.</b> A batch that the CPU can read belongs to the thread that took it: only that thread may read its
- * tensors and close it, unless the loader was built with
- * {@linkplain LeaseMode#SHARED shared leases}. A batch on a GPU may be used and closed by any thread, one
- * at a time; without shared leases, the thread that took it is still the one that is expected to close it before it
- * waits for a slot, or closes the loader.
+ * tensors and close it, unless the loader was built with {@linkplain LeaseMode#SHARED shared leases}. A batch on a GPU
+ * may be used and closed by any thread, one at a time. Without shared leases, the thread that took it should still
+ * close it before it waits for a slot or closes the loader.
  *
- * <p><b>Streams.</b> A kernel that reads the batch outlives the call that launched it. So that the slot is not
- * overwritten under it, name the stream: by taking the batch with {@link DataLoader#next(DeviceStream)}, or by
- * {@link #usedOn}. Closing then records an event on each stream, and the next copy into the slot waits for these. So
- * streams are closed after the batches that they use.
+ * <p><b>Streams.</b> A kernel may still read the batch after the call that launched it. So name its stream, by taking
+ * the batch with {@link DataLoader#next(DeviceStream)} or by {@link #usedOn}: closing the batch then records an event
+ * on the stream, and the next copy into the slot waits for it. Close streams after the batches that use them.
  *
- * <p><b>Native code.</b> {@link #buffer}, {@link #address} and {@link Tensor#segment} give memory that other libraries
- * can use in place, until {@link #close}. {@link #toDLPack} keeps the slot for them as long as they need it, and
- * {@link #toHost()} copies.
+ * <p><b>Native code.</b> Other libraries can use the memory of {@link #buffer}, {@link #address} and
+ * {@link Tensor#segment} in place, until {@link #close}. {@link #toDLPack} keeps the slot for as long as they need it,
+ * and {@link #toHost()} copies.
  */
 public final class Batch implements AutoCloseable {
 
@@ -52,11 +50,7 @@ public final class Batch implements AutoCloseable {
 
     private final Lease lease;
 
-    /**
-     * A view of a lease, which never refers to it.
-     *
-     * @param loader the loader's name
-     */
+    /** Creates a view of a lease, which never refers to it. */
     Batch(Lease lease, String loader) {
         this.lease = lease;
         if (Leak.isLookedFor()) {
@@ -64,20 +58,15 @@ public final class Batch implements AutoCloseable {
         }
     }
 
-    /**
-     * The batch's number in its run: 0 for the first one after the loader was opened or moved.
-     *
-     * @return from 0
-     */
+    /** {@return the batch's number in its run, from 0 when the loader is opened or moved} */
     public long number() {
         return lease.open().plan.number();
     }
 
     /**
-     * Which slot the batch is in: of two batches in the same slot whose fields have the same shapes, all addresses are
-     * the same. So a graph of kernels that was captured for one can be launched for the other.
-     *
-     * @return from 0 up to, not including, the number of device slots, or of host slots if batches are lent in place
+     * {@return the number of the batch's slot, less than the number of device slots, or of host slots if batches are
+     * lent in place} Two batches in one slot whose fields have the same shapes have the same addresses. So a CUDA graph
+     * captured for one can be launched for the other.
      */
     public int slot() {
         return lease.open().index;
@@ -102,69 +91,51 @@ public final class Batch implements AutoCloseable {
         return lease.open().plan.epoch();
     }
 
-    /**
-     * The batch's number in its epoch, counted from where the run began in it.
-     *
-     * @return from 0
-     */
+    /** {@return the batch's number in its epoch, from 0 at the run's start position in it} */
     public long indexInEpoch() {
         return lease.open().plan.indexInEpoch();
     }
 
-    /**
-     * How many samples the batch has.
-     *
-     * @return the batch size, or less for the last batch of an epoch
-     */
+    /** {@return the number of samples: the batch size, or less in an epoch's last batch} */
     public int count() {
         return lease.open().plan.count();
     }
 
     /**
-     * How many samples carry weight, the first ones: fewer than {@link #count} only under the tail policy
-     * {@code EXACT} and the policy {@link BadSamplePolicy#SKIP} on bad samples.
-     *
-     * @return the number of samples that count in a loss or a metric
+     * {@return the number of samples with weight in a loss or metric, which come first: less than {@link #count} only
+     * under the tail policy {@code EXACT} and the bad-sample policy {@link BadSamplePolicy#SKIP}}
      */
     public int valid() {
         return lease.open().plan.valid();
     }
 
     /**
-     * How many samples could not be read, and have others in their places: 0 under {@link BadSamplePolicy#FAIL}.
-     *
-     * @return the number of samples that were replaced or skipped
+     * {@return the number of unreadable samples that were replaced or skipped; 0 under {@link BadSamplePolicy#FAIL}}
      */
     public int replaced() {
         return lease.open().plan.replaced();
     }
 
     /**
-     * Which sample a row is.
+     * {@return the dataset index of a row's sample}
      *
      * @param row from 0 up to, not including, {@link #count}
-     * @return the sample's index in the dataset
      */
     public long sample(int row) {
         return lease.open().plan.sample(row);
     }
 
     /**
-     * Where a row's sample stands in the epoch's order, counted over all ranks: what random numbers for it are drawn
-     * by, with {@link io.penstock.sampling.KeyedRandom}.
+     * {@return the position of a row's sample in the epoch's order, over all ranks; at or past the epoch's size for a
+     * surplus sample} Its random numbers depend on it: {@link io.penstock.sampling.KeyedRandom}.
      *
      * @param row from 0 up to, not including, {@link #count}
-     * @return from 0; a surplus sample's is at or past the epoch's size
      */
     public long position(int row) {
         return lease.open().plan.position(row);
     }
 
-    /**
-     * The fields, with the shapes that they have in this batch.
-     *
-     * @return name, dtype and shape of each
-     */
+    /** {@return the name, dtype and shape of each field in this batch} */
     public List<TensorSpec> fields() {
         Slab slab = lease.open().slab;
         List<TensorSpec> greatest = slab.layout().fields();
@@ -177,7 +148,7 @@ public final class Batch implements AutoCloseable {
      * A field as a tensor that the CPU reads in place.
      *
      * @param name the field's name
-     * @return a view that dies with this lease
+     * @return a view, valid until this lease ends
      * @throws IllegalArgumentException if there is no such field
      * @throws UnsupportedOperationException if the batch is on a GPU: use {@link #address}
      * @throws IllegalStateException if the batch is closed
@@ -191,14 +162,13 @@ public final class Batch implements AutoCloseable {
     }
 
     private Tensor tensor(BatchHolder holder, int field) {
-        return lease.isReused() ? holder.tensor(field)
-                : holder.slab.tensor(field, holder.start(field), lease.views());
+        return lease.isReused() ? holder.tensor(field) : holder.slab.tensor(field, holder.start(field), lease.views());
     }
 
     /**
      * All fields as tensors that the CPU reads in place: {@code batch.tensors().forEach((name, tensor) -> …)}.
      *
-     * @return the tensors by the fields' names, in the fields' order; views that die with this lease
+     * @return the tensors by field name, in the fields' order; views, valid until this lease ends
      * @throws UnsupportedOperationException if the batch is on a GPU: use {@link #toHost()}
      * @throws IllegalStateException if the batch is closed
      * @throws WrongThreadException if the batch belongs to another thread
@@ -219,8 +189,8 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * A field as a buffer over its memory, for libraries that take one, which may keep its address. Java code that
-     * reads the buffer after {@link #close} gets an exception unless leases are reused; native code never does.
+     * A field as a buffer over its memory, for libraries that may keep its address. Java code that reads the buffer
+     * after {@link #close} gets an exception unless leases are reused; native code never does.
      *
      * @param name the field's name
      * @return a direct, read-only, little-endian view: the native order of x86 and Arm
@@ -236,8 +206,9 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Whether an address in the batch was given away: by {@link #address}, {@link #buffer} or {@link #toDLPack}. Native
-     * code that keeps the address reads whatever the memory holds later; {@code -Dpenstock.leases=paranoid} finds that.
+     * Whether native code may know an address in the batch, from {@link #address}, {@link #buffer} or
+     * {@link #toDLPack}. If it keeps the address, it reads whatever the memory holds later;
+     * {@code -Dpenstock.leases=paranoid} finds that.
      *
      * @return true from the first such call until the batch is closed
      * @throws IllegalStateException if the batch is closed
@@ -248,10 +219,10 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Where a field starts on the device.
+     * A field's address on the device.
      *
      * @param name the field's name
-     * @return an address in device memory, a multiple of 256; on the host, of host memory: nothing stops native code
+     * @return an address in device memory, a multiple of 256; on the host, in host memory: nothing stops native code
      *     from reading there after {@link #close}
      * @throws IllegalArgumentException if there is no such field
      * @throws IllegalStateException if the batch is closed
@@ -264,7 +235,7 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Where a field starts in the slab.
+     * A field's offset in the slab.
      *
      * @param name the field's name
      * @return bytes from the start of {@link #segment}, a multiple of 256
@@ -277,19 +248,17 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Bytes of the slab up to the end of the last field: what was copied to the device, and the outputs of stages with
-     * the gaps between them.
-     *
-     * @return the used bytes of the slab
+     * {@return the bytes in use in the slab, up to the end of the last field: what was copied to the device, the
+     * outputs of stages, and the gaps between fields}
      */
     public long byteSize() {
         return lease.open().slab.usedBytes();
     }
 
     /**
-     * The whole slab as the CPU reads it in place; fields start at their {@link #offset}.
+     * The slab as the CPU reads it in place; fields start at their {@link #offset}.
      *
-     * @return a view that dies with this lease, {@link #byteSize} long
+     * @return a view of {@link #byteSize} bytes, valid until this lease ends
      * @throws UnsupportedOperationException if the batch is on a GPU
      * @throws IllegalStateException if the batch is closed
      * @throws WrongThreadException if the batch belongs to another thread
@@ -303,8 +272,8 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Copies the whole slab to pinned memory: to look at a batch that is on a GPU. The copy is enqueued on the stream,
-     * which counts as one that the batch is {@linkplain #usedOn used on}.
+     * Copies the slab to pinned memory, to look at a batch on a GPU. The copy is enqueued on the stream, on which the
+     * batch then counts as {@linkplain #usedOn used}.
      *
      * @param stream a stream of the loader's device
      * @param target at least {@link #byteSize} bytes; fields start in it at their {@link #offset}
@@ -316,11 +285,11 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Copies the batch to host memory that the garbage collector frees: to look at a batch on a GPU, or to keep one
-     * after {@link #close}. Waits for the batch's bytes and for the copy. A GPU's batch goes through pinned memory that
-     * is allocated for this call, so this is not for every step.
+     * Copies the batch to garbage-collected host memory: to look at a batch on a GPU, or to keep one after
+     * {@link #close}. Waits for the batch's bytes and for the copy. Not for every step: for a GPU, each call allocates
+     * pinned memory.
      *
-     * @return the tensors by the fields' names, in the fields' order; any thread may read them at any time
+     * @return the tensors by field name, in the fields' order; any thread may read them at any time
      * @throws IllegalStateException if the batch is closed
      * @throws WrongThreadException if the batch belongs to another thread
      */
@@ -331,8 +300,8 @@ public final class Batch implements AutoCloseable {
     /**
      * Copies the batch to host memory, as {@link #toHost()} does.
      *
-     * @param arena allocates the memory, {@link #byteSize} bytes, and ends the tensors' lives
-     * @return the tensors by the fields' names, in the fields' order
+     * @param arena allocates the memory, {@link #byteSize} bytes; the tensors live as long as it
+     * @return the tensors by field name, in the fields' order
      * @throws IllegalStateException if the batch or the arena is closed
      * @throws WrongThreadException if the batch belongs to another thread
      */
@@ -347,11 +316,11 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Says that work on a stream reads the batch. The stream is made to wait for the batch's bytes; what is enqueued
-     * there up to {@link #close} ends before the slot is reused.
+     * Declares that work on a stream reads the batch. The stream waits for the batch's bytes; the slot is reused only
+     * after all work that is enqueued there before {@link #close}.
      *
      * @param stream a stream of the loader's device
-     * @throws IllegalArgumentException if it is another device's
+     * @throws IllegalArgumentException if it belongs to another device
      * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      */
     public void usedOn(DeviceStream stream) {
@@ -359,11 +328,11 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * A field as a DLPack tensor, for a consumer that works on CUDA's legacy default stream, or in host memory:
+     * A field as a DLPack tensor, for a consumer in host memory or on CUDA's legacy default stream:
      * {@link #toDLPack(String, long, DLPackForm) toDLPack(name, 1, VERSIONED)}.
      *
      * @param name the field's name
-     * @return the tensor, to be handed over to a consumer, or closed
+     * @return the tensor, to be passed to a consumer or closed
      * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name) {
@@ -371,12 +340,12 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * A field as a DLPack tensor in the versioned form:
-     * {@link #toDLPack(String, long, DLPackForm) toDLPack(name, stream, VERSIONED)}.
+     * A field as a DLPack tensor in the versioned form: {@link #toDLPack(String, long, DLPackForm) toDLPack(name,
+     * stream, VERSIONED)}.
      *
      * @param name the field's name
      * @param stream the consumer's stream, or -1
-     * @return the tensor, to be handed over to a consumer, or closed
+     * @return the tensor, to be passed to a consumer or closed
      * @throws RuntimeException as {@link #toDLPack(String, long, DLPackForm)}
      */
     public DLPackCapsule toDLPack(String name, long stream) {
@@ -384,27 +353,26 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * A field as a DLPack tensor. It holds the slot as the lease does: the slot takes another batch once the batch is
-     * closed <em>and</em> the consumer has deleted the tensor, in whatever order, and memory that is in use so outlives
-     * the loader. What {@link #tensor} gave ends with {@link #close} all the same. While tensors are out, their slots
-     * are missing from the ring: {@link DataLoader#next()} waits for one when all are.
+     * A field as a DLPack tensor. The slot takes another batch only when the batch is closed <em>and</em> the consumer
+     * has deleted the tensor, in either order; so its memory can outlive the loader. Tensors of {@link #tensor} still
+     * end with {@link #close}. When DLPack tensors hold all slots, {@link DataLoader#next()} waits.
      *
-     * <p><b>Before the consumer reads.</b> On a GPU, {@code stream} is the stream that the consumer works on, in the
-     * array API's convention: 1 is CUDA's legacy default stream, 2 this thread's default stream (which then is to close
-     * the batch), a greater number a {@code cudaStream_t}. It is made to wait for the batch's bytes, and the batch is
+     * <p><b>Before the consumer reads.</b> On a GPU, {@code stream} is the consumer's stream in the array API's
+     * convention: 1 is CUDA's legacy default stream, 2 this thread's default stream (then this thread must close the
+     * batch), a greater number a {@code cudaStream_t}. The stream waits for the batch's bytes, and the batch is
      * {@linkplain #usedOn used on} it. -1 orders nothing. In host memory the bytes are there when this returns, unless
-     * it is -1.
+     * the stream is -1.
      *
-     * <p><b>After it has read.</b> A deleter says nothing of streams. What the consumer enqueues before the batch is
-     * closed, on streams that it was used on, is waited for. Whatever it enqueues later or elsewhere must have ended
-     * before it deletes the tensor.
+     * <p><b>After it has read.</b> A deleter does not name streams. The slot waits for all work that the consumer
+     * enqueues before the batch is closed, on streams that the batch is used on. Any other work must end before the
+     * consumer deletes the tensor.
      *
      * @param name the field's name
      * @param stream the consumer's stream, or -1
      * @param form the struct that the consumer takes
-     * @return the tensor, to be handed over to a consumer, or closed
-     * @throws IllegalArgumentException if there is no such field, or the stream is 0, which may mean either default
-     *     stream, or less than -1
+     * @return the tensor, to be passed to a consumer or closed
+     * @throws IllegalArgumentException if there is no such field, or the stream is less than -1, or 0, which may mean
+     *     either default stream
      * @throws IllegalStateException if the batch is closed, or used on more than 4 streams
      * @throws WrongThreadException if the batch belongs to another thread
      */

@@ -5,8 +5,8 @@ import java.io.UncheckedIOException;
 import java.util.Objects;
 
 /**
- * A batch that could not be made: its number, the sample that was being read, and the cause. The loader goes on: the
- * next call of {@link DataLoader#next()} gives the batch after it.
+ * A batch that could not be made: its number, the sample that was being read, and the cause. The next call of
+ * {@link DataLoader#next()} returns the following batch.
  */
 public final class BatchException extends RuntimeException {
 
@@ -27,35 +27,23 @@ public final class BatchException extends RuntimeException {
         this.sample = sample;
     }
 
-    /** What an exception that only wraps another one wraps, in its own words. */
+    /** Unwraps an exception that only wraps another one. */
     private static String described(Throwable cause) {
         Throwable said = cause instanceof UncheckedIOException && cause.getCause() != null ? cause.getCause() : cause;
         return Objects.requireNonNullElse(said.getMessage(), said.toString());
     }
 
-    /**
-     * The batch's number in its run.
-     *
-     * @return as {@link Batch#number} has it
-     */
+    /** {@return the batch's number in its run, as {@link Batch#number} counts} */
     public long batch() {
         return batch;
     }
 
-    /**
-     * The epoch that the batch belongs to.
-     *
-     * @return from 0
-     */
+    /** {@return the batch's epoch, from 0} */
     public long epoch() {
         return epoch;
     }
 
-    /**
-     * The sample that was being read when it happened.
-     *
-     * @return its index in the dataset, or -1 if none was
-     */
+    /** {@return the index of the sample that was being read, or -1 if none was} */
     public long sample() {
         return sample;
     }

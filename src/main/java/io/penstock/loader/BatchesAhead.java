@@ -7,11 +7,11 @@ import io.penstock.io.ReadAhead;
 import io.penstock.sampling.BatchPlan;
 
 /**
- * One worker's part in reading ahead of all workers: plans batches that nobody has claimed yet and has the OS begin to
- * read their samples, so that a device has as many reads to work at as it likes, however few workers there are.
+ * One worker's part in reading ahead for all workers: plans batches that nobody has claimed yet and has the OS begin to
+ * read their samples, so that a device has enough reads in flight, however few workers there are.
  *
- * <p>Which batch is next is the run's to say, so that each is asked for once. How far ahead is worked out from what the
- * last ones took. While nothing is cold it rests, and a batch costs it a comparison.
+ * <p>The run decides which batch is next, so each is requested once. How far ahead follows from the time of the last
+ * batches. While nothing is cold, a batch costs one comparison.
  */
 final class BatchesAhead {
 
@@ -46,11 +46,7 @@ final class BatchesAhead {
     }
 
     /**
-     * Called with each batch that is claimed, before it is filled. Fails never: what is wrong with a batch is for the
-     * worker that fills it to say.
-     *
-     * @param number the batch's number in the run
-     * @param now what the clock says
+     * Announces a claimed batch, before it is filled. Never throws: the worker that fills the batch reports its errors.
      */
     void claimed(PlannedRun run, long number, long now) {
         if (rests && now - restUntilNanos < 0) {

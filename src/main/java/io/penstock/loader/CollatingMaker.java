@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes batches of a dataset's samples: plans which they are, and has a collator write them. */
+/** Makes batches of a dataset's samples: plans them, and has a collator write them. */
 final class CollatingMaker implements BatchMaker {
 
     private static final FetchPhase[] PHASES = FetchPhase.values();

@@ -22,10 +22,7 @@ import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Where a loader is in its batches: the run at hand, and the batch of it that comes next. Takes that batch, and moves
- * elsewhere. Of one thread at a time.
- */
+/** A loader's position in its batches: the current run, and its next batch. For one thread at a time. */
 final class Course {
 
     private static final long NOT_MEASURED = BatchAccount.NOT_MEASURED;
@@ -49,11 +46,7 @@ final class Course {
     /** The own maker's, if there are no workers: then this thread waits for what it makes. */
     private final ArrivalWait waited;
 
-    /**
-     * Begins with the first batch.
-     *
-     * @param endEpoch the first epoch that is not given
-     */
+    /** Begins with the first batch; {@code endEpoch} is the first epoch that is not given. */
     Course(LoaderParts parts, BatchSampler batches, long endEpoch, LongSupplier nanoTime) {
         this.parts = parts;
         this.endEpoch = endEpoch;
@@ -117,10 +110,8 @@ final class Course {
     }
 
     /**
-     * Takes the next batch.
-     *
-     * @param stream the stream that will use it; null to wait for its bytes here
-     * @throws RuntimeException what the batch's maker threw: it is passed over
+     * Takes the next batch for a stream; null to wait for its bytes here. Throws what the batch's maker threw; the next
+     * call skips that batch.
      */
     Lease take(@Nullable DeviceStream stream) {
         failure.checkOpen();
@@ -165,8 +156,8 @@ final class Course {
     }
 
     /**
-     * Once a batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only when the
-     * loader is being closed, which the delivery then says.
+     * Fills once per batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only
+     * while the loader is closed, which the delivery then reports.
      */
     private void fillInline() {
         if (!inlineFilled) {
@@ -187,10 +178,8 @@ final class Course {
     }
 
     /**
-     * Drops what was made ahead, and goes on elsewhere, all together. Waits until the workers have ended what they are
-     * at.
-     *
-     * @param courses of all loaders that share the workers
+     * Discards what was made ahead, and moves all loaders that share the workers, after the workers have ended their
+     * batches.
      */
     static void move(Crew crew, List<Course> courses, UnaryOperator<BatchSampler> to) {
         List<BatchSampler> targets = courses.stream().map(course -> course.target(to)).toList();

@@ -127,8 +127,8 @@ final class Crew {
     }
 
     /**
-     * Ends all waiting, stops the threads, and frees everything, or leaves that to the last leases that are out.
-     * Calling it again does nothing.
+     * Ends all waiting, stops the threads, and frees everything, or leaves that to the last open leases. Calling it
+     * again does nothing.
      */
     void close() {
         if (!closed.compareAndSet(false, true)) {

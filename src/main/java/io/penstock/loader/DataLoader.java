@@ -28,7 +28,8 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers the batches of a dataset, in order, made ahead by worker threads and copied to a device.
+ * Delivers the batches of a dataset in order. Worker threads make them ahead of the trainer, and they are copied to a
+ * device.
  *
  * <pre>{@code
  * try (TokenStore store = TokenStore.open(Path.of("corpus"));
@@ -41,22 +42,22 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>Order.</b> Batches come in the sampler's order whatever the number of workers, and with the same bytes. Three
- * ways to take them, which may be mixed: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them,
- * {@link #next()} from a trainer's own loop. Each continues where the loader is.
+ * <p><b>Order.</b> Batches come in the sampler's order; the number of workers changes neither order nor bytes. There
+ * are three ways to take them: {@link #epoch()} for a loop over an epoch, {@link #stream()} for all of them,
+ * {@link #next()} for a trainer's own loop. They can be mixed; each continues at the loader's position.
  *
  * <p><b>Threads.</b> One thread at a time takes batches and moves the loader; a second one gets an
  * {@link IllegalStateException} that names the first. Any thread may {@link #close} it. The workers and the copy thread
- * are owned by the loader and named after it.
+ * belong to the loader and bear its name.
  *
- * <p><b>Memory.</b> Allocated at open, see {@link #memory()}, and freed by {@link #close}; the slots are the bound and
- * the backpressure. A batch that is still out when the loader is closed is named in the log: one that belongs to the
- * closing thread is closed, for any other the memory stays until it is closed too, and until the DLPack tensors of it
- * are deleted.
+ * <p><b>Memory.</b> All memory is allocated at open, see {@link #memory()}, and freed by {@link #close}. When all slots
+ * are full, the workers wait. Closing the loader logs each batch that is still open: one of the closing thread is
+ * closed; the memory of any other stays until that batch is closed and its DLPack tensors are deleted.
  *
- * <p><b>Errors.</b> A sample that cannot be read raises {@link BatchException} at its batch's turn, and the loader goes
- * on behind it; one that is damaged may be replaced or skipped instead: {@link DataLoaderBuilder#onBadSample}. A device
- * error ends the loader: every later call throws {@link IllegalStateException} with that cause.
+ * <p><b>Errors.</b> If a sample cannot be read, the call for its batch throws {@link BatchException}, and the next call
+ * continues with the following batch. A damaged sample can be replaced or skipped instead:
+ * {@link DataLoaderBuilder#onBadSample}. A device error ends the loader: every later call throws
+ * {@link IllegalStateException} with that cause.
  */
 public final class DataLoader implements AutoCloseable {
 
@@ -109,10 +110,9 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * Returns a builder of a loader, with all settings at their defaults.
+     * {@return a builder with all settings at their defaults}
      *
-     * @param dataset what to load
-     * @return the settings, all at their defaults
+     * @param dataset the dataset to load
      */
     public static DataLoaderBuilder builder(Dataset dataset) {
         return new DataLoaderBuilder(dataset);
@@ -120,23 +120,20 @@ public final class DataLoader implements AutoCloseable {
 
     // ---- taking batches
 
-    /**
-     * Whether there is another batch: false only behind the last epoch, if the loader has one.
-     *
-     * @return true if {@link #next()} gives a batch
-     */
+    /** {@return whether there is another batch; false only after the last epoch, if there is a last one} */
     public boolean hasNext() {
         return course.hasNext();
     }
 
     /**
-     * Returns the next batch, and goes on to the next epoch at the end of one. Waits until the bytes are on the device.
+     * Returns the next batch; after the last one of an epoch, the first one of the next epoch. Waits until its bytes
+     * are on the device.
      *
      * @return the batch, to be closed by the caller
-     * @throws NoSuchElementException behind the last epoch
-     * @throws BatchException if this batch could not be made; the next call gives the one after it
+     * @throws NoSuchElementException after the last epoch
+     * @throws BatchException if this batch could not be made; the next call returns the following one
      * @throws LoaderInterruptedException if the thread is interrupted while it waits; no batch is lost
-     * @throws IllegalStateException if the loader is closed or has failed, or all slots are lent to this thread
+     * @throws IllegalStateException if the loader is closed or has failed, or this thread holds all slots
      */
     public Batch next() {
         return take(null);
@@ -156,10 +153,10 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * Takes the next batch and lends it repeatedly. Such input costs nothing, so it shows the throughput of a trainer
-     * that never waits.
+     * Takes the next batch to return it again and again. Such input costs nothing, so it shows the throughput of a
+     * trainer that never waits.
      *
-     * @return the replay, to be closed by the caller; the batch counts as one that the trainer was given
+     * @return the replay, to be closed by the caller; its batch counts as taken
      * @throws RuntimeException as {@link #next()}
      */
     public Replay replay() {
@@ -190,11 +187,11 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * The rest of the epoch that the loader is in, batch by batch; at an epoch's end, the whole of the next one that
-     * has a batch, as all have but with a token budget whose last batch is dropped. Breaking off leaves the loader
-     * there.
+     * Iterates over the rest of the current epoch. At the end of an epoch, this is the whole next one that has a batch:
+     * only a token budget that drops the last batch can leave an epoch without any. Leaving the loop early keeps the
+     * loader's position.
      *
-     * @return batches, each to be closed by the caller; may be iterated once
+     * @return batches, each to be closed by the caller; can be iterated once
      */
     public Iterable<Batch> epoch() {
         trainer.enter();
@@ -212,7 +209,7 @@ public final class DataLoader implements AutoCloseable {
         };
     }
 
-    /** Ends where the epoch does, or where the loader was moved elsewhere meanwhile. */
+    /** Ends with the epoch; throws if the loader was moved meanwhile. */
     private boolean isIn(long epoch, Run started) {
         if (course.run() != started) {
             throw new IllegalStateException("the loader was moved during this iteration");
@@ -221,10 +218,10 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * All batches of an epoch, from its start: the loader is moved there, if it is elsewhere.
+     * Iterates over all batches of an epoch. Moves the loader to its start unless it is there.
      *
      * @param epoch the epoch, from 0
-     * @return batches, each to be closed by the caller; may be iterated once; none if the epoch has none
+     * @return batches, each to be closed by the caller; can be iterated once; empty if the epoch has none
      */
     public Iterable<Batch> epoch(long epoch) {
         trainer.enter();
@@ -240,9 +237,8 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * All batches from here on, without end unless the loader has a last epoch.
-     *
-     * @return batches, each to be closed by whoever takes it; sequential
+     * {@return all batches from here on, sequential, each to be closed by the caller; infinite unless there is a last
+     * epoch}
      */
     public Stream<Batch> stream() {
         Iterator<Batch> all = new BatchIterator(this, this::hasNext);
@@ -251,20 +247,14 @@ public final class DataLoader implements AutoCloseable {
 
     // ---- where the loader is
 
-    /**
-     * The epoch of the next batch.
-     *
-     * @return from 0; behind the last batch, the first epoch that is not given
-     */
+    /** {@return the epoch of the next batch, from 0; after the last batch, the one after the last epoch} */
     public long currentEpoch() {
         return course.epoch();
     }
 
     /**
-     * How many batches this rank is given in a whole epoch. With a token budget, epochs differ: this is then the next
-     * one, whose lengths are gone through to tell.
-     *
-     * @return the same for every rank
+     * {@return the number of batches per epoch, the same for every rank} With a token budget, epochs differ: this reads
+     * the lengths of the next epoch and counts its batches.
      */
     public long batchesPerEpoch() {
         BatchSampler batches = course.run().batches;
@@ -272,18 +262,16 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * What the trainer has been given so far, and so where another loader goes on: with
-     * {@link DataLoaderBuilder#resume}. Batches that were made ahead do not count.
-     *
-     * @return a few numbers, whatever the dataset's size
+     * {@return the state after the batches that the trainer has taken, for {@link DataLoaderBuilder#resume}; small
+     * whatever the dataset's size} Batches made ahead do not count.
      */
     public LoaderState state() {
         return course.state();
     }
 
     /**
-     * Moves the loader to the start of an epoch. Batches that were made ahead are dropped; leases that are out stay
-     * valid. Waits until the workers have ended what they are at, which is interrupted after the loader's
+     * Moves the loader to the start of an epoch and drops the batches made ahead; open batches stay valid. Waits until
+     * the workers have ended their current work, and interrupts them after the loader's
      * {@linkplain DataLoaderBuilder#patience patience}.
      *
      * @param epoch the epoch, from 0
@@ -296,10 +284,10 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /**
-     * Moves the loader to where a state says.
+     * Moves the loader to the position of a state.
      *
-     * @param state of this dataset and order
-     * @throws io.penstock.sampling.StateMismatchException if it is of another
+     * @param state a state of this dataset and order
+     * @throws io.penstock.sampling.StateMismatchException if it belongs to another
      */
     public void seek(LoaderState state) {
         move(batches -> batches.resume(state));
@@ -324,65 +312,42 @@ public final class DataLoader implements AutoCloseable {
 
     // ---- what the loader is
 
-    /**
-     * Where batches go.
-     *
-     * @return the device
-     */
+    /** {@return the device that batches are on} */
     public Device device() {
         return parts.device;
     }
 
-    /**
-     * The fields of a batch, with the greatest shapes that they can have, as the stages leave them.
-     *
-     * @return names, dtypes and shapes
-     */
+    /** {@return the fields of a batch after all stages: names, dtypes and maximum shapes} */
     public SlabLayout layout() {
         return parts.stages.batchLayout();
     }
 
-    /**
-     * What was allocated at open.
-     *
-     * @return the slots and their bytes
-     */
+    /** {@return the slots and bytes that were allocated at open} */
     public LoaderMemory memory() {
         return parts.memory;
     }
 
-    /**
-     * Where the time went so far. May be called by any thread.
-     *
-     * @return running totals
-     */
+    /** {@return running totals of where the time went; for any thread} */
     public LoaderReport report() {
         return parts.report();
     }
 
     /**
-     * Where the time of each of the latest batches went. May be called by any thread.
-     *
-     * @return the accounts; empty if {@linkplain DataLoaderBuilder#withoutAccounts none} are kept
+     * {@return where the time of each of the latest batches went; empty {@linkplain DataLoaderBuilder#withoutAccounts
+     * without accounts}; for any thread}
      */
     public Optional<Accounts> accounts() {
         return parts.telemetry.accounts();
     }
 
-    /**
-     * What the loader runs with.
-     *
-     * @return the settings as they were worked out at open
-     */
+    /** {@return the settings in effect, with the defaults computed at open} */
     public LoaderInfo info() {
         return parts.info;
     }
 
     /**
-     * The samples that could not be read, of what workers have come to so far, batches ahead of the trainer included;
-     * at most the first 10,000 of them. Empty under {@link BadSamplePolicy#FAIL}. May be called by any thread.
-     *
-     * @return the samples, by index
+     * {@return the samples that the workers could not read so far, by index, also those of batches made ahead; at most
+     * the first 10,000; empty under {@link BadSamplePolicy#FAIL}; for any thread}
      */
     public List<BadSample> badSamples() {
         return parts.badSamples.met();
@@ -406,7 +371,7 @@ public final class DataLoader implements AutoCloseable {
         trainer.leave();
     }
 
-    /** Ends what is given; the memory stays. */
+    /** Delivers no more batches; the memory stays. */
     void end() {
         if (closed.compareAndSet(false, true)) {
             Objects.requireNonNull(leak).closed();
@@ -414,7 +379,7 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    /** For tests that look at what the trainer cannot. */
+    /** For tests. */
     SlotRing ring() {
         return parts.ring;
     }
@@ -426,19 +391,18 @@ public final class DataLoader implements AutoCloseable {
     // ---- the end
 
     /**
-     * Stops the workers, each at the end of the sample it is at, waits for the copies in flight, and frees all memory.
-     * May be called by any thread: one that waits in {@link #next()} gets an {@link IllegalStateException} at once.
-     * Calling it again does nothing. Of a loader that has failed, what goes wrong here is added to that error.
+     * Stops the workers, each after its current sample, waits for copies in flight, and frees all memory. Any thread
+     * may call this: one that waits in {@link #next()} gets an {@link IllegalStateException} at once. Calling it again
+     * does nothing. If the loader has failed, errors here are added to that error.
      *
-     * <p>Code of users that runs in a worker is interrupted. A worker that has not ended after the
-     * {@linkplain DataLoaderBuilder#patience patience} of the loader is named in the log and left to itself: its
-     * thread, a daemon, and all memory of the loader stay until it ends. What the worker reads of a store that is
-     * closed meanwhile throws.
+     * <p>User code that runs in a worker is interrupted. If a worker has not ended after the loader's
+     * {@linkplain DataLoaderBuilder#patience patience}, the log names it, and its thread, a daemon, keeps all memory of
+     * the loader until it ends. If its store is closed meanwhile, its reads throw.
      *
-     * <p>A loader of {@link DeviceLoaders} only ends what it gives; its memory is freed with theirs.
+     * <p>For a loader of {@link DeviceLoaders}, this only stops the batches; closing those frees the memory.
      *
-     * @throws RuntimeException if the device reports an error, or the loader has failed and no call has said so yet;
-     *     all is freed that can be
+     * @throws RuntimeException if the device reports an error, or the loader has failed and no call has thrown that
+     *     error yet; everything else is still freed
      */
     @Override
     public void close() {

@@ -24,22 +24,21 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a {@link DataLoader}, each with a default that works. What the batches are is set by dataset,
- * sampler, batch size, shard, collator, stages and the policy on bad samples; everything else changes speed and memory,
- * never a byte.
+ * The settings of a {@link DataLoader}, all with defaults. The dataset, sampler, batch size, shard, collator, stages
+ * and the policy on bad samples decide the bytes of the batches; all other settings change only speed and memory.
  */
 public final class DataLoaderBuilder {
 
-    /** Stands for a number that is worked out at open. */
+    /** Stands for a number that is computed at open. */
     static final int AUTO = -1;
 
     final Dataset dataset;
     Sampler sampler;
-    /** Of augmentations; null for that of the order. */
+    /** Of augmentations; null: the seed of the order. */
     @Nullable Long seed;
     Collator collator = new Stack();
     int batchSize = LoaderDefaults.BATCH_SIZE;
-    /** What fits in a batch; null if it is the batch size. */
+    /** Null: the batch size counts. */
     @Nullable TokenBudget budget;
     @Nullable LongUnaryOperator lengths;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
@@ -47,7 +46,7 @@ public final class DataLoaderBuilder {
     @Nullable LoaderState state;
     long startEpoch;
     long endEpoch = Long.MAX_VALUE;
-    /** Empty for a host device of the loader's own. */
+    /** Empty: a host device that the loader owns. */
     List<Device> devices = List.of();
     final List<DeviceStage> stages = new ArrayList<>();
     TransferMode transfer = TransferMode.AUTO;
@@ -64,7 +63,7 @@ public final class DataLoaderBuilder {
     boolean accounts = true;
     boolean deviceClock;
     Duration patience = LoaderDefaults.PATIENCE;
-    /** What accounts tell the time by. */
+    /** The clock of the accounts. */
     LongSupplier nanoTime = Telemetry.MACHINE_TIME;
 
     DataLoaderBuilder(Dataset dataset) {
@@ -73,7 +72,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Samples in a batch of this rank. Default 1.
+     * The samples in a batch of this rank. Default 1.
      *
      * @param samples at least 1
      * @return this
@@ -85,13 +84,13 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * As many samples in a batch of this rank as fit in a budget of tokens, instead of a number of samples. The slots
-     * are as large as the budget, not as so many of the longest samples.
+     * Fills each batch of this rank with as many samples as fit a budget of tokens, instead of a fixed number. Slots
+     * have the size of the budget.
      *
      * @param budget the budget; one with padding is for {@link io.penstock.collate.Pad}, or
-     *     {@link io.penstock.collate.StackAndPad} with one field of varying length
+     *     {@link io.penstock.collate.StackAndPad} with one variable-length field
      * @param lengths the length of each sample as the collator keeps it: {@link io.penstock.dataset.Lengths}, or
-     *     {@code documents::length}; asked by any thread
+     *     {@code documents::length}; any thread calls it
      * @return this
      */
     public DataLoaderBuilder tokenBudget(TokenBudget budget, LongUnaryOperator lengths) {
@@ -101,7 +100,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Shuffles each epoch anew, by a permutation that the seed and the epoch decide. Default: in the dataset's order.
+     * Shuffles each epoch by a permutation that depends on the seed and the epoch. Default: the dataset's order.
      *
      * @param seed any number
      * @return this
@@ -113,7 +112,7 @@ public final class DataLoaderBuilder {
     /**
      * The order of samples.
      *
-     * @param sampler a sampler of so many samples as the dataset has
+     * @param sampler a sampler of the dataset's size
      * @return this
      * @throws IllegalArgumentException if the sizes differ
      */
@@ -127,9 +126,9 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What augmentations and the substitutes of bad samples are drawn by, together with the epoch, the sample's
-     * position in its order, and the name of the step. No part of a state: a resumed run wants the same. Default: the
-     * seed of the order, {@link Sampler#augmentationSeed}.
+     * The seed of augmentations and of the substitutes of bad samples. A random number depends on it, the epoch, the
+     * sample's position in its order, and the name of the step. A state does not contain it: give a resumed run the
+     * same one. Default: the seed of the order, {@link Sampler#augmentationSeed}.
      *
      * @param seed any number
      * @return this
@@ -151,8 +150,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * This process's part of every epoch. Default: all of it. With several {@linkplain #devices devices}, each has its
-     * part of this part.
+     * This process's share of every epoch. Default: all of it. Several {@linkplain #devices devices} divide this share.
      *
      * @param shard rank, world size and tail policy; ranks are processes
      * @return this
@@ -163,7 +161,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Leaves out a last batch of an epoch that is not full. Default: it is given, smaller.
+     * Drops an epoch's last batch if it is not full. Default: it is delivered, smaller.
      *
      * @return this
      */
@@ -173,9 +171,9 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Goes on where a state says, which may come from a loader with other workers, ranks or batch size.
+     * Continues at a state, which may come from a loader with other workers, ranks or batch size.
      *
-     * @param state what {@link DataLoader#state} gave
+     * @param state the result of {@link DataLoader#state}
      * @return this
      */
     public DataLoaderBuilder resume(LoaderState state) {
@@ -184,7 +182,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * The epoch to begin with. Default 0.
+     * The first epoch. Default 0.
      *
      * @param epoch from 0
      * @return this
@@ -195,9 +193,9 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * The epoch to end before: with {@code n}, epochs up to {@code n - 1} are given. Default: no end.
+     * The epoch to stop before. Default: none.
      *
-     * @param epoch the first epoch that is not given
+     * @param epoch the epoch after the last one
      * @return this
      */
     public DataLoaderBuilder endEpoch(long epoch) {
@@ -206,7 +204,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Where batches go. The caller closes the device after the loader. Default: a host device of the loader's own.
+     * The device for the batches. The caller closes it after the loader. Default: a host device that the loader owns.
      *
      * @param device the device
      * @return this
@@ -216,8 +214,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Where batches go, if this process trains on several devices: each has its rank's batches. They are opened with
-     * {@link #openAll()}; {@link DeviceLoaders} says what is shared. The caller closes the devices after the loaders.
+     * The devices of a process that trains on several; each gets the batches of its own rank. {@link #openAll()} opens
+     * the loaders; {@link DeviceLoaders} says what they share. The caller closes the devices after the loaders.
      *
      * @param devices the devices, in the order of their ranks; at least one
      * @return this
@@ -260,7 +258,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * How bytes of files are brought in. Default {@link ReadMode#AUTO}.
+     * How to read files. Default {@link ReadMode#AUTO}.
      *
      * @param mode the mode
      * @return this
@@ -271,10 +269,10 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Bytes of files that are asked for ahead of the workers while they are not in the page cache: of the batches to
-     * come, exactly the pages that they will read. 0 reads nothing ahead. Default: as many reads as keep any device
-     * busy, at most 8 MiB, and of large batches as many as there are workers. Remote files are fetched ahead by a plan
-     * of the whole epoch, unless this is 0: opening the loader locates a sample to see whether there are any.
+     * How many bytes of upcoming batches to prefetch into the page cache, for a file that is not in it: exactly the
+     * pages that the workers will read. 0 prefetches nothing. Default: enough reads to keep any device busy, at most 8
+     * MiB; for large batches, one per worker. Unless this is 0, remote files are fetched by a plan of the whole epoch:
+     * opening the loader locates a sample to see whether there are any.
      *
      * @param bytes at least 0
      * @return this
@@ -286,8 +284,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Threads that collate, for all {@linkplain #devices devices} together. 0 collates on the trainer's thread in
-     * {@link DataLoader#next()}. Default: one less than there are processors, 1 to 4.
+     * The threads that collate, for all {@linkplain #devices devices} together. With 0, {@link DataLoader#next()}
+     * collates on the trainer's thread. Default: one less than the processors, from 1 to 4.
      *
      * @param threads 0 to 1024
      * @return this
@@ -298,8 +296,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Batches that may wait, filled, ahead of each device's trainer. Default: two a worker, at least two; of small
-     * batches more, up to 16 or a MiB, since they are made sooner than a thread wakes up.
+     * The batches that may wait ahead of each device's trainer. Default: two per worker, at least two. For small
+     * batches, which take less time to make than a thread to wake up, up to 16 or 1 MiB.
      *
      * @param batches 1 to 65,536
      * @return this
@@ -310,8 +308,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Device slots, when batches are copied: one that computes, one that arrives, one that waits. Default 3. A trainer
-     * that holds {@code k} batches at a time wants {@code k + 2}.
+     * The slots on the device if batches are copied. Default 3: one in use, one arriving, one waiting. A trainer that
+     * holds {@code k} batches at a time needs {@code k + 2}.
      *
      * @param slots 2 to 1024
      * @return this
@@ -322,7 +320,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What a batch checks: who uses it, and that nobody reads it once it is closed. Default {@link LeaseMode#CONFINED}.
+     * Which uses of a batch are checked: by other threads, and after it is closed. Default {@link LeaseMode#CONFINED}.
      *
      * @param mode the mode
      * @return this
@@ -333,8 +331,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Checks the bytes of files that have {@linkplain io.penstock.store.integrity.BlockChecksums block checksums}, each
-     * block when it is first read. Files without them, and what a store decodes or converts, are not checked.
+     * Verifies each block on first read, for files with {@linkplain io.penstock.store.integrity.BlockChecksums block
+     * checksums}. Other files are not checked, nor are values that a store decodes or converts.
      *
      * @return this
      */
@@ -344,8 +342,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What becomes of a sample that is damaged or cannot be decoded. Part of what the batches are: a resumed run wants
-     * the same. Default {@link BadSamplePolicy#FAIL}.
+     * What to do about a sample that is damaged or cannot be decoded. This changes the batches: give a resumed run the
+     * same policy. Default {@link BadSamplePolicy#FAIL}.
      *
      * @param policy the policy
      * @return this
@@ -356,8 +354,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Workers, prefetch, read mode and device slots at once, such as {@code penstock tune} wrote to a file. What they
-     * leave empty stays as it is; what is set after them counts.
+     * Sets workers, prefetch, read mode and device slots together, for example from a file of {@code penstock tune}.
+     * Settings that are empty change nothing; later calls override these.
      *
      * @param settings for example {@link LoaderSettings#read}
      * @return this
@@ -371,7 +369,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What the batches are for. Default {@link Role#TRAIN}.
+     * The purpose of the batches. Default {@link Role#TRAIN}.
      *
      * @param role the role
      * @return this
@@ -382,8 +380,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Keeps no accounts of the latest batches, without which there is no diagnosis. They cost about a tenth of a
-     * microsecond a batch, and 2 MiB.
+     * Keeps no accounts of the latest batches; a diagnosis needs them. They cost about 0.1 microseconds per batch, and
+     * 2 MiB.
      *
      * @return this
      */
@@ -393,11 +391,11 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Times by the device's clock, where batches are copied: the copies and the stages, and of batches that are
-     * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream stalled for them and then
-     * worked. The accounts then have these times, some batches later, and a diagnosis judges by them. Nothing waits for
-     * them. They cost two more events a batch, one of them on the trainer's thread, which is why they are off by
-     * default; without accounts nothing is timed.
+     * Measures with the device's clock, if batches are copied: copies and stages, and for batches
+     * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream waited for them and then
+     * worked. Accounts contain these times some batches later, and a diagnosis uses them. Nothing waits for them. They
+     * cost two more events per batch, one of them on the trainer's thread; so they are off by default. Without accounts
+     * nothing is measured.
      *
      * @return this
      */
@@ -407,9 +405,9 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * How long a call waits for code of users in a worker before something is done about it: {@link DataLoader#next()}
-     * names the worker and the place in the log, and waits on; a move interrupts it; {@link DataLoader#close()}, which
-     * has interrupted it, names it and leaves it to itself. Default 10 seconds.
+     * How long a call waits for user code in a worker before it acts: {@link DataLoader#next()} logs the worker and
+     * where its code is, and waits on; a move interrupts the worker; {@link DataLoader#close()}, which has interrupted
+     * it, logs it and stops waiting. Default 10 seconds.
      *
      * @param time zero or more
      * @return this
@@ -421,7 +419,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What threads and log messages call the loader. Default {@code penstock}.
+     * The loader's name in thread names and log messages. Default {@code penstock}.
      *
      * @param name any text
      * @return this
@@ -435,11 +433,11 @@ public final class DataLoaderBuilder {
      * Allocates all memory and starts the threads, which begin to fill slots at once.
      *
      * @return the loader, to be closed by the caller
-     * @throws IllegalArgumentException if settings contradict each other or are out of bounds, the slots are more than
-     *     the memory of this machine, the collator cannot collate the dataset, the fields of a batch are not those that
-     *     a stage works on, or the cache of remote files is too small for the order
-     * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
-     * @throws io.penstock.sampling.StateMismatchException if the state to resume is of another dataset or order
+     * @throws IllegalArgumentException if settings contradict each other or are out of range, the slots exceed this
+     *     machine's memory, the collator cannot collate the dataset, a stage does not take the fields of a batch, or
+     *     the cache of remote files is too small for the order
+     * @throws io.penstock.os.ThreadLimitException if the OS refuses more threads
+     * @throws io.penstock.sampling.StateMismatchException if the state to resume belongs to another dataset or order
      */
     public DataLoader open() {
         LoaderLimits.check(devices.size() <= 1, "devices", devices.size(), "one; openAll() opens a loader for each");

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * The loaders of several devices of one process, one each: they share workers, stores, page cache and the order, of
- * which each gives its own rank's part.
+ * The loaders of several devices of one process, one for each device. They share workers, stores, page cache and the
+ * order; each delivers the batches of its own rank.
  *
  * <pre>{@code
  * try (Device gpu0 = Device.cuda(0);
@@ -25,19 +25,18 @@ import java.util.function.UnaryOperator;
  * }</pre>
  *
  * <p><b>Order.</b> With {@code k} devices, the process with rank {@code p} of {@code P} gives its device {@code i} the
- * batches of rank {@code p·k + i} of {@code P·k}: the same as that many processes with a device each.
+ * batches of rank {@code p·k + i} of {@code P·k}, as if every device had its own process.
  *
  * <p><b>Memory.</b> Each loader has its own ring of host slots, device slots, stream and copy thread. Workers fill the
- * ring that is furthest behind, of those with a free slot, so a device that is slow or takes nothing holds up its own
- * slots alone.
+ * ring that is furthest behind, of those with a free slot. So a slow or idle device holds up only its own slots.
  *
  * <p><b>Errors.</b> A device error ends the loader of that device; the others go on. A worker that dies ends all.
  *
- * <p><b>Threads.</b> Each loader is used by one thread at a time, as any {@link DataLoader}. Any thread may call the
- * methods here; {@link #state} and {@link #seek} while no other thread takes batches, as between two steps.
+ * <p><b>Threads.</b> One thread at a time uses a loader. Any thread may call the methods here; {@link #state} and
+ * {@link #seek} only while no other thread takes batches, as between two steps.
  *
- * <p><b>Moving.</b> One state is that of all. So a single loader cannot be moved: use {@link #seek}. Closing a single
- * loader ends what it gives; its memory is freed here.
+ * <p><b>Moving.</b> All loaders share one state. So a single loader cannot be moved: use {@link #seek}. Closing a
+ * single loader stops its batches; {@link #close} here frees its memory.
  */
 public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable {
 
@@ -52,7 +51,7 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
     /**
      * Returns the loader of a device.
      *
-     * @param index which of the devices, in the order in which they were given, from 0
+     * @param index the device's position in the list given to the builder, from 0
      * @return its loader
      * @throws IndexOutOfBoundsException if there are fewer
      */
@@ -63,7 +62,7 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
     /**
      * Returns the loader of a device.
      *
-     * @param device one of the devices; the first place counts of one that was given twice
+     * @param device one of the devices; if it was given twice, the first one counts
      * @return its loader
      * @throws IllegalArgumentException if it is none of them
      */
@@ -73,27 +72,21 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
                         + loaders.stream().map(loader -> loader.device().name()).toList()));
     }
 
-    /**
-     * Returns how many devices there are.
-     *
-     * @return at least 1
-     */
+    /** {@return the number of devices, at least 1} */
     public int size() {
         return loaders.size();
     }
 
-    /** Goes through the loaders in the order of the devices. */
+    /** Iterates over the loaders in the order of the devices. */
     @Override
     public Iterator<DataLoader> iterator() {
         return loaders.iterator();
     }
 
     /**
-     * What all trainers have been given, and so where others go on: with {@link DataLoaderBuilder#resume}, on any
-     * number of devices. If some have been given more batches than others, those batches come again. A loader's own
-     * {@linkplain DataLoader#state() state} after as many batches is the same.
-     *
-     * @return a few numbers, whatever the dataset's size
+     * {@return the state after the batches that all trainers have taken, for {@link DataLoaderBuilder#resume} on any
+     * number of devices} If some trainers have taken more batches than others, those batches are repeated. A single
+     * loader's {@linkplain DataLoader#state() state} after as many batches is the same.
      */
     public LoaderState state() {
         return loaders.stream().min(Comparator.comparingLong(DataLoader::given)).orElseThrow().state();
@@ -110,10 +103,10 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
     }
 
     /**
-     * Moves all loaders to where a state says.
+     * Moves all loaders to the position of a state.
      *
-     * @param state of this dataset and order
-     * @throws io.penstock.sampling.StateMismatchException if it is of another
+     * @param state a state of this dataset and order
+     * @throws io.penstock.sampling.StateMismatchException if it belongs to another
      */
     public void seek(LoaderState state) {
         move(batches -> batches.resume(state));
@@ -135,8 +128,8 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
     /**
      * Closes all loaders, as {@link DataLoader#close()} does. Calling it again does nothing.
      *
-     * @throws RuntimeException if a device reports an error, or a loader has failed and no call has said so yet; all is
-     *     freed that can be
+     * @throws RuntimeException if a device reports an error, or a loader has failed and no call has thrown that error
+     *     yet; everything else is still freed
      */
     @Override
     public void close() {

@@ -5,7 +5,7 @@ import io.penstock.dataset.reading.SampleRandom;
 import io.penstock.sampling.KeyedRandom;
 import java.util.random.RandomGenerator;
 
-/** One worker's random numbers for the epoch of the batch that it is at. */
+/** One worker's random numbers for the epoch of its current batch. */
 final class EpochRandom implements SampleRandom {
 
     private final long seed;

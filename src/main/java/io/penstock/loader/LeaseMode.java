@@ -5,36 +5,36 @@ import io.penstock.loader.slots.GuardedMemory;
 import io.penstock.loader.slots.LeaseTerms;
 
 /**
- * What a {@link Batch} checks, and what that costs. In every mode a batch throws once it is closed; the modes differ in
- * what the tensors and segments that it gave do then, and in who may use it.
+ * What a {@link Batch} checks, and the cost. In every mode a closed batch throws. The modes differ in who may use a
+ * batch, and in what its tensors and segments do after it is closed.
  *
- * <p>The JVM checks Java code alone. Native code that keeps an address reads whatever is there later, in every mode.
- * {@code -Dpenstock.leases=paranoid} finds it: each batch then has pages of its own, which cannot be read any more once
- * it is closed, and {@link #REUSED} checks as {@link #SHARED} does.
+ * <p>The JVM checks only Java code. In every mode, native code that keeps an address reads whatever is there later.
+ * {@code -Dpenstock.leases=paranoid} finds it: each batch then has its own pages, which become unreadable when it is
+ * closed, and {@link #REUSED} checks as {@link #SHARED} does.
  */
 public enum LeaseMode {
 
     /**
-     * A batch belongs to the thread that took it, and so does what it gives. What is read after {@link Batch#close}
-     * throws, and never shows a later batch's bytes. Costs some two hundred bytes of heap a batch.
+     * A batch and all it returns belong to the thread that took it. Reading them after {@link Batch#close} throws, and
+     * never shows a later batch's bytes. Costs about two hundred bytes of heap per batch.
      */
     CONFINED,
 
     /**
-     * As {@link #CONFINED}, but any thread may read and close a batch. Costs tens of microseconds a batch whose tensors
-     * were read, for a handshake with all threads at close.
+     * As {@link #CONFINED}, but any thread may read and close a batch. If its tensors were read, closing it costs tens
+     * of microseconds for a handshake with all threads.
      */
     SHARED,
 
     /**
-     * Every slot has one {@link Batch}, lent again with each batch in it, and so are its tensors and segments, as long
-     * as shapes stay the same: once each slot has been lent, a batch costs no byte of heap.
+     * Every slot has one {@link Batch}, and its tensors and segments, for all batches in it as long as shapes stay the
+     * same: once each slot has been used, a batch allocates nothing on the heap.
      *
-     * <p>What is not checked any more: a tensor or a segment that is read after {@link Batch#close}, or on another
-     * thread, shows the bytes that its slot has then, which may be those of a later batch, or half of them; and a
-     * {@code Batch} that is kept throws only until its slot is lent again: then it is that later batch, which a second
-     * {@code close} ends. So this is for trainers that let go of everything at the end of a step, as
-     * try-with-resources does. Reading after the loader is closed throws; memory is safe in any case.
+     * <p>This checks less. A tensor or segment that is read after {@link Batch#close}, or on another thread, shows the
+     * slot's current bytes: those of a later batch, or half of them. A closed {@code Batch} throws only until its slot
+     * is lent again; then it is that later batch, and a second {@code close} ends that one. So this is for trainers
+     * that keep nothing after a step, as with try-with-resources. Reading after the loader is closed throws; memory is
+     * safe in any case.
      */
     REUSED;
 

@@ -20,12 +20,11 @@ final class LoaderDefaults {
 
     private static final int LEAST_PREFETCH = 2;
     private static final int PREFETCH_PER_WORKER = 2;
-    /** Small batches are made sooner than a thread wakes up: so many of them, or of these bytes, are made ahead. */
+    /**
+     * Small batches are made faster than a thread wakes up, so this many batches, or this many bytes, are made ahead.
+     */
     private static final long SMALL_PREFETCH = 16;
     private static final long SMALL_PREFETCH_BYTES = 1 << 20;
-
-    private LoaderDefaults() {
-    }
 
     /** Batches that may wait, filled, ahead of the trainer. */
     static int prefetch(int workers, long slabBytes) {

@@ -4,19 +4,19 @@ package io.penstock.loader;
 import io.penstock.io.ReadMode;
 
 /**
- * The settings that a loader runs with, as they were worked out at open.
+ * The settings that a loader runs with, defaults included.
  *
- * @param name what the loader is called
- * @param role what its batches are for
+ * @param name the loader's name
+ * @param role the purpose of its batches
  * @param dataset the fingerprint of its dataset
  * @param batchSize samples in a batch, or the most that fit a token budget
- * @param rank which of the processes that train together this is
- * @param worldSize how many they are
+ * @param rank this process's rank
+ * @param worldSize the number of ranks
  * @param workers worker threads; 0 if batches are made on the trainer's thread
- * @param readMode how bytes of files are brought in
- * @param device what the device is called
+ * @param readMode how files are read
+ * @param device the device's name
  * @param devices how many devices of this process share the workers
- * @param copies whether batches are copied to it
+ * @param copies whether batches are copied to the device
  * @param pinned whether host slots are page-locked
  * @param memory slots and their bytes
  */

@@ -2,7 +2,7 @@
 package io.penstock.loader;
 
 /**
- * The trainer's thread was interrupted while it waited for a batch. The interrupt status is set; no batch is lost: the
+ * The trainer's thread was interrupted while it waited for a batch. The interrupt status is set. No batch is lost: the
  * next call of {@link DataLoader#next()} waits for the same one.
  */
 public final class LoaderInterruptedException extends RuntimeException {

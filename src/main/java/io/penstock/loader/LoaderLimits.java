@@ -6,7 +6,7 @@ import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
 
-/** What settings of a loader may be at most, and with what others they do not go together. */
+/** The limits of a loader's settings, and the combinations that are refused. */
 final class LoaderLimits {
 
     /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
@@ -18,9 +18,6 @@ final class LoaderLimits {
     static final int MOST_DEVICE_SLOTS = 1024;
     /** Less than this any machine has; it is not asked. */
     private static final long ANY_MACHINE_BYTES = 64 << 20;
-
-    private LoaderLimits() {
-    }
 
     /** Fails if settings are out of bounds or contradict each other. */
     static void check(DataLoaderBuilder settings) {
@@ -67,12 +64,7 @@ final class LoaderLimits {
         }
     }
 
-    /**
-     * Fails if the slots are more than this machine has memory.
-     *
-     * @param slots slots in memory of this machine
-     * @throws IllegalArgumentException if so; says how many bytes of what
-     */
+    /** Throws an {@link IllegalArgumentException} if so many slots need more memory than this machine has. */
     static void checkMemory(long slabBytes, long slots) {
         if (slots <= ANY_MACHINE_BYTES / Math.max(1, slabBytes)) {
             return;

@@ -4,13 +4,13 @@ package io.penstock.loader;
 import io.penstock.text.ByteText;
 
 /**
- * What a loader allocated when it was opened; it allocates no more.
+ * The memory that a loader allocated at open; it allocates no more.
  *
  * @param hostSlots slots of the host ring
  * @param deviceSlots slots on the device; 0 if batches are lent in place
  * @param slabBytes bytes of one host slot
  * @param hostBytes pinned host memory of all slots
- * @param deviceBytes device memory of all slots, the outputs of stages included
+ * @param deviceBytes device memory of all slots, with the outputs of stages
  */
 public record LoaderMemory(int hostSlots, int deviceSlots, long slabBytes, long hostBytes, long deviceBytes) {
 

@@ -30,8 +30,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens what a loader is made of, by its settings, but the workers: the ring, and what brings filled slots to the
- * trainer. Nothing in here refers to the loader, so that its threads do not keep one reachable that was forgotten.
+ * Opens a loader's parts by its settings, except the workers: the ring, and the delivery of filled slots to the
+ * trainer. Nothing here refers to the loader, so that its threads do not keep a forgotten one reachable.
  */
 final class LoaderParts {
 
@@ -67,10 +67,7 @@ final class LoaderParts {
     private final Opened opened = new Opened();
 
     /**
-     * Opens the parts.
-     *
-     * @param verifiedBytes what all workers have verified so far
-     * @param freed called when everything is freed
+     * Opens the parts; {@code verifiedBytes} counts for all workers, {@code freed} is called when everything is freed.
      */
     LoaderParts(DataLoaderBuilder settings, Seat seat, LongSupplier verifiedBytes, Runnable freed) {
         this.settings = settings;
@@ -224,7 +221,7 @@ final class LoaderParts {
         wake();
     }
 
-    /** Frees everything, or leaves that to the last lease that is out. Called when no thread works on it any more. */
+    /** Frees everything, or leaves that to the last open lease. Call only when no thread uses the parts. */
     void close(Closing closing) {
         planAhead.ifPresent(ahead -> closing.step(ahead::close));
         leases.close(closing, delivery.holders());

@@ -18,10 +18,10 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What changes a loader's speed and memory and never a byte of its batches, as a value that can be kept in a file. What
- * is empty is left as it is by {@link DataLoaderBuilder#settings}.
+ * Settings that change a loader's speed and memory but never a byte of its batches. {@link DataLoaderBuilder#settings}
+ * leaves alone what is empty.
  *
- * <p>The file is JSON:
+ * <p>They can be kept in a JSON file:
  *
  * <pre>{@code
  * {
@@ -34,13 +34,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>{@code loader_settings} is the version of the form. Every other key may be left out; a key that is not listed here
- * is refused, since a misspelt setting that does nothing is worse than none.
+ * <p>{@code loader_settings} is the format's version. Every other key may be left out. An unknown key is an error: a
+ * misspelled setting must not be ignored silently.
  *
  * @param workers threads that collate, 0 to 1024
  * @param prefetch batches that may wait ahead of the trainer, 1 to 65,536
- * @param readMode how bytes of files are brought in
- * @param deviceSlots slots on the device, 2 to 1024, where batches are copied
+ * @param readMode how to read files
+ * @param deviceSlots slots on the device, 2 to 1024, if batches are copied
  * @param note where the settings come from, for people; may be empty
  */
 public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional<ReadMode> readMode,
@@ -51,21 +51,17 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     private static final String VERSION_KEY = "loader_settings";
     private static final String WHAT = "loader settings";
 
-    /** Leaves everything as it is. */
+    /** Changes nothing. */
     public static final LoaderSettings NONE = new LoaderSettings(OptionalInt.empty(), OptionalInt.empty(),
             Optional.empty(), OptionalInt.empty(), "");
 
-    /**
-     * The workers of a loader that nothing is set for.
-     *
-     * @return at least 1
-     */
+    /** {@return the default number of workers, at least 1} */
     public static int defaultWorkers() {
         return LoaderDefaults.WORKERS;
     }
 
     /**
-     * What a loader runs with that nothing but its workers is set for.
+     * Returns a loader's defaults for a number of workers.
      *
      * @param workers threads that collate
      * @param slabBytes bytes of a batch
@@ -85,8 +81,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     public LoaderSettings {
         within("workers", workers, 0, LoaderLimits.MOST_WORKERS);
         within("prefetch", prefetch, 1, LoaderLimits.MOST_PREFETCH);
-        within("device_slots", deviceSlots, LoaderLimits.LEAST_DEVICE_SLOTS,
-                LoaderLimits.MOST_DEVICE_SLOTS);
+        within("device_slots", deviceSlots, LoaderLimits.LEAST_DEVICE_SLOTS, LoaderLimits.MOST_DEVICE_SLOTS);
     }
 
     private static void within(String key, OptionalInt found, int least, int most) {
@@ -96,11 +91,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
         }
     }
 
-    /**
-     * The text form, fields in a fixed order.
-     *
-     * @return JSON, with a line feed at its end
-     */
+    /** {@return the settings as JSON, with the fields in a fixed order and a line feed at the end} */
     public String toJson() {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put(VERSION_KEY, FORM_VERSION);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Holds a loader to its rule that one thread at a time takes batches and moves it: a second one gets an error that
- * names the first. Costs an atomic exchange of a number, which a reference would not be: it has a write barrier.
+ * names the first. Exchanges a number, which costs less than a reference with its write barrier.
  */
 final class OneThread {
 
@@ -17,11 +17,7 @@ final class OneThread {
     /** The thread that entered last; written by it once it is inside. */
     private volatile @Nullable Thread last;
 
-    /**
-     * Enters; {@link #leave} follows.
-     *
-     * @throws IllegalStateException if a thread is inside
-     */
+    /** Enters; {@link #leave} follows. Throws {@link IllegalStateException} if a thread is inside. */
     void enter() {
         Thread caller = Thread.currentThread();
         if (!inside.compareAndSet(NOBODY, caller.threadId())) {

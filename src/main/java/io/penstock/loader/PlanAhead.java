@@ -23,18 +23,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the cache of a dataset's remote files what the loader will read, in a thread of its own: what the next batches
- * lack is fetched in the order of its first use, and of all batches up to the end of the next epoch the cache learns
- * when they read which blocks, so that it drops what is read last.
+ * Tells the cache of a dataset's remote files, from its own thread, what the loader will read. It fetches the missing
+ * blocks of the next batches in the order of their first use, and announces when all batches up to the end of the next
+ * epoch read which blocks, so that the cache drops what is read last.
  *
- * <p>How far ahead it fetches follows from how long a fetch takes and how fast batches are claimed: a block is asked
- * for four times that time before it is needed, since some fetches take longer.
+ * <p>How far ahead it fetches follows from the time of a fetch and the rate of batches: a block is requested four times
+ * that time before it is needed, since some fetches take longer.
  */
 final class PlanAhead implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(PlanAhead.class.getName());
 
-    /** Positions of an epoch that are looked at to find the files, then so many for each block, then the most. */
+    /** Positions of an epoch that are sampled to find the files, then for each block, then at most. */
     private static final int FEW_POSITIONS = 1 << 16;
     private static final int POSITIONS_PER_BLOCK = 32;
     private static final int MOST_POSITIONS = 1 << 22;
@@ -91,9 +91,8 @@ final class PlanAhead implements AutoCloseable {
     }
 
     /**
-     * Makes a plan if the dataset has remote files.
-     *
-     * @throws IllegalArgumentException if the cache is too small for the order
+     * Makes a plan if the dataset has remote files; throws {@link IllegalArgumentException} if the cache is too small
+     * for the order.
      */
     static Optional<PlanAhead> open(Dataset dataset, BatchSampler batches, int workers, String name,
             LongSupplier nanoTime) {
@@ -177,7 +176,6 @@ final class PlanAhead implements AutoCloseable {
         }
     }
 
-    /** Begins with a run. */
     void begin(PlannedRun run) {
         begun = run;
         LockSupport.unpark(thread);

@@ -37,14 +37,13 @@ final class PlannedRun extends Run {
     }
 
     /**
-     * Waits until it is known whether a batch of arriving samples exists, and that is until all of it is there.
+     * Waits until all samples of a batch of arriving samples are there, or it is known that there is no such batch.
      *
-     * @param isOver asked now and then: whether nobody wants to know any more
-     * @param waited the time is added to it
-     * @return how many of its samples each rank has; 0 if the samples have ended, or it is over
+     * @param isOver asked now and then: whether the result is still wanted
+     * @param waited receives the waiting time
+     * @return the batch's samples on each rank; 0 if the samples have ended, or it is over
      */
-    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited)
-            throws InterruptedException {
+    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited) throws InterruptedException {
         int world = batches.shard().worldSize();
         for (long next = batches.awaited(number); next >= 0; next = batches.awaited(number)) {
             if (arrivals.await(batches.startState().epoch(), next, world, isOver, waited) == world) {
@@ -87,10 +86,8 @@ final class PlannedRun extends Run {
     }
 
     /**
-     * Claims the next batches for the caller to read ahead: none before {@code from}, and none if the first is behind
-     * {@code last} or the run is over.
-     *
-     * @return the first of {@code count} numbers, of which the run need not have all; -1 if there are none
+     * Claims the next {@code count} batches for the caller to read ahead, of which the run need not have all. Returns
+     * the first, at least {@code from}; -1 if it would be after {@code last} or the run is over.
      */
     long claimAhead(long from, long last, long count) {
         while (!isCancelled()) {

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One batch, lent again and again: input that costs nothing. What a trainer reaches with it is the most that any loader
- * could let it reach; what it reaches with the real input, in relation to that, says how much there is to gain.
+ * One batch, returned again and again: input that costs nothing. No loader can make the trainer faster than it is with
+ * a replay, so the difference to its speed with real input is what faster input could gain.
  *
  * <pre>{@code
  * try (Replay replay = loader.replay()) {
@@ -23,10 +23,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * }
  * }</pre>
  *
- * <p>The batch is on its device, so neither making nor copying one is part of the time. What the loader would have done
- * meanwhile, it does: its workers fill their slots and stop. Trainers must not write into the batch, as ever.
+ * <p>The batch is on its device, so the time contains neither making nor copying one. Meanwhile the loader's workers
+ * fill their slots and stop. As always, trainers must not write into the batch.
  *
- * <p><b>Threads.</b> As the loader: one thread at a time takes batches, and closes this.
+ * <p><b>Threads.</b> One thread at a time takes batches and closes this, as with the loader.
  */
 public final class Replay implements AutoCloseable {
 
@@ -109,9 +109,9 @@ public final class Replay implements AutoCloseable {
     }
 
     /**
-     * Gives the batch back to its loader. Calling it again does nothing.
+     * Returns the batch to its loader. Calling it again does nothing.
      *
-     * @throws IllegalStateException if a lease is still out, or a DLPack tensor of one
+     * @throws IllegalStateException if a lease is still open, or a DLPack tensor of one
      */
     @Override
     public void close() {

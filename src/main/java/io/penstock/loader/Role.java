@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
-/** What a loader's batches are for, which its diagnosis is kept apart by. */
+/** The purpose of a loader's batches. Each has its own diagnosis. */
 public enum Role {
-    /** Batches that are trained on. */
+    /** Training. */
     TRAIN,
-    /** Batches that are only evaluated, between training steps. */
+    /** Evaluation between training steps. */
     VALIDATION
 }

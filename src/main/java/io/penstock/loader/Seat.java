@@ -6,12 +6,8 @@ import io.penstock.sampling.BatchSampler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a loader has to itself, of those that share workers.
- *
- * @param device where its batches go; null for a host device of its own
- * @param batches its rank's
- * @param name what threads and messages call it
- * @param loaders how many share the workers
+ * What belongs to one of the loaders that share workers: the device, null for a host device of its own, its rank's
+ * batches, and its name. {@code loaders} is the number of those that share the workers.
  */
 record Seat(@Nullable Device device, BatchSampler batches, String name, int loaders) {
 }

@@ -4,12 +4,12 @@ package io.penstock.markup;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Values along a line of pixels, from 0 up, with ticks at round numbers. */
+/** An axis of a chart: values along a line of pixels, from 0 up, with ticks at round numbers. */
 public record Axis(double top, double step, double fromPixel, double toPixel) {
 
     private static final int MOST_TICKS = 5;
 
-    /** Up to a round number that is not below the greatest value. */
+    /** Creates an axis up to a round number that is not below the greatest value. */
     public static Axis of(double greatest, double fromPixel, double toPixel) {
         double most = greatest > 0 && Double.isFinite(greatest) ? greatest : 1;
         double raw = most / MOST_TICKS;
@@ -24,7 +24,7 @@ public record Axis(double top, double step, double fromPixel, double toPixel) {
         return new Axis(Math.ceil(most / step - 1e-9) * step, step, fromPixel, toPixel);
     }
 
-    /** Up to the greatest value. */
+    /** Creates an axis up to the greatest value. */
     public static Axis upTo(double greatest, double fromPixel, double toPixel) {
         Axis round = of(greatest, fromPixel, toPixel);
         return greatest > 0 ? new Axis(greatest, round.step, fromPixel, toPixel) : round;

@@ -5,32 +5,30 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 
-/** Writes HTML and SVG elements, escaping all that is text. */
+/** Writes HTML and SVG elements, and escapes all text. */
 public final class Markup {
 
     private final StringBuilder out = new StringBuilder();
     private final Deque<String> open = new ArrayDeque<>();
 
-    /** Opens an element; attributes are names and values by turns. */
+    /** Opens an element; attributes are alternating names and values. */
     public Markup open(String element, Object... attributes) {
         tag(element, attributes).append('>');
         open.push(element);
         return this;
     }
 
-    /** Closes the element that was opened last. */
     public Markup close() {
         out.append("</").append(open.pop()).append(">\n");
         return this;
     }
 
-    /** An element with nothing in it. */
+    /** Appends an element without content. */
     public Markup empty(String element, Object... attributes) {
         tag(element, attributes).append("/>\n");
         return this;
     }
 
-    /** An element with a text in it. */
     public Markup element(String element, String text, Object... attributes) {
         return open(element, attributes).text(text).close();
     }
@@ -40,7 +38,7 @@ public final class Markup {
         return this;
     }
 
-    /** Text that is markup already. */
+    /** Appends markup unchanged. */
     public Markup raw(String markup) {
         out.append(markup);
         return this;

@@ -21,7 +21,7 @@ enum ArrayType {
         this.isFloat = isFloat;
     }
 
-    /** Whether the array holds every value of a dtype; a {@code byte[]} holds {@code u8} as bits. */
+    /** Tells whether the array holds every value of a dtype; a {@code byte[]} holds {@code u8} as bits. */
     private boolean holds(DType dtype) {
         if (isFloat) {                                      // more than half of a float is its fraction
             return dtype.byteSize() <= (dtype.isFloat() ? byteSize : byteSize / 2);

@@ -55,10 +55,9 @@ public enum DType {
     }
 
     /**
-     * The dtype with the given {@link #toString()} name.
+     * {@return the dtype with the given {@link #toString()} name}
      *
      * @param id a lower-case name such as {@code u16} or {@code bf16}
-     * @return the dtype
      * @throws IllegalArgumentException if no dtype has that name
      */
     public static DType of(String id) {

@@ -137,31 +137,28 @@ public final class Slab {
     }
 
     /**
-     * One dimension of a field in the current batch.
+     * {@return one dimension of a field in the current batch}
      *
      * @param field the field's index
      * @param d the dimension's index
-     * @return its size
      */
     public long dim(int field, int d) {
         return shapes[field][d];
     }
 
     /**
-     * A field's shape in the current batch.
+     * {@return a copy of a field's shape in the current batch}
      *
      * @param field the field's index
-     * @return a copy
      */
     public long[] shape(int field) {
         return shapes[field].clone();
     }
 
     /**
-     * A field's byte size in the current batch.
+     * {@return a field's byte size in the current batch}
      *
      * @param field the field's index
-     * @return the byte size
      */
     public long byteSize(int field) {
         long bytes = layout.fields().get(field).dtype().byteSize();
@@ -188,12 +185,11 @@ public final class Slab {
     }
 
     /**
-     * A field as a tensor whose memory has its own lifetime.
+     * {@return a field as a tensor whose memory has its own lifetime}
      *
      * @param field the field's index
      * @param start the slab's memory, or a copy of it, from the field's offset on
      * @param scope the arena that ends the view's lifetime
-     * @return a view of it
      */
     @SuppressWarnings("restricted")
     public Tensor tensor(int field, MemorySegment start, Arena scope) {

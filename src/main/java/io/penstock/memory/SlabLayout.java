@@ -75,21 +75,19 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * A layout of the given fields.
+     * {@return a layout of the given fields}
      *
      * @param fields the fields with their greatest shapes
-     * @return the layout
      */
     public static SlabLayout of(TensorSpec... fields) {
         return new SlabLayout(List.of(fields));
     }
 
     /**
-     * This layout, with a limit on one field's bytes.
+     * {@return this layout, with a limit on one field's bytes}
      *
      * @param field the field's index
      * @param bytes the most bytes of the field in any batch; capped at those of its greatest shape
-     * @return the layout
      * @throws IllegalArgumentException if the limit is negative
      */
     public SlabLayout bounded(int field, long bytes) {
@@ -110,10 +108,9 @@ public record SlabLayout(List<TensorSpec> fields, List<Long> maxBytes) {
     }
 
     /**
-     * A field's index.
+     * {@return a field's index}
      *
      * @param name the field's name
-     * @return its index
      * @throws IllegalArgumentException if no field has that name; lists the fields
      */
     public int indexOf(String name) {

@@ -46,12 +46,11 @@ public final class Tensor {
     }
 
     /**
-     * A tensor at the start of a segment.
+     * {@return a tensor at the start of a segment}
      *
      * @param segment the memory, of any alignment
      * @param dtype the element type
      * @param shape the dimensions, outermost first; copied
-     * @return the view
      * @throws IllegalArgumentException if the shape is malformed or needs more bytes than the segment has
      */
     public static Tensor of(MemorySegment segment, DType dtype, long... shape) {
@@ -95,10 +94,9 @@ public final class Tensor {
     }
 
     /**
-     * One dimension.
+     * {@return one dimension}
      *
      * @param d its index; 0 is the outermost
-     * @return its size
      */
     public long dim(int d) {
         return shape[d];

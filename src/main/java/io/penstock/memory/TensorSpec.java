@@ -73,9 +73,8 @@ public record TensorSpec(String name, DType dtype, long... shape) {
     }
 
     /**
-     * The byte size of the tensor.
+     * {@return the byte size of the tensor}
      *
-     * @return the byte size
      * @throws IllegalStateException if the first dimension is {@link #VARIABLE}
      */
     public long byteSize() {
@@ -86,10 +85,9 @@ public record TensorSpec(String name, DType dtype, long... shape) {
     }
 
     /**
-     * This spec with another first dimension.
+     * {@return this spec with another first dimension}
      *
      * @param length the new first dimension
-     * @return the spec
      */
     public TensorSpec withLength(long length) {
         long[] changed = shape.clone();

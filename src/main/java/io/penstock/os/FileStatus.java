@@ -10,24 +10,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the OS says of a file that is open: by what one that was written to is told from one that was not.
+ * The status of an open file, which tells whether the file was written to since.
  *
- * <p>Writing, by call or through a mapping, sets the modification time and the change time. A tool may set the first
- * back, the second nobody can. Changing the mode, the owner, the times, other attributes or the number of names sets
- * the change time alone, and is done to files that are in use: by itself it says nothing of the bytes.
+ * <p>Writing, by a call or through a mapping, sets the modification time and the change time. A tool can set the first
+ * back, but not the second. Changing the mode, the owner, the times, other attributes or the number of names sets only
+ * the change time, and happens to files in use: by itself it does not mean that bytes changed.
  *
- * @param byteSize the file's size
- * @param modifiedNanos when its bytes were changed last, in nanoseconds since 1970; wraps around for absurd times
- * @param changedNanos when its bytes or anything else of it were changed last; 0 where the OS does not tell
- * @param key what file it is, where a path is looked at; otherwise null
+ * @param modifiedNanos the time of the last write, in nanoseconds since 1970; wraps around for absurd times
+ * @param changedNanos the time of the last change of any kind; 0 if the OS does not tell
+ * @param key identifies the file if the status is that of a path; otherwise null
  */
 public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, @Nullable Object key) {
 
     /**
-     * Of a descriptor's file, whatever its name leads to now; of the path's file if there is no descriptor.
-     *
-     * @param fd the descriptor, or -1
-     * @return null if the OS does not tell
+     * Returns the status of a descriptor's file, whatever its name leads to now; of the path's file if the descriptor
+     * is -1. Null if the OS does not tell.
      */
     public static @Nullable FileStatus of(int fd, Path path) {
         FileStatus status = fd >= 0 ? Posix.status(fd) : null;
@@ -44,7 +41,7 @@ public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, @
         }
     }
 
-    /** Whether both are of one file: the path may lead to another now, which does the open one no harm. */
+    /** Tells whether both are of one file: the path may lead to another now, which does not affect the open one. */
     public boolean isOfSameFile(FileStatus other) {
         return Objects.equals(key, other.key);
     }
@@ -53,7 +50,7 @@ public record FileStatus(long byteSize, long modifiedNanos, long changedNanos, @
         return byteSize != before.byteSize || modifiedNanos != before.modifiedNanos;
     }
 
-    /** Whether anything of the file was changed, its bytes perhaps: the modification time may have been set back. */
+    /** Tells whether anything of the file changed, perhaps its bytes: the modification time may have been set back. */
     public boolean isTouchedSince(FileStatus before) {
         return changedNanos != before.changedNanos;
     }

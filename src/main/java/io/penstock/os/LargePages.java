@@ -4,27 +4,22 @@ package io.penstock.os;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Asks the OS to back memory by large pages. What is written and read at random, batch after batch, then needs a few
- * entries of the CPU's address cache, and the hardware fetches ahead across what would be page bounds.
+ * Asks the OS to back memory by large pages. Random access to a batch then needs fewer TLB entries, and hardware
+ * prefetching is not stopped by page bounds.
  */
 public final class LargePages {
 
-    /** Of 64-bit x86, and of Arm where pages are of 4 KiB; elsewhere less of the memory is advised than could be. */
+    /** The size on x86-64, and on Arm with pages of 4 KiB; elsewhere less memory is advised than could be. */
     private static final long LARGE_PAGE_BYTES = 2 << 20;
-    /** Below it, a batch is in the cache and the address cache anyway. */
+    /** Smaller memory fits into the cache and the TLB. */
     private static final long MIN_BYTES = 2 * LARGE_PAGE_BYTES;
     private static final int MADV_HUGEPAGE = 14;
-    /** Linux 6.1 and later: at once, for pages that are there already. */
+    /** Linux 6.1 and later: at once, for pages that exist already. */
     private static final int MADV_COLLAPSE = 25;
 
-    private LargePages() {
-    }
-
     /**
-     * Advises for the whole large pages within some memory. It is advice: nothing depends on it, and the content stays.
-     *
-     * @param memory native memory of the process itself, no mapped file
-     * @return whether the OS took the advice; false for memory of less than 4 MiB
+     * Advises the large pages that are whole within some native memory of the process, not of a mapped file; returns
+     * whether the OS took the advice, false for less than 4 MiB. The content stays.
      */
     public static boolean advise(MemorySegment memory) {
         long skip = -memory.address() & LARGE_PAGE_BYTES - 1;

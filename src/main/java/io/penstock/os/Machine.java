@@ -4,12 +4,8 @@ package io.penstock.os;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The machine's memory, or what its container grants of it. */
+/** The memory of the machine or of its container. */
 public final class Machine {
-    private Machine() {
-    }
-
-    /** {@return the bytes of memory} */
     public static long totalMemoryBytes() {
         return system().getTotalMemorySize();
     }

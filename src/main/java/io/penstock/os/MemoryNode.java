@@ -22,21 +22,15 @@ public final class MemoryNode {
 
     private static final Path NODES = Path.of("/sys/devices/system/node");
 
-    /** Looked up when it is called: only where the system has it. */
+    /** Looked up on the first call, because only some systems have it. */
     private static final class Call {
         static final MethodHandle SCHED_SETAFFINITY = Posix.bind(Linker.nativeLinker(), "sched_setaffinity",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS));
     }
 
-    private MemoryNode() {
-    }
-
     /**
-     * Binds the calling thread to the processors of a node, so that what it allocates is near them. For a platform
-     * thread that does nothing else.
-     *
-     * @param node the node's number
-     * @return whether it is bound; false if the system has no such node, or does not allow it
+     * Binds the calling thread, a platform thread of this purpose alone, to the processors of a node, so that it
+     * allocates memory near them. Returns false if the system has no such node, or does not allow it.
      */
     public static boolean bindThread(int node) {
         if (!Posix.AVAILABLE || node < 0) {

@@ -24,37 +24,37 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is
- * false, nothing is bound, and callers do without: the advice is a no-op and reads go through the mapping.
+ * The C library's calls on files and mappings, bound once. On an OS other than 64-bit Linux {@link #AVAILABLE} is false
+ * and nothing is bound: advice then does nothing, and reads go through the mapping.
  *
  * <p>None of the calls is {@code critical}: each may block, and a blocked critical call would hold up every safepoint.
  */
 public final class Posix {
 
-    /** Whether this OS has the calls, with the constants that are written here. */
+    /** Whether this OS has the calls, with the constants of this class. */
     public static final boolean AVAILABLE = System.getProperty("os.name").toLowerCase(Locale.ROOT).equals("linux")
             && ADDRESS.byteSize() == 8;
 
     private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
-    /** Opening a FIFO does not wait for its other end; regular files do not heed it. */
+    /** Opening a FIFO does not wait for its other end; regular files ignore it. */
     private static final int O_NONBLOCK = 0x800;
     private static final int ENOENT = 2;
     private static final int EACCES = 13;
-    /** What {@link #pread} gives, negated, when a signal came first. */
+    /** What {@link #pread} returns, negated, if a signal interrupted it. */
     public static final int EINTR = 4;
     private static final int SC_PAGESIZE = 30;
     private static final int MAX_MESSAGE_BYTES = 1024;
     private static final int PROT_NONE = 0;
     private static final int PROT_READ_WRITE = 3;
-    /** Private, anonymous, not counted as memory that the process has been promised. */
+    /** Private, anonymous, not counted as memory promised to the process. */
     private static final int MAP_PAGES = 0x2 | 0x20 | 0x4000;
     private static final int MAP_FIXED = 0x10;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7FF;
 
-    /** {@code struct statx} of {@code linux/stat.h}, the same on every processor, as far as it is used. */
+    /** The used fields of {@code struct statx} of {@code linux/stat.h}, the same on every processor. */
     private static final StructLayout STATUS = MemoryLayout.structLayout(
             MemoryLayout.paddingLayout(40), JAVA_LONG.withName("stx_size"), MemoryLayout.paddingLayout(48),
             JAVA_LONG.withName("stx_ctime"), JAVA_INT.withName("stx_ctime_nsec"), MemoryLayout.paddingLayout(4),
@@ -66,14 +66,14 @@ public final class Posix {
     private static final VarHandle MTIME_NSEC = statusField("stx_mtime_nsec");
     private static final long NANOS = 1_000_000_000;
 
-    /** Where {@code errno} is left; one is allocated per thread that makes calls which may fail. */
+    /** The layout of {@code errno}; each thread that makes calls which may fail allocates one. */
     public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    /** Bytes of a page; 4096 where it is unknown. */
+    /** The size of a page; 4096 if it is unknown. */
     public static final long PAGE_BYTES = AVAILABLE ? pageBytes() : 4096;
 
-    /** The functions, looked up when the first is called: only where they are {@link #AVAILABLE}. */
+    /** The functions, looked up on the first call, because only {@linkplain #AVAILABLE some} systems have them. */
     private static final class Calls {
 
         private static final Linker LINKER = Linker.nativeLinker();
@@ -93,13 +93,10 @@ public final class Posix {
         static final MethodHandle MINCORE = bind(LINKER, "mincore",
                 FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
         static final MethodHandle STRERROR = bind(LINKER, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
-        /** Null where the C library has no such call. */
+        /** Null if the C library has no such call. */
         static final @Nullable MethodHandle STATX = LINKER.defaultLookup().find("statx").isEmpty() ? null
                 : bind(LINKER, "statx",
                         FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
-    }
-
-    private Posix() {
     }
 
     @SuppressWarnings("restricted")
@@ -120,12 +117,12 @@ public final class Posix {
         return STATUS.varHandle(MemoryLayout.PathElement.groupElement(name));
     }
 
-    /** Opens for reading, without waiting. Returns the descriptor. */
+    /** Opens a file for reading, without waiting; returns the descriptor. */
     public static int openReadOnly(Path path) throws IOException {
         return open(path, O_RDONLY);
     }
 
-    /** Opens an existing file for reading and writing, without waiting. Returns the descriptor. */
+    /** Opens an existing file for reading and writing, without waiting; returns the descriptor. */
     static int openReadWrite(Path path) throws IOException {
         return open(path, O_RDWR);
     }
@@ -154,7 +151,7 @@ public final class Posix {
         };
     }
 
-    /** What an error number means, in the OS's words. */
+    /** Returns the OS's text for an error number. */
     @SuppressWarnings("restricted")
     public static String message(int errno) {
         try {
@@ -173,7 +170,7 @@ public final class Posix {
         }
     }
 
-    /** What the OS says of an open file; null if it does not tell. */
+    /** Returns the status of an open file; null if the OS does not tell. */
     public static @Nullable FileStatus status(int fd) {
         if (!AVAILABLE || Calls.STATX == null) {
             return null;
@@ -193,11 +190,9 @@ public final class Posix {
     }
 
     /**
-     * Reads at an offset of a file, once, to an offset of a segment. The target goes as a number: a slice of it would
-     * be an object a sample, which the JIT compiler does not always remove. So nothing keeps the target alive during
-     * the call; whoever owns it must.
-     *
-     * @return bytes read, 0 at the end of the file, or {@code -errno}
+     * Reads once at an offset of a file; returns the bytes read, 0 at the end of the file, or {@code -errno}. The
+     * target is passed as a number, because a slice would be an object per sample, which the JIT compiler does not
+     * always remove. So its owner must keep it alive during the call.
      */
     public static long pread(MemorySegment state, int fd, long fileOffset, MemorySegment target, long targetOffset,
             long bytes) {
@@ -214,10 +209,9 @@ public final class Posix {
     }
 
     /**
-     * Maps zeroed pages that belong to nobody: nothing frees them but the process's end, or {@link #sealPages}.
+     * Maps zeroed pages, which only {@link #sealPages} and the end of the process free.
      *
-     * @return so many bytes, from a page's start on
-     * @throws OutOfMemoryError if the OS gives no pages
+     * @throws OutOfMemoryError if the OS has no pages
      */
     @SuppressWarnings("restricted")
     public static MemorySegment mapPages(long bytes) {
@@ -229,8 +223,8 @@ public final class Posix {
     }
 
     /**
-     * Takes the memory away from mapped pages, but keeps their addresses: reads and writes there fault. Returns false
-     * if the OS refuses; the pages are then as they were.
+     * Frees the memory of mapped pages but keeps their addresses: access then faults. Returns false if the OS refuses;
+     * the pages are then unchanged.
      */
     public static boolean sealPages(MemorySegment pages) {
         return map(pages.address(), pages.byteSize(), PROT_NONE, MAP_FIXED) >= 0;
@@ -264,7 +258,7 @@ public final class Posix {
         }
     }
 
-    /** Whether the page that a segment starts at is in memory. The address must be at a page's start. */
+    /** Tells whether the page at a segment's start is in memory. The address must be at a page's start. */
     public static boolean isResident(MemorySegment page, MemorySegment oneByte) {
         try {
             return (int) Calls.MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
@@ -278,7 +272,7 @@ public final class Posix {
         return (int) ERRNO.get(state, 0L);
     }
 
-    /** Method handles declare Throwable; ours throw what the segment checks throw, and nothing else. */
+    /** Method handles declare Throwable, but these throw only what the segment checks throw. */
     static RuntimeException unexpected(Throwable t) {
         if (t instanceof RuntimeException e) {
             return e;

@@ -49,7 +49,7 @@ public final class SharedFile implements AutoCloseable {
     private static final VarHandle START = FLOCK.varHandle(MemoryLayout.PathElement.groupElement("l_start"));
     private static final VarHandle LENGTH = FLOCK.varHandle(MemoryLayout.PathElement.groupElement("l_len"));
 
-    /** The functions, looked up when the first is called: only where they are available. */
+    /** The functions, looked up on the first call, because only some systems have them. */
     private static final class Calls {
 
         private static final Linker LINKER = Linker.nativeLinker();
@@ -71,48 +71,32 @@ public final class SharedFile implements AutoCloseable {
         this.fd = fd;
     }
 
-    /**
-     * Opens an existing file.
-     *
-     * @throws FileSystemException if it is missing or cannot be written
-     */
+    /** Opens an existing file; throws {@link FileSystemException} if it is missing or cannot be written. */
     public static SharedFile open(Path path) throws IOException {
         return new SharedFile(path, Posix.AVAILABLE ? Posix.openReadWrite(path) : -1);
     }
 
     /**
-     * Takes a lock that excludes all others, without waiting.
-     *
-     * @param at the byte; may be after the end of the file
-     * @return whether it was taken; false if another owner has this byte
-     * @throws IOException if the file system has no locks
+     * Takes an exclusive lock of a byte, perhaps after the end of the file, without waiting; returns false if another
+     * owner has a lock of it. Throws {@link IOException} if the file system has no locks.
      */
     public boolean tryExclusive(long at) throws IOException {
         return set(F_WRLCK, at, 1);
     }
 
     /**
-     * Takes a lock that excludes exclusive ones, without waiting.
-     *
-     * @param at the byte; may be after the end of the file
-     * @return whether it was taken; false if another owner has this byte exclusively
-     * @throws IOException if the file system has no locks
+     * Takes a shared lock of a byte, perhaps after the end of the file, without waiting; returns false if another owner
+     * has it exclusively. Throws {@link IOException} if the file system has no locks.
      */
     public boolean tryShared(long at) throws IOException {
         return set(F_RDLCK, at, 1);
     }
 
-    /** Releases the lock of a byte. */
     public void release(long at) throws IOException {
         set(F_UNLCK, at, 1);
     }
 
-    /**
-     * Releases the locks of neighboring bytes; none are left after {@link #close}.
-     *
-     * @param at the first byte
-     * @param count how many, at least 1
-     */
+    /** Releases the locks of {@code count} neighboring bytes; none are left after {@link #close}. */
     public synchronized void release(long at, long count) throws IOException {
         if (fd >= 0) {
             set(F_UNLCK, at, count);
@@ -146,8 +130,8 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * Gives the disk space of a range back; its bytes are then 0. Returns false if the file system cannot; the range
-     * may then be as it was.
+     * Frees the disk space of a range, whose bytes are then 0. Returns false if the file system cannot; the range may
+     * then be unchanged.
      */
     public synchronized boolean removeRange(long offset, long bytes) throws IOException {
         if (!Posix.AVAILABLE) {
@@ -172,11 +156,9 @@ public final class SharedFile implements AutoCloseable {
 
     /** Tells whether the path still leads to this file; true where that is unknown. */
     public synchronized boolean isCurrent() throws IOException {
-        return fd < 0 || Files.exists(path)
-                && Files.isSameFile(path, Path.of("/proc/self/fd/" + fd));
+        return fd < 0 || Files.exists(path) && Files.isSameFile(path, Path.of("/proc/self/fd/" + fd));
     }
 
-    /** Releases all locks. Further calls do nothing. */
     @Override
     public synchronized void close() {
         if (fd >= 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.os;
 
-/** The OS has no more threads for this process, or no memory for their stacks. */
+/** The OS cannot start another thread for this process, or has no memory for its stack. */
 public final class ThreadLimitException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;

@@ -5,17 +5,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Starts threads, and says in plain words when the OS has no more. */
+/** Starts threads, with a plain message if the OS cannot. */
 public final class ThreadStart {
 
-    private ThreadStart() {
-    }
-
     /**
-     * Starts a thread.
-     *
-     * @param what what it is needed for: {@code worker 3 of 8}
-     * @throws ThreadLimitException if the OS has no more threads; names the thread, what it is for, and the limit
+     * Starts a thread. A {@link ThreadLimitException} names the thread, its purpose {@code what}, such as {@code worker
+     * 3 of 8}, and the limit.
      */
     public static void start(Thread thread, String what) {
         try {
@@ -25,17 +20,12 @@ public final class ThreadStart {
         }
     }
 
-    /**
-     * Whether an error says that a thread could not be started, and not that the heap is full.
-     *
-     * @param error any error
-     * @return true if so
-     */
+    /** Tells whether an error means that a thread could not be started, and not that the heap is full. */
     public static boolean isRefusedBy(OutOfMemoryError error) {
         return error.getMessage() != null && error.getMessage().contains("native thread");
     }
 
-    /** {@return what limits the threads, as the end of a message, with the number where the OS tells it} */
+    /** {@return the limit of threads as the end of a message, with the number if the OS tells it} */
     public static String limit() {
         String reason = ": the limit of threads (ulimit -u, or the container's) or of memory is reached";
         try {

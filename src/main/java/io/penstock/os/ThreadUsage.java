@@ -19,19 +19,19 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the operating system says the calling thread has used so far: one call, of a third of a microsecond, gives time
- * on a core, page faults, bytes from storage and context switches ({@code getrusage(2)}, {@code RUSAGE_THREAD}).
+ * What the calling thread has used so far: one call of a third of a microsecond gives time on a core, page faults,
+ * bytes from storage and context switches ({@code getrusage(2)}, {@code RUSAGE_THREAD}).
  *
- * <p>For one thread, which must be a platform thread: of a virtual one, its carrier's use would be told. Where the
- * system has no such call, {@link #AVAILABLE} is false and every number is 0.
+ * <p>For one platform thread: a virtual one would get its carrier's use. If the system has no such call, {@link
+ * #AVAILABLE} is false and every number is 0.
  */
 public final class ThreadUsage implements AutoCloseable {
 
-    /** Whether the system tells. */
+    /** Whether the system has the call. */
     public static final boolean AVAILABLE = Posix.AVAILABLE;
 
     private static final int RUSAGE_THREAD = 1;
-    /** Storage is counted in blocks of this size, whatever the device's are. */
+    /** Storage is counted in blocks of this size, whatever the device's size is. */
     private static final long BLOCK_BYTES = 512;
     private static final int NANOS_A_MICRO = 1_000;
     private static final long NANOS_A_SECOND = 1_000_000_000;
@@ -54,13 +54,13 @@ public final class ThreadUsage implements AutoCloseable {
     private static final long NVCSW = offset("nvcsw");
     private static final long NIVCSW = offset("nivcsw");
 
-    /** Looked up when it is called: only where it is {@link #AVAILABLE}. */
+    /** Looked up on the first call, because only {@linkplain #AVAILABLE some} systems have it. */
     private static final class Call {
         static final MethodHandle GETRUSAGE = Posix.bind(Linker.nativeLinker(), "getrusage",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     }
 
-    /** Of the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
+    /** For the thread that opens it: time on a core, time waiting for one, turns; in nanoseconds, as text. */
     private static final Path SCHEDULE = Path.of("/proc/thread-self/schedstat");
     private static final int SCHEDULE_BYTES = 64;
     private static final int CLOSED = -1;
@@ -70,10 +70,9 @@ public final class ThreadUsage implements AutoCloseable {
     private final MemorySegment schedule = arena.allocate(SCHEDULE_BYTES);
     private final MemorySegment state = arena.allocate(Posix.CALL_STATE);
     private int scheduleFile = CLOSED;
-    /** Whose schedule is open; or whose is not there to be opened. */
+    /** The thread whose schedule was opened, or could not be. */
     private @Nullable Thread scheduled;
 
-    /** Asks nothing yet. */
     public ThreadUsage() {
         // What it needs is allocated above.
     }
@@ -82,7 +81,7 @@ public final class ThreadUsage implements AutoCloseable {
         return RUSAGE.byteOffset(PathElement.groupElement(field));
     }
 
-    /** Asks; the other methods tell what was said. */
+    /** Makes the call; the other methods return its results. */
     public void read() {
         if (!AVAILABLE) {
             return;
@@ -114,14 +113,14 @@ public final class ThreadUsage implements AutoCloseable {
         return get(NVCSW);
     }
 
-    /** {@return how often the thread had to leave its core to another thread} */
+    /** {@return how often the thread lost its core to another thread} */
     public long involuntarySwitches() {
         return get(NIVCSW);
     }
 
     /**
      * {@return how many nanoseconds the calling thread has waited for a core; -1 if the system does not tell} Takes
-     * some times as long as {@link #read}, which need not be called for it.
+     * longer than {@link #read}, which it does not need.
      */
     public long queuedNanos() {
         if (scheduled != Thread.currentThread()) {
@@ -163,7 +162,6 @@ public final class ThreadUsage implements AutoCloseable {
         return usage.get(JAVA_LONG, offset);
     }
 
-    /** Frees what it holds. Calling it again does nothing. */
     @Override
     public void close() {
         if (arena.scope().isAlive()) {

@@ -5,31 +5,20 @@ import java.util.List;
 
 /**
  * Waiting that an interrupt does not end. A loop waits until its condition holds and remembers whether any wait was
- * interrupted; behind the loop, {@link #restore} sets the interrupt again.
+ * interrupted; after the loop, {@link #restore} sets the interrupt again.
  */
 public final class Uninterrupted {
 
     private static final Runnable NOTHING = () -> { };
 
-    private Uninterrupted() {
-    }
-
-    /**
-     * Waits once on a monitor that the caller holds.
-     *
-     * @param monitor what is notified when it is time to look again
-     * @return whether an interrupt ended the wait; it is then no longer set
-     */
+    /** Waits once on a monitor that the caller holds; returns whether an interrupt ended the wait, and clears it. */
     public static boolean await(Object monitor) {
         return await(monitor, 0);
     }
 
     /**
-     * Waits once on a monitor that the caller holds, for a time at most.
-     *
-     * @param monitor what is notified when it is time to look again
-     * @param millis the time; 0 for ever
-     * @return whether an interrupt ended the wait; it is then no longer set
+     * Waits once on a monitor that the caller holds, for a time at most, 0 meaning forever; returns whether an
+     * interrupt ended the wait, and clears it.
      */
     @SuppressWarnings("WaitNotInLoop") // the caller looks again, as after any other wait
     public static boolean await(Object monitor, long millis) {
@@ -41,33 +30,19 @@ public final class Uninterrupted {
         }
     }
 
-    /**
-     * Sets the calling thread's interrupt again after a wait.
-     *
-     * @param interrupted whether there was one
-     */
+    /** Sets the calling thread's interrupt again if there was one. */
     public static void restore(boolean interrupted) {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /**
-     * Waits until a thread has ended.
-     *
-     * @param thread the thread, which was started
-     */
+    /** Waits until a started thread has ended. */
     public static void join(Thread thread) {
         join(List.of(thread));
     }
 
-    /**
-     * Interrupts a thread and waits until it has ended, for a time at most.
-     *
-     * @param thread the thread, which was started
-     * @param millis the time
-     * @return whether it has ended
-     */
+    /** Interrupts a started thread and waits until it has ended, for a time at most; returns whether it has. */
     public static boolean end(Thread thread, long millis) {
         thread.interrupt();
         boolean interrupted = false;
@@ -85,21 +60,15 @@ public final class Uninterrupted {
         return !thread.isAlive();
     }
 
-    /**
-     * Waits until threads have ended.
-     *
-     * @param threads the threads; one that was not started counts as ended
-     */
+    /** Waits until threads have ended; one that was not started counts as ended. */
     public static void join(List<Thread> threads) {
         join(threads, NOTHING);
     }
 
     /**
-     * Waits until threads have ended.
-     *
-     * @param threads the threads; one that was not started counts as ended
-     * @param onInterrupt called at each interrupt of the caller: may make the threads end sooner
-     * @return whether there was an interrupt, which is set again
+     * Waits until threads have ended; one that was not started counts as ended. Each interrupt of the caller calls
+     * {@code onInterrupt}, which may end the threads sooner. Returns whether there was an interrupt, which is set
+     * again.
      */
     public static boolean join(List<Thread> threads, Runnable onInterrupt) {
         boolean interrupted = false;

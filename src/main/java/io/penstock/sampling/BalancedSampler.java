@@ -9,9 +9,6 @@ final class BalancedSampler {
 
     private static final long TAG = 0x42414C414E4345L;
 
-    private BalancedSampler() {
-    }
-
     static Sampler of(int[] classes, long size, long seed) {
         Positions.checkSize(size);
         ClassSamples samples = new ClassSamples(classes);

@@ -142,11 +142,9 @@ public final class BatchPlan {
     }
 
     /**
-     * The position in the epoch of the first sample; the next ones follow at a distance of the world size. Positions at
-     * or past the epoch's size belong to the tail and wrap. After a sample that was {@linkplain #withdraw removed},
-     * rows have moved up.
-     *
-     * @return from 0
+     * {@return the position in the epoch of the first sample; the next ones follow at a distance of the world size}
+     * Positions at or past the epoch's size belong to the tail and wrap. After a sample was {@linkplain #withdraw
+     * removed}, rows have moved up.
      */
     public long firstPosition() {
         return firstPosition;
@@ -158,11 +156,9 @@ public final class BatchPlan {
     }
 
     /**
-     * The number of weighted samples, which come first. The rest fill up the shape and must not count in loss or
-     * metrics.
-     *
-     * @return {@link #count()}, or less, down to 0, in the last batch under {@link TailPolicy#EXACT} or after samples
-     *     were {@linkplain #withdraw removed}
+     * {@return the number of weighted samples, which come first} The others fill up the shape and must not count in
+     * loss or metrics. It is less than {@link #count()}, down to 0, only in the last batch under
+     * {@link TailPolicy#EXACT}, or after samples were {@linkplain #withdraw removed}.
      */
     public int valid() {
         return valid;
@@ -177,10 +173,9 @@ public final class BatchPlan {
     }
 
     /**
-     * A sample's index in the dataset.
+     * {@return a sample's index in the dataset}
      *
      * @param i from 0 up to, not including, {@link #count()}
-     * @return the sample's index
      * @throws IndexOutOfBoundsException if {@code i} is outside that range
      */
     public long sample(int i) {

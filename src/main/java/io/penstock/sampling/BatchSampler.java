@@ -50,12 +50,11 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches of one rank, from the first sample of epoch 0, with a fixed number of samples.
+     * {@return the batches of one rank, from the first sample of epoch 0, with a fixed number of samples}
      *
      * @param sampler the order
      * @param batchSize samples per rank and step, at least 1
      * @param shard the rank's part
-     * @return the batch sampler
      * @throws IllegalArgumentException if the batch size is below 1, or an epoch has no batch
      */
     public static BatchSampler of(Sampler sampler, int batchSize, Shard shard) {
@@ -66,8 +65,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches of one rank, from the first sample of epoch 0, each with as many samples as fit in a budget on every
-     * rank. Without communication, all ranks take the same number of batches, and the same number of samples in each.
+     * {@return the batches of one rank, from the first sample of epoch 0, each with as many samples as fit in a budget
+     * on every rank} Without communication, all ranks take the same number of batches, and the same number of samples
+     * in each.
      *
      * <p>Every rank scans the lengths of an epoch's samples in order, once and only as far as requested, to find where
      * batches end; it keeps 8 bytes a batch.
@@ -76,7 +76,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @param budget the capacity of a batch
      * @param lengths the length of each sample of the dataset, in the budget's tokens; called by any thread
      * @param shard the rank's part
-     * @return the batch sampler
      * @throws IllegalArgumentException if a single sample exceeds the budget (the message names it; all samples of the
      *     dataset are checked unless the sampler leaves some out), or if an epoch has fewer samples than there are
      *     ranks
@@ -114,20 +113,19 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     /** Returns the position in the epoch of rank 0's first sample in a batch. */
     abstract long begin(long epoch, long index);
 
-    /** Returns the number of samples in a batch. */
     abstract int count(long epoch, long index);
 
     /** Whether this run takes only batches 0 to {@code index} from an epoch. */
     abstract boolean isLast(long epoch, long index);
 
     /**
-     * The same batches, without an incomplete last one in each epoch: one of fewer samples than {@link #batchSize}.
-     * This takes precedence over {@link TailPolicy#EXACT}, which then applies to the remaining batches.
+     * {@return the same batches, without an incomplete last one in each epoch: one of fewer samples than
+     * {@link #batchSize}} This takes precedence over {@link TailPolicy#EXACT}, which then applies to the remaining
+     * batches.
      *
      * <p>With a token budget, an epoch may then have no batch and is skipped. {@link #requireBatch} rejects a run in
      * which all epochs are empty.
      *
-     * @return a batch sampler that drops it
      * @throws IllegalArgumentException if batches have a fixed size, and an epoch has none
      */
     public BatchSampler droppingLast() {
@@ -164,12 +162,11 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches from a position on. Rank r of W takes positions {@code position + r}, {@code position + r + W}, …,
-     * and the tail policy applies to the rest of the epoch.
+     * {@return the batches from a position on} Rank r of W takes positions {@code position + r},
+     * {@code position + r + W}, …, and the tail policy applies to the rest of the epoch.
      *
      * @param epoch the epoch to start in, from 0
      * @param position the position in the epoch, from 0 up to, not including, the epoch's size
-     * @return a batch sampler that starts there
      * @throws IllegalArgumentException if there is no such position
      */
     public BatchSampler startingAt(long epoch, long position) {
@@ -256,10 +253,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract long batchesInEpoch(long epoch);
 
     /**
-     * The epoch of a batch. Epochs without batches are skipped.
+     * {@return the epoch of a batch} Epochs without batches are skipped.
      *
      * @param number the batch's number in this run, from 0
-     * @return the epoch
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public long epochOf(long number) {
@@ -287,11 +283,10 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract void requireBatch(long endEpoch);
 
     /**
-     * The first batch that this run takes from an epoch, or from a later one if it has none. With a token budget, this
-     * scans all earlier epochs that were not scanned yet.
+     * {@return the number in this run of the first batch from an epoch, or from a later one if it has none} With a
+     * token budget, this scans all earlier epochs that were not scanned yet.
      *
      * @param epoch an epoch, not before the start epoch
-     * @return that batch's number in this run
      * @throws IllegalArgumentException if the run starts after that epoch
      * @throws IllegalStateException if the run ends before that epoch because it runs out of batches
      */
@@ -320,10 +315,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Returns where a batch begins.
+     * {@return the position in its epoch of the first sample of a batch, over all ranks}
      *
      * @param number the batch's number in this run, from 0
-     * @return the position in its epoch of the first sample that some rank has in the batch
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public long positionOf(long number) {
@@ -332,10 +326,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Returns the size of a batch, even of one that holds a sample above the budget.
+     * {@return the samples per rank in a batch, even of one that holds a sample above the budget}
      *
      * @param number the batch's number in this run, from 0
-     * @return samples per rank
      * @throws IndexOutOfBoundsException if the number is negative
      */
     public int countOf(long number) {

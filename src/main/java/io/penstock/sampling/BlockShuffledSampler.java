@@ -11,9 +11,6 @@ final class BlockShuffledSampler {
     private static final long BLOCK_TAG = 0x424C4F434B53L;
     private static final long WINDOW_TAG = 0x57494E444F57L;
 
-    private BlockShuffledSampler() {
-    }
-
     /** Creates a sampler from the start of each block, then the size. */
     static Sampler of(long[] blockStarts, long window, long seed) {
         long[] starts = blockStarts.clone();

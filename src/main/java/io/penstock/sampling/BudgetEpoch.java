@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Finds the batch ends of one epoch from its first position on, as far as requested. A batch grows by one sample on
  * every rank while it fits in the budget on every rank, so its end is the same for all.
  *
- * <p>Assumes that lengths are a pure function. Guarantees that reading a known end takes two volatile reads; one thread
- * at a time finds more, and some beyond the requested one.
+ * <p>Assumes that lengths are a pure function. Reading a known end takes two volatile reads; one thread at a time finds
+ * more, and some beyond the requested one.
  */
 final class BudgetEpoch {
 
@@ -106,7 +106,6 @@ final class BudgetEpoch {
         }
     }
 
-    /** Returns the position after an existing batch. */
     long end(long index) {
         if (!has(index)) {
             throw new IndexOutOfBoundsException("batch " + index + " of epoch " + epoch + ", which has " + known);
@@ -120,7 +119,6 @@ final class BudgetEpoch {
         return known[(int) (index & known.length - 1)];
     }
 
-    /** Returns the number of batches in the epoch. */
     long count() {
         has(Long.MAX_VALUE);
         return known;

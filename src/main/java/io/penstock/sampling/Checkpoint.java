@@ -145,10 +145,8 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * The text form, one line: {@code
-     * {"penstock_checkpoint":1,"step":100,"state":{…},"files":{"model.bin":[4096,77]}}}.
-     *
-     * @return JSON
+     * {@return one line of JSON, such as
+     * {@code {"penstock_checkpoint":1,"step":100,"state":{…},"files":{"model.bin":[4096,77]}}}}
      */
     public String toJson() {
         Map<String, @Nullable Object> marks = new LinkedHashMap<>();

@@ -3,12 +3,7 @@ package io.penstock.sampling;
 
 import java.util.function.LongUnaryOperator;
 
-/**
- * An order whose samples are computed position by position.
- *
- * @param size the number of positions
- * @param sampleAt the sample at a valid position
- */
+/** An order whose samples are computed position by position. */
 record ComputedOrder(long size, LongUnaryOperator sampleAt) implements Order {
 
     @Override

@@ -3,11 +3,7 @@ package io.penstock.sampling;
 
 import java.util.function.LongFunction;
 
-/**
- * A sampler whose orders a function computes.
- *
- * @param orders the order of an epoch
- */
+/** A sampler whose orders a function computes. */
 record ComputedSampler(long size, long datasetSize, long seed, long epochs, String fingerprint,
         LongFunction<Order> orders) implements Sampler {
 

@@ -13,9 +13,6 @@ final class ContentDigest {
     private static final int CHUNK = 8192;
     private static final int HEX_DIGITS = 16;
 
-    private ContentDigest() {
-    }
-
     /** The first digits of the SHA-256 of numbers, given by index, each as 8 bytes, least significant first. */
     static String of(long count, LongUnaryOperator numbers) {
         MessageDigest sha256 = Sha256.digest();

@@ -14,9 +14,6 @@ final class LengthBucketedSampler {
     /** Separates the order of groups from any other permutation: "BUCKETS". */
     private static final long TAG = 0x4255434B455453L;
 
-    private LengthBucketedSampler() {
-    }
-
     static Sampler of(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
         Objects.requireNonNull(lengths, "lengths");
         if (window < 1 || window > MAX_WINDOW) {
@@ -42,7 +39,6 @@ final class LengthBucketedSampler {
         return length;
     }
 
-    /** One epoch. */
     private static final class Buckets implements Order {
 
         private final Order order;

@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataset the dataset's fingerprint; empty if none was set
  * @param lanes where a stream is read on, by lane; empty for a dataset with an index
  */
-public record LoaderState(long epoch, long position, long seed, String sampler, String dataset,
-        List<LaneState> lanes) {
+public record LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes) {
 
     /** The version of the text form that {@link #toJson()} writes for a dataset with an index. */
     public static final long FORMAT_VERSION = 1;
@@ -101,11 +100,9 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
-     * The text form, one line:
-     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}. That of a stream is
-     * version 2, and has its lanes too.
-     *
-     * @return JSON
+     * {@return one line of JSON, such as
+     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; that of a stream is
+     * version 2 and has its lanes too}
      */
     public String toJson() {
         Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,

@@ -57,7 +57,6 @@ public final class Mixture implements Sampler {
     private final long size;
     private final List<Sampler> samplers;
     private final List<Phase> phases;
-    /** Whether the order of draws is shuffled. */
     private final boolean shuffled;
     private final long seed;
 
@@ -83,12 +82,11 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * A mixture whose proportions are as close to the weights as possible at every draw: each draw takes the source
-     * that is furthest below its share, as Megatron-LM blends datasets.
+     * {@return a mixture whose proportions are as close to the weights as possible at every draw: each draw takes the
+     * source that is furthest below its share, as Megatron-LM blends datasets}
      *
      * @param size draws in an epoch, 1 to 2^62
      * @param sources the sources, 1 to 32,767
-     * @return the sampler
      * @throws IllegalArgumentException if a size is outside its range, or all weights are 0
      */
     public static Mixture of(long size, Source... sources) {
@@ -117,11 +115,10 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * This mixture with other proportions from a draw on: a curriculum. The sources continue where they are.
+     * {@return this mixture with other proportions from a draw on: a curriculum} The sources continue where they are.
      *
      * @param firstDraw the draw of each epoch where the weights take effect; after those of earlier calls
      * @param weights one for each source
-     * @return the sampler
      * @throws IllegalArgumentException if the draw is outside the epoch or not after the earlier ones, or the number of
      *     weights differs from the number of sources
      */
@@ -141,12 +138,11 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * This mixture with shuffled draws, so that each draw's source is random. Draws are shuffled within blocks, each
-     * with exact proportions. A block is a whole number of the proportions' periods, of at least 65,536 draws; the
-     * remaining draws form a block of their own.
+     * {@return this mixture with shuffled draws, so that each draw's source is random} Draws are shuffled within
+     * blocks, each with exact proportions. A block is a whole number of the proportions' periods, of at least 65,536
+     * draws; the remaining draws form a block of their own.
      *
      * @param seed any 64 bits
-     * @return the sampler
      */
     public Mixture byChance(long seed) {
         return new Mixture(size, samplers, phases, true, seed);
@@ -162,10 +158,9 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * The number of draws that an epoch takes from a source.
+     * {@return the number of draws that an epoch takes from a source}
      *
      * @param source its position in the list of sources
-     * @return the count, the same for every epoch
      */
     public long drawsPerEpoch(int source) {
         return drawsPerEpoch[source];
@@ -238,7 +233,6 @@ public final class Mixture implements Sampler {
         return fingerprint();
     }
 
-    /** One epoch. */
     private final class Draws implements Order {
 
         private final long epoch;

@@ -14,10 +14,9 @@ public interface Order {
     long size();
 
     /**
-     * The sample at a position.
+     * {@return the dataset index of the sample at a position}
      *
      * @param position from 0 up to, not including, {@link #size()}
-     * @return the sample's index in the dataset
      * @throws IndexOutOfBoundsException if the position is outside that range
      */
     long at(long position);

@@ -81,10 +81,9 @@ public final class Permutation implements Order {
     }
 
     /**
-     * The position of a sample: the inverse of {@link #at}.
+     * {@return the position of a sample: the inverse of {@link #at}}
      *
      * @param sample from 0 up to, not including, {@link #size()}
-     * @return the position
      * @throws IndexOutOfBoundsException if the sample is outside that range
      */
     public long positionOf(long sample) {

@@ -7,9 +7,6 @@ final class Positions {
     /** Sizes up to here keep every sum of two positions within a {@code long}. */
     static final long MAX_SIZE = 1L << 62;
 
-    private Positions() {
-    }
-
     static long checkSize(long size) {
         if (size < 1 || size > MAX_SIZE) {
             throw new IllegalArgumentException("size " + size + ", expected 1 to 2^62 samples");

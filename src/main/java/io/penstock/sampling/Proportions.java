@@ -34,11 +34,7 @@ final class Proportions {
         tabulate();
     }
 
-    /**
-     * Creates proportions from weights.
-     *
-     * @param weights finite, not negative, at least one positive; read as the decimal numbers that they print as
-     */
+    /** Creates proportions from weights, read as the decimal numbers that they print as. */
     static Proportions of(double... weights) {
         if (weights.length == 0 || weights.length > Short.MAX_VALUE) {
             throw new IllegalArgumentException(weights.length + " weights, expected 1 to " + Short.MAX_VALUE);
@@ -133,12 +129,10 @@ final class Proportions {
         return period;
     }
 
-    /** Returns the draws that a period takes from a source. */
     int weight(int source) {
         return weights[source];
     }
 
-    /** Returns the source of a draw. */
     int source(long draw) {
         return sources[index(draw)];
     }

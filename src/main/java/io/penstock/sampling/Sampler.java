@@ -37,10 +37,8 @@ public interface Sampler {
     }
 
     /**
-     * The loader's default augmentation seed: {@link #seed}, or that of a base order if this sampler combines others
-     * without a seed of its own.
-     *
-     * @return the seed; 0 if nothing is random
+     * {@return the loader's default augmentation seed: {@link #seed}, or that of a base order if this sampler combines
+     * others without a seed of its own; 0 if nothing is random}
      */
     default long augmentationSeed() {
         return seed();
@@ -54,18 +52,15 @@ public interface Sampler {
     }
 
     /**
-     * Identifies this sampler's orders in readable words: kind, size, and all other inputs. Two samplers with equal
-     * fingerprints give equal orders.
-     *
-     * @return one line, for example {@code feistel-8 size=1000 seed=42}
+     * {@return one line that identifies the orders: kind, size, and all other inputs, for example {@code feistel-8
+     * size=1000 seed=42}} Two samplers with equal fingerprints give equal orders.
      */
     String fingerprint();
 
     /**
-     * Samples in stored order, the same in every epoch.
+     * {@return a sampler in stored order, the same in every epoch}
      *
      * @param size the number of samples in the dataset, 1 to 2^62
-     * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler sequential(long size) {
@@ -73,11 +68,10 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, in a new {@link Permutation} each epoch.
+     * {@return a sampler of every sample once per epoch, in a new {@link Permutation} each epoch}
      *
      * @param size the number of samples in the dataset, 1 to 2^62
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if the size is outside its range
      */
     static Sampler shuffled(long size, long seed) {
@@ -86,9 +80,9 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, with the samples of a block close together: for storage that reads neighbors faster.
-     * Blocks are shuffled, then samples within windows of that order, as in a shuffle buffer of the window's size. Any
-     * position is still computed on its own, and a state is a position.
+     * {@return a sampler of every sample once per epoch, with the samples of a block close together: for storage that
+     * reads neighbors faster} Blocks are shuffled, then samples within windows of that order, as in a shuffle buffer
+     * of the window's size. Any position is still computed on its own, and a state is a position.
      *
      * <p>A position costs a binary search among the blocks; an epoch keeps 12 bytes a block.
      *
@@ -96,7 +90,6 @@ public interface Sampler {
      *     WebDataset, for example
      * @param window samples shuffled together, 1 or more; the dataset's size or more shuffles everything
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if a block is empty or a number is outside its range
      */
     static Sampler blockShuffled(long[] blockStarts, long window, long seed) {
@@ -104,12 +97,11 @@ public interface Sampler {
     }
 
     /**
-     * Chosen samples only.
+     * {@return a sampler of chosen samples only}
      *
      * @param samples the chosen samples; may repeat
      * @param datasetSize the number of samples in the dataset
      * @param order the order of the choice: a sampler of that many samples, for example shuffled
-     * @return the sampler
      * @throws IllegalArgumentException if the order has another number of samples
      * @throws IndexOutOfBoundsException if there is no such sample
      */
@@ -158,12 +150,11 @@ public interface Sampler {
     }
 
     /**
-     * Every sample once per epoch, shuffled within its class, with each class spread evenly: any stretch of the epoch
-     * has the classes in the dataset's proportions. Keeps 12 bytes a sample.
+     * {@return a sampler of every sample once per epoch, shuffled within its class, with each class spread evenly: any
+     * stretch of the epoch has the classes in the dataset's proportions} Keeps 12 bytes a sample.
      *
      * @param classes the class of each sample: numbers from 0, each with at least one sample
      * @param seed any 64 bits
-     * @return the sampler
      * @throws IllegalArgumentException if a class is negative or has no sample
      */
     static Sampler stratified(int[] classes, long seed) {

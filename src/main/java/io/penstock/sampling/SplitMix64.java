@@ -34,11 +34,7 @@ final class SplitMix64 {
         return mix(state + (number + 1) * GAMMA);
     }
 
-    /**
-     * Derives the key of one use of an epoch.
-     *
-     * @param tag distinguishes uses of the same seed and epoch
-     */
+    /** Derives the key of one use of an epoch; {@code tag} distinguishes uses. */
     static long key(long seed, long epoch, long tag) {
         return first(first(first(seed) + epoch) + tag);
     }

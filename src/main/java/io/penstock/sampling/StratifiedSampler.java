@@ -10,9 +10,6 @@ import java.util.PriorityQueue;
  */
 final class StratifiedSampler {
 
-    private StratifiedSampler() {
-    }
-
     static Sampler of(int[] classes, long seed) {
         ClassSamples samples = new ClassSamples(classes);
         OrderCache[] orders = samples.shuffled(seed);

@@ -66,20 +66,18 @@ public record TokenBudget(long tokens, int maxSamples, int multipleOf, Cost cost
     }
 
     /**
-     * This budget, with another limit of samples.
+     * {@return this budget, with another limit of samples}
      *
      * @param samples the most samples in a batch; bounds the fields that are not padded
-     * @return the budget
      */
     public TokenBudget maxSamples(int samples) {
         return new TokenBudget(tokens, samples, multipleOf, cost);
     }
 
     /**
-     * This budget, with the padded length rounded up.
+     * {@return this budget, with the padded length rounded up}
      *
      * @param multiple rounds the padded length up to a multiple of this
-     * @return the budget
      */
     public TokenBudget toMultipleOf(int multiple) {
         return new TokenBudget(tokens, maxSamples, multiple, cost);

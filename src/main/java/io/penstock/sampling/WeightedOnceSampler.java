@@ -13,9 +13,6 @@ final class WeightedOnceSampler {
     private static final long TAG = 0x574F4E4345L;
     private static final int FRACTION_BITS = 40;
 
-    private WeightedOnceSampler() {
-    }
-
     static Sampler of(double[] chances, long size, long seed) {
         WeightedSampler.wholeWeights(chances);
         double[] weights = chances.clone();

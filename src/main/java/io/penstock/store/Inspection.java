@@ -172,8 +172,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
 
     private static Array inspect(StoredArray array, boolean digest, long before, long total, Progress progress) {
         Tensor tensor = array.tensor();
-        String sha256 = digest
-                ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
+        String sha256 = digest ? Sha256.hex(tensor.segment(), done -> progress.update(before + done, total)) : null;
         return new Array(array.name(), tensor.dtype(), array.storedDtype(),
                 LongStream.of(tensor.shape()).boxed().toList(), array.storedOrder(), tensor.byteSize(), sha256,
                 digest && isTokens(array) ? max(tensor) : null);

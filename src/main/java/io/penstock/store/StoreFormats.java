@@ -139,8 +139,7 @@ public final class StoreFormats {
         return store;
     }
 
-    private static boolean matches(StoreProvider provider, Candidate candidate, boolean byContent)
-            throws IOException {
+    private static boolean matches(StoreProvider provider, Candidate candidate, boolean byContent) throws IOException {
         try {
             return byContent ? provider.matchesContent(candidate) : provider.matchesName(candidate);
         } catch (UncheckedIOException e) {

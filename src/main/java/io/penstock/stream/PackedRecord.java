@@ -23,9 +23,6 @@ final class PackedRecord {
     private static final int HEADER = 8;
     private static final int PIECE = 8;
 
-    private PackedRecord() {
-    }
-
     static long maxBytes(int capacity, int parts, int tokenBytes) {
         return data(parts) + ((long) capacity + parts) * tokenBytes;
     }

@@ -86,8 +86,7 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param transferNanos for the rest
      * @param retryNanos for the next attempt, after one that failed
      */
-    public record Download(long lockNanos, long queueNanos, long firstByteNanos, long transferNanos,
-            long retryNanos) {
+    public record Download(long lockNanos, long queueNanos, long firstByteNanos, long transferNanos, long retryNanos) {
 
         /** The number of components. */
         public static final int PARTS = 5;

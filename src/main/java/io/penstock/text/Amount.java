@@ -10,9 +10,6 @@ final class Amount {
 
     private static final Pattern AMOUNT = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})?)([A-Za-z]*)");
 
-    private Amount() {
-    }
-
     static double read(String text, Map<String, Double> units, String expected) {
         Matcher matcher = AMOUNT.matcher(text);
         Double unit = matcher.matches() ? units.get(matcher.group(2)) : null;

@@ -34,9 +34,8 @@ public final class BraceExpansion {
     }
 
     /**
-     * Expands a pattern.
+     * Returns the names of a pattern, in order; the pattern itself if there is nothing to expand.
      *
-     * @return the names, in order; the pattern itself if there is nothing to expand
      * @throws IllegalArgumentException if braces are not balanced, or it is more than {@value #MAX_NAMES} names
      */
     public static List<String> expand(String pattern) {

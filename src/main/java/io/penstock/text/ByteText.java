@@ -10,9 +10,6 @@ public final class ByteText {
     private static final Map<String, Double> UNITS = Map.of("", 1.0, "K", 0x1p10, "M", 0x1p20, "G", 0x1p30, "T",
             0x1p40);
 
-    private ByteText() {
-    }
-
     /** A size: {@code 512 B}, {@code 128.1 KiB}. */
     public static String of(long bytes) {
         if (bytes < 1024) {
@@ -22,12 +19,7 @@ public final class ByteText {
         return String.format(Locale.ROOT, "%.1f %ciB", bytes / Math.pow(1024, unit), "KMGT".charAt(unit - 1));
     }
 
-    /**
-     * Reads {@code 64M}, {@code 2G} or a number of bytes.
-     *
-     * @return bytes, positive
-     * @throws IllegalArgumentException if the text is no such size
-     */
+    /** Reads {@code 64M}, {@code 2G} or a number of bytes, which is positive. */
     public static long read(String text) {
         return Math.round(Amount.read(text, UNITS, "bytes such as 1048576, 64M or 2G"));
     }

@@ -10,15 +10,12 @@ public final class NumberText {
 
     private static final String[] PREFIXES = {"", "k", "M", "G", "T", "P"};
 
-    private NumberText() {
-    }
-
     /** A number with three digits and a decimal prefix, such as {@code 1.25 MB} or {@code 2.00 MB}. */
     public static String of(double value, String unit) {
         return scaled(value, unit, false);
     }
 
-    /** As {@link #of}, but a whole number has no digits behind the point: {@code 2 MB}. */
+    /** Like {@link #of}, but a whole number has no decimals: {@code 2 MB}. */
     public static String round(double value, String unit) {
         return scaled(value, unit, true);
     }

@@ -9,9 +9,6 @@ public final class TimeText {
 
     private static final Map<String, Double> SECONDS = Map.of("ms", 1e-3, "s", 1.0, "", 1.0, "m", 60.0, "h", 3600.0);
 
-    private TimeText() {
-    }
-
     /** Milliseconds with their unit, in microseconds or seconds where that reads better: {@code 1.25 s}. */
     public static String of(double millis) {
         double size = Math.abs(millis);
@@ -20,7 +17,7 @@ public final class TimeText {
                 : NumberText.digits(millis) + " ms";
     }
 
-    /** Nanoseconds in milliseconds, with three digits behind the point: {@code 1.250 ms}. */
+    /** Nanoseconds as milliseconds with three decimals: {@code 1.250 ms}. */
     public static String millis(double nanos) {
         return String.format(Locale.ROOT, "%.3f ms", nanos / 1e6);
     }
@@ -33,12 +30,7 @@ public final class TimeText {
                 : String.format(Locale.ROOT, "%d:%02d", whole / 60, whole % 60);
     }
 
-    /**
-     * Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds.
-     *
-     * @return nanoseconds, positive
-     * @throws IllegalArgumentException if the text is no such time
-     */
+    /** Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds; returns nanoseconds, which are positive. */
     public static long readNanos(String text) {
         return Math.round(1e9 * Amount.read(text, SECONDS, "a time such as 30s, 2m or 500ms"));
     }

@@ -11,9 +11,6 @@ public final class Utf8 {
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long NOT_ASCII = 0x8080808080808080L;
 
-    private Utf8() {
-    }
-
     /** {@return the index of the first ill-formed sequence, or -1 if there is none} */
     public static int firstIllFormed(byte[] bytes, int from, int end) {
         int at = from;

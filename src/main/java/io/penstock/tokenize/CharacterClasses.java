@@ -22,9 +22,6 @@ final class CharacterClasses {
 
     private static final byte[] TABLE = table();
 
-    private CharacterClasses() {
-    }
-
     private static byte[] table() {
         byte[] table = new byte[Character.MAX_CODE_POINT + 1];
         for (int character = 0; character < table.length; character++) {

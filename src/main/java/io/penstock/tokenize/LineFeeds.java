@@ -12,9 +12,6 @@ final class LineFeeds {
     private static final long LINE_FEEDS = 0x0A0A0A0A0A0A0A0AL;
     private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
 
-    private LineFeeds() {
-    }
-
     /** The highest bit of each byte of a word that is a line feed. */
     private static long in(long word) {
         long other = word ^ LINE_FEEDS;

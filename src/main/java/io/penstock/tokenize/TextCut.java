@@ -20,9 +20,6 @@ final class TextCut {
 
     private static final int MAX_CHARACTER_BYTES = 4;
 
-    private TextCut() {
-    }
-
     /**
      * Finds the last place to cut.
      *

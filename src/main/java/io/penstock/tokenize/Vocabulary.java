@@ -176,8 +176,7 @@ final class Vocabulary {
         return of(byId, count, Merges.OF_IDS, name);
     }
 
-    private static Vocabulary of(byte[] @Nullable [] byId, int count, Merges merges, String name)
-            throws IOException {
+    private static Vocabulary of(byte[] @Nullable [] byId, int count, Merges merges, String name) throws IOException {
         int size = byId.length;
         while (size > 0 && byId[size - 1] == null) {
             size--;

@@ -9,9 +9,6 @@ import java.util.Locale;
 
 /** Checks of transform arguments. */
 final class Arguments {
-    private Arguments() {
-    }
-
     static DType integer(String what, DType dtype) {
         if (!dtype.isInteger()) {
             throw new IllegalArgumentException(what + ": " + dtype + ", expected an integer dtype");

@@ -36,8 +36,7 @@ public final class CausalLmTransform {
     private static final Word CU_COUNT = Word.of(LAYOUT, "cu_count");
     private static final Word IGNORE_INDEX = Word.of(LAYOUT, "ignore_index");
 
-    static final Kernel KERNEL =
-            new Kernel("penstock_causal_lm", LAYOUT, CausalLmTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_causal_lm", LAYOUT, CausalLmTransform::run);
 
     private final MemorySegment arguments = KERNEL.newArguments();
     private final DType outType;

@@ -5,9 +5,6 @@ import io.penstock.device.internal.RawMemory;
 
 /** Ascending i32 positions in device memory. */
 final class CuSeqlens {
-    private CuSeqlens() {
-    }
-
     static int at(long address, long k) {
         return RawMemory.getInt(address + k * Integer.BYTES);
     }

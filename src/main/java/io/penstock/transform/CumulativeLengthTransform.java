@@ -30,8 +30,7 @@ public final class CumulativeLengthTransform {
     private static final Word CU_SEQLENS = Word.of(LAYOUT, "cu_seqlens");
     private static final Word LONGEST = Word.of(LAYOUT, "longest");
 
-    static final Kernel KERNEL =
-            new Kernel("penstock_cumulative_lengths", LAYOUT, CumulativeLengthTransform::run);
+    static final Kernel KERNEL = new Kernel("penstock_cumulative_lengths", LAYOUT, CumulativeLengthTransform::run);
 
     private final MemorySegment arguments = KERNEL.newArguments();
 

@@ -38,9 +38,6 @@ final class ImageArguments {
     private static final long MEAN = LAYOUT.byteOffset(PathElement.groupElement("mean"));
     private static final long DEVIATION = LAYOUT.byteOffset(PathElement.groupElement("deviation"));
 
-    private ImageArguments() {
-    }
-
     static float mean(MemorySegment arguments, int channel) {
         return arguments.get(F32, MEAN + (long) channel * Float.BYTES);
     }

@@ -165,8 +165,7 @@ public final class ImageTransform {
     public ImageTransform to(DType dtype, Layout layout) {
         ImageTransform changed = copy();
         MemorySegment a = changed.arguments;
-        TARGET_TYPE.set(a,
-                Arguments.oneOf("target", dtype, DType.F32, DType.F16, DType.BF16));
+        TARGET_TYPE.set(a, Arguments.oneOf("target", dtype, DType.F32, DType.F16, DType.BF16));
         TARGET_CHANNELS_LAST.set(a, layout == Layout.NHWC ? 1 : 0);
         return changed;
     }

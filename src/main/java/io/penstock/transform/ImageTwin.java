@@ -53,9 +53,6 @@ final class ImageTwin {
     private long cropWidth;
 
     @SuppressWarnings("NullAway.Init") // prepare() sets the rest before each use
-    private ImageTwin() {
-    }
-
     /** Runs the kernel. */
     static void run(MemorySegment now) {
         ImageTwin twin = OF_THREAD.get();
@@ -262,8 +259,7 @@ final class ImageTwin {
         }
     }
 
-    private static void normalize(byte[] less128, int first, int count, float[] mean, float[] deviation,
-            float[] out) {
+    private static void normalize(byte[] less128, int first, int count, float[] mean, float[] deviation, float[] out) {
         for (int i = 0; i < count; i++) {
             out[i] = ((less128[first + i] + 128f) / 255f - mean[i]) / deviation[i];
         }

@@ -17,8 +17,7 @@ import java.util.random.RandomGenerator;
  * @param cropWidth w, 1 to W
  * @param flipProbability the probability of a horizontal flip, 0 to 1
  */
-public record RandomCrop(
-        int imageHeight, int imageWidth, int cropHeight, int cropWidth, double flipProbability) {
+public record RandomCrop(int imageHeight, int imageWidth, int cropHeight, int cropWidth, double flipProbability) {
     /** Bytes of one image's parameters: four i32, the last one 0. */
     public static final int PARAMETER_BYTES = 4 * Integer.BYTES;
 

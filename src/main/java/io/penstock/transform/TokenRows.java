@@ -26,9 +26,6 @@ final class TokenRows {
     private static final int END = 1;
     private static final int START = 2;
 
-    private TokenRows() {
-    }
-
     /** A struct that starts with the rows, followed by other words. */
     static StructLayout struct(String name, String... words) {
         return MemoryLayout.structLayout(Stream.concat(
@@ -62,7 +59,6 @@ final class TokenRows {
 
     /** Whether a document starts at a token, other than because the token is the row's first. */
     static boolean begins(DType type, long rowAddress, long mode, long separator, long t) {
-        return mode != NONE && t != 0
-                && RawMemory.integer(type, rowAddress, mode == END ? t - 1 : t) == separator;
+        return mode != NONE && t != 0 && RawMemory.integer(type, rowAddress, mode == END ? t - 1 : t) == separator;
     }
 }

@@ -20,12 +20,8 @@ import java.util.Arrays;
 public record PairedRounds(double ratio, double low, double high, int rounds) {
 
     /**
-     * Compares two settings.
-     *
-     * @param rates one setting's throughput per round
-     * @param others the other setting's in the same rounds; if the lengths differ, only the common start is compared
-     * @param alpha the risk at each end of the interval
-     * @return the first relative to the other
+     * Compares two settings by their throughput in the rounds that both have; {@code alpha} is the risk at each end of
+     * the interval. Returns the first relative to the other.
      */
     static PairedRounds of(double[] rates, double[] others, double alpha) {
         int n = Math.min(rates.length, others.length);

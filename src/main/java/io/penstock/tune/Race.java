@@ -34,7 +34,6 @@ final class Race {
     private final double alpha;
     private boolean interrupted;
 
-    /** One setting in the race. */
     private static final class Runner {
         private final SearchPoint candidate;
         private double[] rates = {};
@@ -64,12 +63,9 @@ final class Race {
     }
 
     /**
-     * Runs the race. After an interrupt, which {@link #wasInterrupted} reports, the measurements so far remain.
-     *
-     * @param roundNanos the length of one setting's round
-     * @param untilNanos when to end, by the bench's clock, if there were enough rounds for an evaluation
-     * @param latestNanos when to end in any case; a started round is finished
-     * @param afterRound runs after each setting's round
+     * Runs the race in rounds of a length, until {@code untilNanos} by the bench's clock if there were enough rounds
+     * for an evaluation, at the latest until {@code latestNanos}. After an interrupt, which {@link #wasInterrupted}
+     * reports, the measurements so far remain.
      */
     void run(long roundNanos, long untilNanos, long latestNanos, Runnable afterRound) throws IOException {
         try {

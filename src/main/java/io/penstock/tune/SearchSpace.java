@@ -50,7 +50,6 @@ public record SearchSpace(List<Integer> workers, List<Integer> prefetch, List<Re
                 .filter(count -> count <= ALL_UP_TO || count == processors || count % (ALL_UP_TO * 2) == 0
                         || Integer.bitCount(count) == 1)
                 .boxed().toList();
-        return new SearchSpace(workers, List.of(1, 2, 4, 8, 16, 32, 64), List.of(ReadMode.values()),
-                deviceSlots);
+        return new SearchSpace(workers, List.of(1, 2, 4, 8, 16, 32, 64), List.of(ReadMode.values()), deviceSlots);
     }
 }

@@ -2,7 +2,9 @@
 package io.penstock.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
 import io.penstock.testing.JavaCommand;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -100,6 +103,23 @@ public record CommandRun(int exitCode, String out, String err) {
                 Files.delete(err);
             }
         }
+    }
+
+    /** Runs a command in a JVM of its own and interrupts it once it is ready; its standard error goes to a file. */
+    static void interruptedWhen(Callable<Boolean> ready, Path err, Object... args) throws Exception {
+        Process process = start(err, args);
+        try {
+            while (!ready.call()) {
+                assertTrue(process.isAlive(), "ended early");
+                Thread.sleep(5);
+            }
+            Signals.interrupt(process);
+            assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(130, process.exitValue());
+        assertEquals("penstock: interrupted\n", Files.readString(err));
     }
 
     Map<String, Object> json() {

@@ -10,8 +10,8 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.IfExists;
+import io.penstock.testing.Folders;
 import io.penstock.testing.JavaCommand;
-import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,12 +37,6 @@ class ConvertCommandTest {
 
     @TempDir
     private Path folder;
-
-    private List<String> left() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
-    }
 
     @Test
     void theResultIsOneDocument() throws IOException {
@@ -62,7 +55,7 @@ class ConvertCommandTest {
             bytes += Files.size(Path.of(file.toString()));
         }
         assertEquals(bytes, json.get("bytes"));
-        assertEquals(5, left().size());
+        assertEquals(5, Folders.names(folder).size());
         assertEquals(60L, CommandRun.of("inspect", target, "--json").json().get("documents"));
         assertEquals(0, CommandRun.of("verify", target).exitCode());
     }
@@ -74,7 +67,7 @@ class ConvertCommandTest {
         assertEquals(3, run.exitCode(), run.err());
         assertEquals("penstock: record 0, token 0: found 2103318721, expected 0 to 65535, the range of u16\n",
                 run.err());
-        assertEquals(List.of(), left());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -84,7 +77,7 @@ class ConvertCommandTest {
         assertEquals(0, run.exitCode(), run.err());
         assertTrue(run.out().startsWith(folder.resolve("tokens.npy") + ": 30 documents in 2 files, "), run.out());
         assertTrue(run.out().contains("\n  lost: document boundaries: 30 documents\n"), run.out());
-        assertEquals(List.of("tokens.npy", "tokens.npy.crc32c"), left());
+        assertEquals(List.of("tokens.npy", "tokens.npy.crc32c"), Folders.names(folder));
     }
 
     @Test
@@ -106,7 +99,7 @@ class ConvertCommandTest {
         assertEquals(0, run.exitCode(), run.err());
         assertEquals(List.of("x-%03d.tar.penstock-shards", "x-000.tar", "x-000.tar.crc32c", "x-000.tar.penstock-index",
                 "x-001.tar", "x-001.tar.crc32c", "x-001.tar.penstock-index",
-                "x-002.tar", "x-002.tar.crc32c", "x-002.tar.penstock-index"), left());
+                "x-002.tar", "x-002.tar.crc32c", "x-002.tar.penstock-index"), Folders.names(folder));
         CommandRun inspected = CommandRun.of("inspect", folder.resolve("x-{000..002}.tar"), "--json");
         assertEquals(5L, inspected.json().get("sample_count"), inspected.err());
     }
@@ -127,7 +120,7 @@ class ConvertCommandTest {
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.err().contains(reason), run.err());
         assertEquals("", run.out());
-        assertEquals(List.of(), left());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -171,21 +164,9 @@ class ConvertCommandTest {
         }
         Files.delete(folder.resolve("sparse.npy.crc32c"));
         Path err = folder.resolve("err");
-        Process process = CommandRun.start(err, "convert", source, folder.resolve("x.safetensors"));
-        try {
-            Path staged = folder.resolve(".x.safetensors.writing/new/x.safetensors");
-            while (!Files.exists(staged)) {
-                assertTrue(process.isAlive(), () -> "ended early");
-                Thread.sleep(10);
-            }
-            Signals.interrupt(process);
-            assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
-        } finally {
-            process.destroyForcibly();
-        }
-        assertEquals(130, process.exitValue());
-        assertEquals("penstock: interrupted\n", Files.readString(err));
-        assertEquals(List.of("err", "sparse.npy"), left());
+        Path staged = folder.resolve(".x.safetensors.writing/new/x.safetensors");
+        CommandRun.interruptedWhen(() -> Files.exists(staged), err, "convert", source, folder.resolve("x.safetensors"));
+        assertEquals(List.of("err", "sparse.npy"), Folders.names(folder));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -115,9 +116,7 @@ class ManifestCommandTest {
         CommandRun gone = manifest();
         assertEquals(3, gone.exitCode());
         assertTrue(gone.err().startsWith("penstock: " + part(2) + ".bin: no such file"), gone.err());
-        try (var left = Files.list(folder)) {
-            assertEquals(List.of(), left.filter(file -> file.toString().contains("manifest")).toList());
-        }
+        assertEquals(List.of(), Folders.names(folder).stream().filter(name -> name.contains("manifest")).toList());
     }
 
     @Test

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.luben.zstd.ZstdOutputStream;
 import io.penstock.json.Json;
-import io.penstock.testing.Signals;
+import io.penstock.testing.Folders;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -16,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
@@ -103,7 +102,7 @@ class TokenizeCommandTest {
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.err().startsWith("penstock: " + file + ": "), run.err());
         assertEquals("", run.out());
-        assertEquals(List.of(), left());
+        assertEquals(List.of(), Folders.files(folder));
     }
 
     @Test
@@ -136,23 +135,11 @@ class TokenizeCommandTest {
     void leavesNothingWhenInterruptedInTheMiddle() throws Exception {
         Path text = longText();
         Path err = folder.resolve("err");
-        Process process = CommandRun.start(err, "tokenize", text, "-o", folder.resolve("out"));
-        try {
-            Path part = folder.resolve(".out.writing/new");
-            while (!hasTokens(part)) {
-                assertTrue(process.isAlive(), () -> "ended early");
-                Thread.sleep(5);
-            }
-            Signals.interrupt(process);
-            assertTrue(process.waitFor(10, TimeUnit.MINUTES), "still runs");
-        } finally {
-            process.destroyForcibly();
-        }
-        assertEquals(130, process.exitValue());
-        assertEquals("penstock: interrupted\n", Files.readString(err));
+        Path part = folder.resolve(".out.writing/new");
+        CommandRun.interruptedWhen(() -> hasTokens(part), err, "tokenize", text, "-o", folder.resolve("out"));
         Files.delete(err);
         Files.delete(text);
-        assertEquals(List.of(), left());
+        assertEquals(List.of(), Folders.files(folder));
     }
 
     /** 2 GB of words, far more than are read here, in a small file: a member of gzip, again and again. */
@@ -179,12 +166,6 @@ class TokenizeCommandTest {
         }
     }
 
-    private List<Path> left() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.toList();
-        }
-    }
-
     @Test
     void aBombIsRefusedByNameAndLeavesNothing() throws IOException {
         Path bomb = folder.resolve("bomb.txt.zst");
@@ -201,7 +182,7 @@ class TokenizeCommandTest {
                 + " expected at most 67108864, the greater of 67108864 and 1100 times the file's size (--max-ratio"
                 + " raises this limit)\n", run.err());
         Files.delete(bomb);
-        assertEquals(List.of(), left());
+        assertEquals(List.of(), Folders.files(folder));
     }
 
     @Test

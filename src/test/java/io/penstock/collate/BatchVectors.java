@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.collate;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.DocumentWindows;
@@ -42,7 +42,7 @@ public final class BatchVectors {
     /** The vectors of {@code windows.md}. */
     public static Map<String, Object> windows() {
         var random = new SplittableRandom(4);
-        return fields("windows", acrossDocuments(random), "document_windows", withinDocuments(random),
+        return members("windows", acrossDocuments(random), "document_windows", withinDocuments(random),
                 "documents", documents(random), "batches", batches(random));
     }
 
@@ -71,7 +71,7 @@ public final class BatchVectors {
         long size = windows.size();
         long[] samples = size <= 20 ? LongStream.range(0, size).toArray()
                 : new long[] {0, 1, random.nextLong(size), size - 2, size - 1};
-        return fields("tokens", tokens, "length", length, "stride", stride, "labels", labels,
+        return members("tokens", tokens, "length", length, "stride", stride, "labels", labels,
                 "window_tokens", windows.maxLength(0), "samples", size,
                 "sample_first",
                 Arrays.stream(samples).mapToObj(i -> List.of(i, locate(windows, i).getFirst())).toList());
@@ -101,7 +101,7 @@ public final class BatchVectors {
             boolean labels = random.nextBoolean();
             var windows = labels ? DocumentWindows.of(new NoTokens(starts), length, stride)
                     : DocumentWindows.withoutLabels(new NoTokens(starts), length, stride);
-            cases.add(fields("starts", list(starts), "length", length, "stride", stride, "labels", labels,
+            cases.add(members("starts", list(starts), "length", length, "stride", stride, "labels", labels,
                     "window_tokens", windows.maxLength(0), "firsts", LongStream.range(0, windows.size())
                             .mapToObj(sample -> locate(windows, sample).getFirst()).toList()));
         }
@@ -114,7 +114,7 @@ public final class BatchVectors {
             long[] starts = randomStarts(random, random.nextInt(12), 12);
             long maxTokens = i % 4 == 0 ? Long.MAX_VALUE : random.nextLong(1, 14);
             var documents = Documents.of(new NoTokens(starts), maxTokens);
-            cases.add(fields("starts", list(starts), "max_tokens", maxTokens, "ranges",
+            cases.add(members("starts", list(starts), "max_tokens", maxTokens, "ranges",
                     LongStream.range(0, documents.size()).mapToObj(sample -> locate(documents, sample)).toList(),
                     "longest", documents.maxLength(0)));
         }
@@ -143,22 +143,22 @@ public final class BatchVectors {
     private static void addBatches(List<Object> cases, TokenStore store, long[] starts, TokenWidth width,
             SplittableRandom random) {
         long length = random.nextLong(1, 5);
-        var across = fields("kind", "windows", "length", length, "stride", 2, "labels", true);
-        var within = fields("kind", "document_windows", "length", length, "stride", 1, "labels", true);
-        var plain = fields("kind", "windows", "length", length, "stride", length, "labels", false);
-        var causal = fields("kind", "causal_lm", "width", width.toString());
+        var across = members("kind", "windows", "length", length, "stride", 2, "labels", true);
+        var within = members("kind", "document_windows", "length", length, "stride", 1, "labels", true);
+        var plain = members("kind", "windows", "length", length, "stride", length, "labels", false);
+        var causal = members("kind", "causal_lm", "width", width.toString());
         add(cases, store, starts, across, TokenWindows.of(store, length, 2), causal,
                 CausalLm.widened(width), random);
         add(cases, store, starts, within, DocumentWindows.of(store, length, 1), causal,
                 CausalLm.widened(width), random);
-        add(cases, store, starts, plain, TokenWindows.withoutLabels(store, length, length), fields("kind", "stack"),
+        add(cases, store, starts, plain, TokenWindows.withoutLabels(store, length, length), members("kind", "stack"),
                 new Stack(), random);
         long maxTokens = random.nextBoolean() ? Long.MAX_VALUE : random.nextLong(1, 9);
-        var documents = fields("kind", "documents", "max_tokens", maxTokens);
+        var documents = members("kind", "documents", "max_tokens", maxTokens);
         boolean unsigned = width.dtype(store.dtype()).isUnsigned();
         for (Pad pad : List.of(Pad.toLongest(width, unsigned ? 200 : -100),
                 Pad.toLongest(width, 1).toMultipleOf(random.nextInt(2, 9)).cutTo(random.nextLong(1, 9)))) {
-            add(cases, store, starts, documents, Documents.of(store, maxTokens), fields("kind", "pad",
+            add(cases, store, starts, documents, Documents.of(store, maxTokens), members("kind", "pad",
                     "width", width.toString(), "pad_value", pad.padValue(), "multiple_of", pad.multipleOf(),
                     "max_length", pad.maxLength()), pad, random);
         }
@@ -173,9 +173,9 @@ public final class BatchVectors {
             collator.collate(in, Plans.of(samples), slab);
             Span all = new Span();
             store.locate(0, store.tokenCount(), all);
-            cases.add(fields("dtype", store.dtype().toString(), "tokens", hex(all.slice()), "starts", list(starts),
+            cases.add(members("dtype", store.dtype().toString(), "tokens", hex(all.slice()), "starts", list(starts),
                     "dataset", description, "collator", collation, "samples", list(samples),
-                    "fields", IntStream.range(0, layout.fields().size()).mapToObj(f -> fields(
+                    "fields", IntStream.range(0, layout.fields().size()).mapToObj(f -> members(
                             "name", layout.fields().get(f).name(), "dtype", slab.tensor(f).dtype().toString(),
                             "shape", list(slab.tensor(f).shape()), "bytes", hex(slab.tensor(f).segment()))).toList()));
         }
@@ -192,7 +192,7 @@ public final class BatchVectors {
         for (int i = 0; i < 60; i++) {
             layouts.add(layout(random, i % 6 == 0 ? 1 << 20 : 40));
         }
-        return fields("elements", elements, "layouts", layouts);
+        return members("elements", elements, "layouts", layouts);
     }
 
     private static Map<String, Object> elements(DType dtype, SplittableRandom random) {
@@ -212,7 +212,7 @@ public final class BatchVectors {
             }
             pairs.add(List.of(hex(element), value(Tensor.of(element, dtype))));
         }
-        return fields("dtype", dtype.toString(), "bytes_value", pairs);
+        return members("dtype", dtype.toString(), "bytes_value", pairs);
     }
 
     private static Object value(Tensor scalar) {
@@ -234,7 +234,7 @@ public final class BatchVectors {
         }
         SlabLayout layout = new SlabLayout(specs);
         Slab slab = Slab.onDevice(layout, 0);
-        Map<String, Object> description = fields("fields", specs.stream().map(spec -> fields("name", spec.name(),
+        Map<String, Object> description = members("fields", specs.stream().map(spec -> members("name", spec.name(),
                 "dtype", spec.dtype().toString(), "shape", list(spec.shape()))).toList());
         description.putAll(places(slab));
         description.put("capacity", layout.capacityBytes());
@@ -246,7 +246,7 @@ public final class BatchVectors {
                 }
             }
             slab.layOut();
-            Map<String, Object> own = fields("shapes",
+            Map<String, Object> own = members("shapes",
                     IntStream.range(0, specs.size()).mapToObj(f -> list(slab.shape(f))).toList());
             own.putAll(places(slab));
             own.put("used", slab.usedBytes());
@@ -258,7 +258,7 @@ public final class BatchVectors {
 
     private static Map<String, Object> places(Slab slab) {
         int fields = slab.layout().fields().size();
-        return fields("offsets", IntStream.range(0, fields).mapToObj(slab::offset).toList(),
+        return members("offsets", IntStream.range(0, fields).mapToObj(slab::offset).toList(),
                 "bytes", IntStream.range(0, fields).mapToObj(slab::byteSize).toList());
     }
 

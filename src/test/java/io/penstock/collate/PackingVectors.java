@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.collate;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
@@ -13,13 +13,10 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;
-import io.penstock.store.TokenStore;
 import io.penstock.testing.Fields;
 import io.penstock.testing.MemoryTokenStore;
 import io.penstock.testing.Plans;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -69,7 +66,7 @@ public final class PackingVectors {
         batches.add(batch(FEW, 1, DType.I32, TokenWidth.I64, all, 0, 2, 3, 11));
         batches.add(batch(FEW, 7, DType.U16, TokenWidth.I64, EnumSet.of(PackedLm.Field.LABELS,
                 PackedLm.Field.CU_SEQLENS), 5, 4, 3, 2, 1, 0, 7));
-        return fields("packings", packings, "batches", batches);
+        return members("packings", packings, "batches", batches);
     }
 
     private static MemoryTokenStore store(long[] lengths) {
@@ -93,7 +90,7 @@ public final class PackingVectors {
                 }
                 sequences.add(pieces);
             }
-            Map<String, Object> fields = fields("lengths", list(lengths), "capacity",
+            Map<String, Object> fields = members("lengths", list(lengths), "capacity",
                     capacity);
             if (window != Long.MAX_VALUE) {
                 fields.put("window", window);
@@ -106,7 +103,7 @@ public final class PackingVectors {
 
     private static Map<String, Object> batch(long[] lengths, int capacity, DType stored, TokenWidth width,
             Set<PackedLm.Field> wanted, long... sequences) {
-        try (var store = new CountingTokens(lengths, stored); Arena arena = Arena.ofConfined();
+        try (var store = counting(lengths, stored); Arena arena = Arena.ofConfined();
                 PackedSequences packed = Packing.of(Documents.of(store), capacity).pack();
                 var reader = new SampleReader(packed, ReadMode.AUTO)) {
             PackedLm collator = PackedLm.of(width, wanted);
@@ -116,11 +113,11 @@ public final class PackingVectors {
             List<Object> values = new ArrayList<>();
             for (int f = 0; f < layout.fields().size(); f++) {
                 Tensor tensor = slab.tensor(f);
-                values.add(fields("name", layout.fields().get(f).name(), "dtype", tensor.dtype().toString(),
+                values.add(members("name", layout.fields().get(f).name(), "dtype", tensor.dtype().toString(),
                         "greatest", list(layout.fields().get(f).shape()), "shape", list(tensor.shape()), "values",
                         LongStream.range(0, tensor.elementCount()).map(tensor::getLong).boxed().toList()));
             }
-            return fields("lengths", list(lengths), "capacity", capacity, "stored", stored.toString(), "width",
+            return members("lengths", list(lengths), "capacity", capacity, "stored", stored.toString(), "width",
                     width.toString(), "sequences", list(sequences), "fields", values);
         }
     }
@@ -130,64 +127,11 @@ public final class PackingVectors {
     }
 
     /** Documents whose tokens are 1000, 1001, … */
-    private static final class CountingTokens implements TokenStore {
-
-        private final Arena arena = Arena.ofShared();
-        private final DType dtype;
-        private final long[] starts;
-        private final MemorySegment tokens;
-
-        CountingTokens(long[] lengths, DType dtype) {
-            this.dtype = dtype;
-            starts = new long[lengths.length + 1];
-            for (int d = 0; d < lengths.length; d++) {
-                starts[d + 1] = starts[d] + lengths[d];
-            }
-            tokens = arena.allocate(dtype.byteSize() * starts[lengths.length], Integer.BYTES);
-            for (long t = 0; t < tokenCount(); t++) {
-                if (dtype == DType.U16) {
-                    tokens.setAtIndex(ValueLayout.JAVA_SHORT, t, (short) (1000 + t));
-                } else {
-                    tokens.setAtIndex(ValueLayout.JAVA_INT, t, (int) (1000 + t));
-                }
-            }
+    private static MemoryTokenStore counting(long[] lengths, DType dtype) {
+        long[] starts = new long[lengths.length + 1];
+        for (int d = 0; d < lengths.length; d++) {
+            starts[d + 1] = starts[d] + lengths[d];
         }
-
-        @Override
-        public DType dtype() {
-            return dtype;
-        }
-
-        @Override
-        public long tokenCount() {
-            return starts[starts.length - 1];
-        }
-
-        @Override
-        public long documentCount() {
-            return starts.length - 1;
-        }
-
-        @Override
-        public long documentStart(long document) {
-            return starts[(int) document];
-        }
-
-        @Override
-        public void locate(long firstToken, long count, Span into) {
-            into.set(tokens, dtype.byteSize() * firstToken, dtype.byteSize() * count);
-        }
-
-        @Override
-        public String fingerprint() {
-            return "counting";
-        }
-
-        @Override
-        public void close() {
-            if (arena.scope().isAlive()) {
-                arena.close();
-            }
-        }
+        return new MemoryTokenStore(dtype, starts, position -> 1000 + position);
     }
 }

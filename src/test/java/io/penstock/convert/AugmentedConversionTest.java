@@ -22,13 +22,13 @@ import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
+import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryRecordStore;
 import io.penstock.testing.MemoryTensorStore;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -211,9 +211,7 @@ class AugmentedConversionTest {
             assertThrows(IllegalArgumentException.class, () -> new Conversion(store, target, TargetFormat.NPY)
                     .augmented(PIXELS, List.of(), 0, SEED));
         }
-        try (var left = Files.list(folder)) {
-            assertEquals(List.of(), left.toList());
-        }
+        assertEquals(List.of(), Folders.files(folder));
     }
 
     private static void assertRefused(String message, Store store, Path target, TargetFormat format, Augment steps) {

@@ -2,28 +2,23 @@
 package io.penstock.convert;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.RecordStore;
+import io.penstock.testing.Python;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What was written, read by numpy, safetensors and Python's tarfile, where they are installed. */
 class ConversionPeerTest {
-
-    private static final int NO_LIBRARY = 77;
 
     @TempDir
     private Path folder;
@@ -35,18 +30,7 @@ class ConversionPeerTest {
                 conversion -> conversion.fields(List.of("tokens")));
         Converted.run(source, folder.resolve("x.safetensors"), TargetFormat.SAFETENSORS);
         Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
-        Process process;
-        try {
-            process = new ProcessBuilder("python3", "src/test/python/convert_check.py", folder.toString())
-                    .redirectErrorStream(true).start();
-        } catch (IOException noPython) {
-            Assumptions.abort("no python3 on the path");
-            return;
-        }
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(10, TimeUnit.MINUTES));
-        Assumptions.assumeTrue(process.exitValue() != NO_LIBRARY, output);
-        assertEquals(0, process.exitValue(), output);
+        String output = Python.run("src/test/python/convert_check.py", folder.toString());
         assertEquals(String.join("\n", expected(source)) + "\n", output);
     }
 

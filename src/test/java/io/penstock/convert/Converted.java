@@ -14,12 +14,10 @@ import io.penstock.store.Store;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 
 /** Conversions of fixtures, and what to compare them by. */
 final class Converted {
@@ -76,12 +74,6 @@ final class Converted {
             if (tokens.getLong(i) != again.getLong(i)) {
                 fail("token " + i + ": expected " + tokens.getLong(i) + ", found " + again.getLong(i));
             }
-        }
-    }
-
-    static List<String> names(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
         }
     }
 }

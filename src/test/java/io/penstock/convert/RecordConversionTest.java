@@ -15,6 +15,7 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
+import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -151,7 +152,7 @@ class RecordConversionTest {
         String refused = assertThrows(ConversionException.class, () -> Converted.run(source, folder.resolve("x.npy"),
                 TargetFormat.NPY, conversion -> conversion.fields(List.of("maybe_int")))).getMessage();
         assertTrue(refused.contains(": found no value in 'maybe_int'"), refused);
-        assertEquals(List.of(), Converted.names(folder));
+        assertEquals(List.of(), Folders.names(folder));
         Converted.run(source, folder.resolve("x.npy"), TargetFormat.NPY,
                 conversion -> conversion.fields(List.of("maybe_int")).skipIncomplete());
         try (TensorStore store = TensorStore.open(folder.resolve("x.npy"))) {
@@ -222,7 +223,7 @@ class RecordConversionTest {
                     .getMessage();
             assertTrue(message.startsWith("record number 1, field 'x': 3 bytes"), message);
         }
-        assertEquals(List.of(), Converted.names(folder));
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
+import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryRecordStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -182,7 +183,7 @@ class SampleConversionTest {
             Conversion conversion = new Conversion(store, folder.resolve("x.tar"), TargetFormat.WEBDATASET);
             assertEquals("columns 'A' and 'a' would both have the suffix 'a' (name other suffixes)",
                     assertThrows(ConversionException.class, conversion::run).getMessage());
-            assertEquals(List.of(), Converted.names(folder));
+            assertEquals(List.of(), Folders.names(folder));
             conversion.suffixes(Map.of("A", "big.bin")).run();
             try (RecordStore samples = RecordStore.open(folder.resolve("x.tar"))) {
                 assertArrayEquals(new byte[] {1}, Converted.value(samples, 0, "big.bin"));
@@ -200,7 +201,7 @@ class SampleConversionTest {
         Files.writeString(folder.resolve("x-000007.tar"), "other");
         assertThrows(FileAlreadyExistsException.class,
                 () -> Converted.run(source, target, TargetFormat.WEBDATASET));
-        assertEquals(List.of("x-000007.tar"), Converted.names(folder));
+        assertEquals(List.of("x-000007.tar"), Folders.names(folder));
         Files.move(folder.resolve("x-000007.tar"), folder.resolve("x-000000.tar"));
         Converted.run(source, target, TargetFormat.WEBDATASET, conversion -> conversion.ifExists(IfExists.REPLACE));
         assertTrue(Files.size(folder.resolve("x-000000.tar")) > 5);
@@ -219,7 +220,7 @@ class SampleConversionTest {
                             }
                         });
                 assertThrows(InterruptedException.class, conversion::run);
-                assertEquals(List.of(), Converted.names(folder));
+                assertEquals(List.of(), Folders.names(folder));
             }
         }
     }

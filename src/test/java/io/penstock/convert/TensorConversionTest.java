@@ -19,6 +19,7 @@ import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -150,7 +151,7 @@ class TensorConversionTest {
                 message);
         assertThrows(ConversionException.class, () -> Converted.run(several, folder.resolve("x.safetensors"),
                 TargetFormat.SAFETENSORS, conversion -> conversion.fields(List.of("nothing"))));
-        assertEquals(List.of(), Converted.names(folder));
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -185,7 +186,7 @@ class TensorConversionTest {
             String message = assertThrows(IOException.class, conversion::run).getMessage();
             assertTrue(message.contains("big.npy"), message);
         }
-        assertEquals(List.of("big.npy", "big.npy.crc32c"), Converted.names(folder));
+        assertEquals(List.of("big.npy", "big.npy.crc32c"), Folders.names(folder));
         assertThrows(IOException.class, () -> Inspection.of(folder.resolve("x.npy"), Depth.STRUCTURE));
     }
 }

@@ -13,6 +13,7 @@ import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Digests;
+import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryTokenStore;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -130,7 +131,7 @@ class TokenConversionTest {
                     () -> new Conversion(source, folder.resolve("x"), TargetFormat.MEGATRON).run());
             assertEquals(where + ": found " + source.token(first)
                     + ", expected -2147483648 to 2147483647, the range of i32", refused.getMessage());
-            assertEquals(List.of(), Converted.names(folder));
+            assertEquals(List.of(), Folders.names(folder));
             new Conversion(source, folder.resolve("x"), TargetFormat.MEGATRON).tokenDType(DType.I64).run();
             try (TokenStore store = TokenStore.open(folder.resolve("x"))) {
                 Converted.assertSameTokens(source, store);
@@ -176,7 +177,7 @@ class TokenConversionTest {
                             }
                         });
                 assertThrows(InterruptedException.class, conversion::run, format.toString());
-                assertEquals(List.of(), Converted.names(folder), format.toString());
+                assertEquals(List.of(), Folders.names(folder), format.toString());
             }
         }
     }
@@ -190,6 +191,6 @@ class TokenConversionTest {
             assertThrows(ConversionException.class, () -> new Conversion(source, folder.resolve("x"),
                     TargetFormat.MEGATRON).tokenDType(DType.F32).run());
         }
-        assertEquals(List.of(), Converted.names(folder));
+        assertEquals(List.of(), Folders.names(folder));
     }
 }

@@ -8,6 +8,7 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

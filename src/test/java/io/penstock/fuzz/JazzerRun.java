@@ -3,6 +3,7 @@ package io.penstock.fuzz;
 
 import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.Folder;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -30,6 +30,7 @@ import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryTokenStore;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -46,7 +47,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -325,7 +325,7 @@ class SampleTransformsTest {
         positive.save(file);
         Filtered again = rows.filter(file);
         assertEquals(positive.fingerprint(), again.fingerprint());
-        assertEquals(List.of(file), files());
+        assertEquals(List.of(file), Folders.files(folder));
         for (Filtered filtered : List.of(positive, again)) {
             assertEquals(expected.length, filtered.size());
             long[] seen = new long[ROWS];
@@ -353,12 +353,6 @@ class SampleTransformsTest {
         }
         assertEquals(Arrays.stream(expected).map(SampleTransformsTest::sum).boxed().toList(),
                 found.values().stream().map(List::getFirst).toList());
-    }
-
-    private List<Path> files() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.toList();
-        }
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.IntConsumer;
 
 /**
@@ -79,7 +80,7 @@ final class SteadyProgram {
                         .batchSize(8).shuffle(1).device(device)
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
-            measure(name, leases, loader, batches -> step(loader, stream, batches));
+            measure(name, leases, List.of(loader), batches -> step(loader, stream, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);
     }
@@ -106,7 +107,7 @@ final class SteadyProgram {
                 DeviceLoaders loaders = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
                         .collator(CausalLm.widened(TokenWidth.I64)).name(name).workers(workers)
                         .transfer(TransferMode.COPY).leases(LeaseMode.REUSED).devices(first, second).openAll()) {
-            measure(name, LeaseMode.REUSED, loaders.get(0), batches -> {
+            measure(name, LeaseMode.REUSED, List.of(loaders.get(0), loaders.get(1)), batches -> {
                 for (int i = 0; i < batches; i++) {
                     step(loaders.get(0), null, 1);
                     step(loaders.get(1), null, 1);
@@ -116,7 +117,8 @@ final class SteadyProgram {
         SteadyStateTest.assertLeftNothing(name, file);
     }
 
-    private static void measure(String name, LeaseMode leases, DataLoader loader, IntConsumer steps)
+    /** Each step takes a batch of each loader. */
+    private static void measure(String name, LeaseMode leases, List<DataLoader> loaders, IntConsumer steps)
             throws IOException {
         long most = leases == LeaseMode.REUSED ? 0 : MOST_BYTES_PER_BATCH;
         long[] threads = threadIds(name);
@@ -124,10 +126,10 @@ final class SteadyProgram {
         long grown = 0;
         for (int window = 0; window < WINDOWS && perBatch > most; window++) {
             long resident = residentBytes();
-            long epoch = loader.currentEpoch();
+            long epochs = epochs(loaders);
             long heap = allocated(threads);
             steps.accept(MEASURED);
-            long ofEpochs = (loader.currentEpoch() - epoch + 1) * MOST_BYTES_PER_EPOCH;
+            long ofEpochs = (epochs(loaders) - epochs + loaders.size()) * MOST_BYTES_PER_EPOCH;
             perBatch = Math.ceilDiv(Math.max(0, allocated(threads) - heap - ofEpochs), MEASURED);
             grown = residentBytes() - resident;
         }
@@ -135,6 +137,10 @@ final class SteadyProgram {
                 + " KiB more resident");
         assertTrue(perBatch <= most, perBatch + " bytes of heap a batch");
         assertTrue(grown < 32 << 20, grown + " bytes more resident after " + MEASURED + " batches");
+    }
+
+    private static long epochs(List<DataLoader> loaders) {
+        return loaders.stream().mapToLong(DataLoader::currentEpoch).sum();
     }
 
     private static DataLoaderBuilder settings(boolean timed, DeviceStage[] stages, DataLoaderBuilder settings) {

@@ -24,8 +24,25 @@ class BatchSamplerTest {
 
     private static final TailPolicy[] TAILS = TailPolicy.values();
 
-    /** A random plan: everything that shapes batches but the rank. */
-    private record Setup(Sampler sampler, int world, TailPolicy tail, int batchSize, boolean dropLast) {
+    /** Everything that shapes batches but the rank. */
+    interface RankSetup {
+
+        Sampler sampler();
+
+        int world();
+
+        TailPolicy tail();
+
+        boolean dropLast();
+
+        BatchSampler rank(int rank);
+
+        /** Another setup, which can resume from the states of this one. */
+        RankSetup resumedBy(SplittableRandom random);
+    }
+
+    private record Setup(Sampler sampler, int world, TailPolicy tail, int batchSize, boolean dropLast)
+            implements RankSetup {
 
         static Setup random(SplittableRandom random) {
             while (true) {
@@ -40,7 +57,8 @@ class BatchSamplerTest {
             }
         }
 
-        Setup resumedBy(SplittableRandom random) {
+        @Override
+        public Setup resumedBy(SplittableRandom random) {
             while (true) {
                 Setup setup = new Setup(sampler, random.nextInt(1, 14), TAILS[random.nextInt(TAILS.length)],
                         random.nextInt(1, 20), random.nextInt(4) == 0);
@@ -56,7 +74,8 @@ class BatchSamplerTest {
             return dropLast ? each / batchSize : (each + batchSize - 1) / batchSize;
         }
 
-        BatchSampler rank(int rank) {
+        @Override
+        public BatchSampler rank(int rank) {
             BatchSampler batches = BatchSampler.of(sampler, batchSize, new Shard(rank, world, tail));
             return dropLast ? batches.droppingLast() : batches;
         }
@@ -191,58 +210,67 @@ class BatchSamplerTest {
         SplittableRandom random = new SplittableRandom(33);
         int resumedInside = 0;
         for (int i = 0; i < 10_000; i++) {
-            Setup setup = Setup.random(random);
-            long size = setup.sampler.size();
-            LoaderState state = setup.rank(0).startState();
-            long position = 0;
-            // A chain of runs, each killed after some batches; what they give must be positions 0, 1, 2, … of epoch 0.
-            for (int run = 0; state.epoch() == 0; run++) {
-                String which = "case " + i + " run " + run + ": " + setup + " from " + state;
-                BatchSampler first = setup.rank(0).resume(state);
-                long batches = first.batchesInEpoch(0);
-                if (batches == 0) {
-                    assertEquals(1, first.epochOf(0), which);
-                    assertTrue(setup.dropLast || setup.tail == TailPolicy.DROP, which);
-                    break;
-                }
-                long kill = random.nextLong(batches);
-                List<Long> given = new ArrayList<>();
-                for (int rank = 0; rank < setup.world; rank++) {
-                    BatchSampler own = setup.rank(rank).resume(state);
-                    assertEquals(first.stateAfter(kill), own.stateAfter(kill), which);
-                    collectPositions(own, kill, given);
-                }
-                given.sort(null);
-                for (long p : given) {
-                    if (p < size) {
-                        assertEquals(position++, p, which);
-                    }
-                }
-                LoaderState next = LoaderState.fromJson(first.stateAfter(kill).toJson());
-                if (next.epoch() == 0) {
-                    assertEquals(position, next.position(), which);
-                    resumedInside++;
-                } else {
-                    assertEquals(new LoaderState(1, 0, state.seed(), state.sampler(), ""), next, which);
-                    assertTrue(position == size || setup.dropLast || setup.tail == TailPolicy.DROP, which);
-                }
-                state = next;
-                setup = setup.resumedBy(random);
-            }
+            resumedInside += assertResumes("case " + i, Setup.random(random), random);
         }
         assertTrue(resumedInside > 4000, "resumed inside an epoch: " + resumedInside);
     }
 
-    private static void collectPositions(BatchSampler batches, long lastBatch, List<Long> into) {
-        BatchPlan plan = new BatchPlan(batches.batchSize());
-        for (long n = 0; n <= lastBatch; n++) {
-            batches.plan(n, plan);
-            for (int i = 0; i < plan.count(); i++) {
-                long position = plan.firstPosition() + (long) i * batches.shard().worldSize();
-                assertEquals(batches.sampler().epoch(0).at(position % batches.sampler().size()), plan.sample(i));
-                into.add(position);
+    /**
+     * A chain of runs, each killed after some batches and resumed with another setup: what they give must be positions
+     * 0, 1, 2, … of epoch 0.
+     *
+     * @return how many runs began inside the epoch
+     */
+    static int assertResumes(String chain, RankSetup first, SplittableRandom random) {
+        RankSetup setup = first;
+        Order order = setup.sampler().epoch(0);
+        long size = setup.sampler().size();
+        LoaderState state = setup.rank(0).startState();
+        long position = 0;
+        int resumedInside = 0;
+        for (int run = 0; state.epoch() == 0; run++) {
+            String which = chain + " run " + run + ": " + setup + " from " + state;
+            BatchSampler ofFirst = setup.rank(0).resume(state);
+            long batches = ofFirst.batchesInEpoch(0);
+            boolean mayOmit = setup.dropLast() || setup.tail() == TailPolicy.DROP;
+            if (batches == 0) {
+                assertEquals(1, ofFirst.epochOf(0), which);
+                assertTrue(mayOmit, which);
+                break;
             }
+            long kill = random.nextLong(batches);
+            List<Long> given = new ArrayList<>();
+            for (int rank = 0; rank < setup.world(); rank++) {
+                BatchSampler own = setup.rank(rank).resume(state);
+                assertEquals(ofFirst.stateAfter(kill), own.stateAfter(kill), which);
+                BatchPlan plan = new BatchPlan(own.batchSize());
+                for (long n = 0; n <= kill; n++) {
+                    own.plan(n, plan);
+                    for (int i = 0; i < plan.count(); i++) {
+                        long at = plan.firstPosition() + (long) i * setup.world();
+                        assertEquals(order.at(at % size), plan.sample(i), which);
+                        given.add(at);
+                    }
+                }
+            }
+            given.sort(null);
+            for (long p : given) {
+                if (p < size) {
+                    assertEquals(position++, p, which);
+                }
+            }
+            LoaderState next = LoaderState.fromJson(ofFirst.stateAfter(kill).toJson());
+            if (next.epoch() == 0) {
+                assertEquals(position, next.position(), which);
+                resumedInside++;
+            } else {
+                assertEquals(new LoaderState(1, 0, state.seed(), state.sampler(), ""), next, which);
+                assertTrue(position == size || mayOmit, which);
+            }
+            state = next;
+            setup = setup.resumedBy(random);
         }
+        return resumedInside;
     }
 
     @Test
@@ -269,7 +297,7 @@ class BatchSamplerTest {
         }
     }
 
-    private static List<Long> samples(BatchPlan plan) {
+    static List<Long> samples(BatchPlan plan) {
         List<Long> samples = new ArrayList<>();
         for (int i = 0; i < plan.count(); i++) {
             samples.add(plan.sample(i));
@@ -327,17 +355,23 @@ class BatchSamplerTest {
             BatchSampler.of(Sampler.shuffled(96, 77), 32, Shard.whole()).plan(n, plan);
             expected.add(samples(plan));
         }
+        assertThreadsPlan(expected, batches, 32, 20_000);
+    }
+
+    /** Eight threads plan batches at random, each as expected. */
+    static void assertThreadsPlan(List<List<Long>> expected, BatchSampler batches, int maxSamples, int times)
+            throws Exception {
         try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
             List<Future<?>> done = new ArrayList<>();
             for (int worker = 0; worker < 8; worker++) {
                 long seed = worker;
                 done.add(workers.submit(() -> {
                     SplittableRandom random = new SplittableRandom(seed);
-                    BatchPlan own = new BatchPlan(32);
-                    for (int i = 0; i < 20_000; i++) {
-                        long n = random.nextLong(600);
+                    BatchPlan own = new BatchPlan(maxSamples);
+                    for (int i = 0; i < times; i++) {
+                        int n = random.nextInt(expected.size());
                         batches.plan(n, own);
-                        assertEquals(expected.get((int) n), samples(own));
+                        assertEquals(expected.get(n), samples(own));
                     }
                 }));
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import io.penstock.sampling.TokenBudget.Cost;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ final class BatchingVectors {
                 Sampler sampler = Sampler.lengthBucketed(Sampler.shuffled(n, ~seed), s -> lengths[(int) s], window,
                         group, seed);
                 Order order = sampler.epoch(epoch);
-                orders.add(fields("lengths", boxed(lengths), "base_seed", ~seed, "window", window, "group", group,
+                orders.add(members("lengths", boxed(lengths), "base_seed", ~seed, "window", window, "group", group,
                         "seed", seed, "epoch", epoch, "fingerprint", sampler.fingerprint(), "samples",
                         LongStream.range(0, n).map(order::at).boxed().toList()));
             }
@@ -54,7 +54,7 @@ final class BatchingVectors {
                 runs.add(run(lengths, budget, shard, dropLast, seed, startEpoch, start));
             }
         }
-        return fields("orders", orders, "runs", runs, "with_empty_epochs", withEmptyEpochs(random),
+        return members("orders", orders, "runs", runs, "with_empty_epochs", withEmptyEpochs(random),
                 "with_samples_too_long", withSamplesTooLong(random));
     }
 
@@ -88,7 +88,7 @@ final class BatchingVectors {
                     // A sample is too long: the batch is null.
                 }
                 LoaderState after = batches.stateAfter(n);
-                given.add(fields("samples", samples, "after", List.of(after.epoch(), after.position())));
+                given.add(members("samples", samples, "after", List.of(after.epoch(), after.position())));
             }
             runs.add(described(lengths, budget, shard, dropLast, 0, 0, 0, "chosen", boxed(chosen), "batches", given));
         }
@@ -144,12 +144,12 @@ final class BatchingVectors {
 
     private static Map<String, Object> described(long[] lengths, TokenBudget budget, Shard shard, boolean dropLast,
             long seed, long startEpoch, long start, Object... more) {
-        Map<String, Object> run = fields("lengths", boxed(lengths), "seed", seed, "tokens", budget.tokens(),
+        Map<String, Object> run = members("lengths", boxed(lengths), "seed", seed, "tokens", budget.tokens(),
                 "max_samples", budget.maxSamples(), "multiple_of", budget.multipleOf(), "cost",
                 budget.cost().name().toLowerCase(Locale.ROOT), "world", shard.worldSize(), "rank", shard.rank(),
                 "tail", shard.tail().name().toLowerCase(Locale.ROOT), "drop_last", dropLast, "start_epoch", startEpoch,
                 "start_position", start);
-        run.putAll(fields(more));
+        run.putAll(members(more));
         return run;
     }
 
@@ -162,7 +162,7 @@ final class BatchingVectors {
         for (long n = 0; n < batches.firstBatchOf(startEpoch + 2); n++) {
             batches.plan(n, plan);
             LoaderState after = batches.stateAfter(n);
-            given.add(fields("number", n, "epoch", plan.epoch(), "index", plan.indexInEpoch(), "first_position",
+            given.add(members("number", n, "epoch", plan.epoch(), "index", plan.indexInEpoch(), "first_position",
                     plan.firstPosition(), "valid", plan.valid(), "samples",
                     Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList(),
                     "after", List.of(after.epoch(), after.position())));

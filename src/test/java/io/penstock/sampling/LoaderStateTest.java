@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.MalformedStoreException;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -14,7 +15,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,7 +35,7 @@ class LoaderStateTest {
         LoaderState later = new LoaderState(4, 0, 1, "", "");
         later.write(file);
         assertEquals(later, LoaderState.read(file));
-        assertEquals(List.of("state.json"), names());
+        assertEquals(List.of("state.json"), Folders.names(folder));
         assertTrue(Files.size(file) < 300);
     }
 
@@ -174,7 +174,7 @@ class LoaderStateTest {
         Files.writeString(file.resolve("inside"), "x");
         assertThrows(IOException.class, () -> STATE.write(file));
         assertThrows(FileSystemException.class, () -> STATE.write(folder.resolve("absent/state.json")));
-        assertEquals(List.of("state.json"), names());
+        assertEquals(List.of("state.json"), Folders.names(folder));
     }
 
     @Test
@@ -200,12 +200,6 @@ class LoaderStateTest {
         }
         writer.join();
         assertTrue(done.get() && seen > 0);
-        assertEquals(List.of("state.json"), names());
-    }
-
-    private List<String> names() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
+        assertEquals(List.of("state.json"), Folders.names(folder));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -61,21 +61,21 @@ final class SamplerVectors {
         for (long[] choice : new long[][] {{4, 4, 0, 9, 7}, {9}, {1L << 61, 0, 3, 5, 7, 11, 3}}) {
             long size = Math.max(10, choice[0] + 1);
             for (long epoch = 0; epoch < 2; epoch++) {
-                cases.add(all(fields("kind", "subset", "dataset_size", size, "choice", boxed(choice), "seed", 3L),
+                cases.add(all(members("kind", "subset", "dataset_size", size, "choice", boxed(choice), "seed", 3L),
                         Sampler.subset(choice, size, Sampler.shuffled(choice.length, 3)), epoch));
             }
         }
         for (long n : new long[] {1, 10, 1L << 62}) {
-            cases.add(all(fields("kind", "with_replacement", "n", n, "draws", 20L, "seed", -n),
+            cases.add(all(members("kind", "with_replacement", "n", n, "draws", 20L, "seed", -n),
                     Sampler.withReplacement(n, 20, -n), n >> 40));
         }
         for (double[] weights : weights(random)) {
             long seed = random.nextLong();
-            cases.add(all(fields("kind", "weighted", "weights", boxed(weights), "draws", 40L, "seed", seed),
+            cases.add(all(members("kind", "weighted", "weights", boxed(weights), "draws", 40L, "seed", seed),
                     Sampler.weighted(weights, 40, seed), 2));
             long positive = Arrays.stream(weights).filter(w -> w > 0).count();
             for (long draws : new long[] {positive, (positive + 1) / 2}) {
-                cases.add(all(fields("kind", "weighted_without_replacement", "weights", boxed(weights), "draws", draws,
+                cases.add(all(members("kind", "weighted_without_replacement", "weights", boxed(weights), "draws", draws,
                         "seed", seed), Sampler.weightedWithoutReplacement(weights, draws, seed), draws));
             }
         }
@@ -84,17 +84,17 @@ final class SamplerVectors {
         List<Object> tables = new ArrayList<>();
         for (double[] weights : weights(random)) {
             WeightedSampler table = (WeightedSampler) Sampler.weighted(weights, 1, 0);
-            tables.add(fields("weights", boxed(weights), "whole", boxed(WeightedSampler.wholeWeights(weights)),
+            tables.add(members("weights", boxed(weights), "whole", boxed(WeightedSampler.wholeWeights(weights)),
                     "thresholds", IntStream.range(0, weights.length).mapToObj(table::threshold).toList(),
                     "aliases", IntStream.range(0, weights.length).mapToObj(table::alias).toList()));
         }
         List<Object> logarithms = new ArrayList<>();
         for (long word : new long[] {0, 1, 2, -1, -2, Long.MAX_VALUE, Long.MIN_VALUE, 0x123456789ABCDEFL, 1L << 40,
             0xB504F333F9DE6483L, 0xB504F333F9DE6484L}) {
-            logarithms.add(fields("word", String.format("0x%016x", word), "log",
+            logarithms.add(members("word", String.format("0x%016x", word), "log",
                     WeightedOnceSampler.minusLog2(word)));
         }
-        return fields("samplers", cases, "tables", tables, "logarithms", logarithms);
+        return members("samplers", cases, "tables", tables, "logarithms", logarithms);
     }
 
     private static void blocks(List<Object> cases, SplittableRandom random) {
@@ -103,17 +103,17 @@ final class SamplerVectors {
             for (long window : new long[] {1, 4, 10, size, size + 1}) {
                 for (long epoch = 0; epoch < 2; epoch++) {
                     long seed = random.nextLong();
-                    cases.add(all(fields("kind", "block_shuffled", "starts", boxed(starts), "window", window, "seed",
+                    cases.add(all(members("kind", "block_shuffled", "starts", boxed(starts), "window", window, "seed",
                             seed), Sampler.blockShuffled(starts, window, seed), epoch));
                 }
             }
         }
         long[] many = LongStream.rangeClosed(0, 1000).map(i -> i * i * 1000 + i).toArray();
-        cases.add(at(fields("kind", "block_shuffled", "starts", boxed(many), "window", 123_456_789L, "seed", -1L),
+        cases.add(at(members("kind", "block_shuffled", "starts", boxed(many), "window", 123_456_789L, "seed", -1L),
                 Sampler.blockShuffled(many, 123_456_789, -1), 5, 0, 1, 123_456_788, 123_456_789, 999_999_999,
                 many[1000] - 1));
         long[] great = {0, 1L << 40, (1L << 40) + 1, 1L << 62};
-        cases.add(at(fields("kind", "block_shuffled", "starts", boxed(great), "window", Long.MAX_VALUE, "seed",
+        cases.add(at(members("kind", "block_shuffled", "starts", boxed(great), "window", Long.MAX_VALUE, "seed",
                 Long.MIN_VALUE), Sampler.blockShuffled(great, Long.MAX_VALUE, Long.MIN_VALUE), 1L << 62, 0, 1,
                 (1L << 62) - 1));
     }
@@ -132,7 +132,7 @@ final class SamplerVectors {
         if (((WeightedSampler) Sampler.weighted(weights, 1, 0)).threshold(0) != 4096 * (long) weight) {
             throw new AssertionError("the threshold is another");
         }
-        cases.add(at(fields("kind", "weighted", "weights", boxed(weights), "draws", 1L << 62, "seed", seed),
+        cases.add(at(members("kind", "weighted", "weights", boxed(weights), "draws", 1L << 62, "seed", seed),
                 Sampler.weighted(weights, 1L << 62, seed), 0, position - 1, position, position + 1));
     }
 
@@ -145,12 +145,12 @@ final class SamplerVectors {
             {2, 2, 2, 1, 1, 1, 0, 0, 0}, drawn}) {
             List<Integer> list = Arrays.stream(classes).boxed().toList();
             for (long epoch = 0; epoch < 2; epoch++) {
-                cases.add(all(fields("kind", "stratified", "classes", list, "seed", 5L),
+                cases.add(all(members("kind", "stratified", "classes", list, "seed", 5L),
                         Sampler.stratified(classes, 5), epoch));
-                cases.add(all(fields("kind", "balanced", "classes", list, "draws", 17L, "seed", 5L),
+                cases.add(all(members("kind", "balanced", "classes", list, "draws", 17L, "seed", 5L),
                         Sampler.balanced(classes, 17, 5), epoch));
             }
-            cases.add(at(fields("kind", "balanced", "classes", list, "draws", 1L << 40, "seed", -5L),
+            cases.add(at(members("kind", "balanced", "classes", list, "draws", 1L << 40, "seed", -5L),
                     Sampler.balanced(classes, 1L << 40, -5), 1 << 20, 0, 1, 2, 3, 4, 5, 6, 7, (1L << 40) - 1));
         }
     }
@@ -192,10 +192,10 @@ final class SamplerVectors {
             for (int s = 0; s < weights.length; s++) {
                 whole.add(table.weight(s));
             }
-            proportions.add(fields("weights", Arrays.stream(weights).boxed().toList(), "whole", whole, "sources",
+            proportions.add(members("weights", Arrays.stream(weights).boxed().toList(), "whole", whole, "sources",
                     sources, "ranks", ranks));
         }
-        return fields("proportions", proportions, "mixtures", mixtureCases(), "by_epochs", byEpochs());
+        return members("proportions", proportions, "mixtures", mixtureCases(), "by_epochs", byEpochs());
     }
 
     private static List<Object> mixtureCases() {
@@ -243,22 +243,22 @@ final class SamplerVectors {
                 sources.add(source);
             }
             Mixture mixture = Mixture.ofEpochs(made.toArray(Mixture.Source[]::new));
-            cases.add(at(fields("sources", sources, "size", mixture.size()), mixture, 1, 0, Math.min(1,
+            cases.add(at(members("sources", sources, "size", mixture.size()), mixture, 1, 0, Math.min(1,
                     mixture.size() - 1), mixture.size() - 1));
         }
         return cases;
     }
 
     private static Map<String, Object> source(long size, Long seed) {
-        return seed == null ? fields("size", size) : fields("size", size, "seed", seed);
+        return seed == null ? members("size", size) : members("size", size, "seed", seed);
     }
 
     private static Map<String, Object> drawn(long size, long draws, long seed) {
-        return fields("size", size, "draws", draws, "seed", seed);
+        return members("size", size, "draws", draws, "seed", seed);
     }
 
     private static Map<String, Object> phase(long first, double... weights) {
-        return fields("first", first, "weights", boxed(weights));
+        return members("first", first, "weights", boxed(weights));
     }
 
     /** The sampler that a source's members say; a mixture is a source that has sources. */
@@ -290,7 +290,7 @@ final class SamplerVectors {
 
     private static Map<String, Object> mixture(long size, List<Object> sources, List<Object> phases, Long chance,
             long epoch, long... positions) {
-        Map<String, Object> fields = fields("size", size, "sources", sources, "phases", phases);
+        Map<String, Object> fields = members("size", size, "sources", sources, "phases", phases);
         if (chance != null) {
             fields.put("seed", chance);
         }

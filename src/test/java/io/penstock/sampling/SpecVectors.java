@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import static io.penstock.testing.Members.fields;
+import static io.penstock.json.Json.members;
 
 import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
@@ -82,7 +82,7 @@ final class SpecVectors {
             for (int i = 0; i < 5; i++) {
                 outputs.add(hex(generator.next()));
             }
-            generators.add(fields("seed", hex(seed), "outputs", outputs));
+            generators.add(members("seed", hex(seed), "outputs", outputs));
         }
         SplittableRandom random = new SplittableRandom(1);
         for (long size : SIZES) {
@@ -91,16 +91,16 @@ final class SpecVectors {
                 long epoch = variant == 0 ? 0 : random.nextLong(1000);
                 Permutation order = new Permutation(size, seed, epoch);
                 List<Long> positions = positions(size, random);
-                orders.add(fields("size", size, "seed", hex(seed), "epoch", epoch,
+                orders.add(members("size", size, "seed", hex(seed), "epoch", epoch,
                         "a", order.a(), "b", order.b(),
                         "keys", order.keys().stream().map(SpecVectors::hex).toList(),
                         "positions", positions, "samples", positions.stream().map(order::at).toList()));
                 if (size <= 65_536) {
-                    digests.add(fields("size", size, "seed", hex(seed), "epoch", epoch, "sha256", digest(order)));
+                    digests.add(members("size", size, "seed", hex(seed), "epoch", epoch, "sha256", digest(order)));
                 }
             }
         }
-        return fields("splitmix64", generators, "permutations", orders, "all_samples", digests);
+        return members("splitmix64", generators, "permutations", orders, "all_samples", digests);
     }
 
     private static List<Long> positions(long size, SplittableRandom random) {
@@ -153,7 +153,7 @@ final class SpecVectors {
             long next = run.firstBatchOf(epoch + 1);
             cases.add(describe(run, List.of(0L, 1L, next - 1, next, next + 1, random.nextLong(1L << 40))));
         }
-        return fields("runs", cases);
+        return members("runs", cases);
     }
 
     private static List<Long> numbers(long from, long to) {
@@ -192,7 +192,7 @@ final class SpecVectors {
             for (int i = 0; i < plan.count(); i++) {
                 samples.add(plan.sample(i));
             }
-            batches.add(fields("number", n, "epoch", plan.epoch(), "index", plan.indexInEpoch(),
+            batches.add(members("number", n, "epoch", plan.epoch(), "index", plan.indexInEpoch(),
                     "first_position", plan.firstPosition(), "valid", plan.valid(), "samples", samples));
         }
         description.put("batches", batches);
@@ -202,7 +202,7 @@ final class SpecVectors {
     private static Map<String, Object> describe(BatchSampler run) {
         LoaderState start = run.startState();
         boolean shuffled = start.sampler().startsWith("feistel-8");
-        return fields("sampler", shuffled ? "shuffled" : "sequential", "size", run.sampler().size(),
+        return members("sampler", shuffled ? "shuffled" : "sequential", "size", run.sampler().size(),
                 "seed", start.seed(), "world", run.shard().worldSize(), "rank", run.shard().rank(),
                 "tail", run.shard().tail().name().toLowerCase(Locale.ROOT),
                 "batch_size", run.batchSize(), "drop_last", run.dropsLast(),
@@ -222,7 +222,7 @@ final class SpecVectors {
                 new LoaderState(3, 17, Long.MAX_VALUE, "s", "\uD83D\uDE00"),
                 new LoaderState(2, 48, mixture.seed(), mixture.fingerprint(), "concatenated:[a][b]"),
                 new LoaderState(0, 999, subset.seed(), subset.fingerprint(), ""))) {
-            texts.add(fields("epoch", state.epoch(), "position", state.position(), "seed", state.seed(),
+            texts.add(members("epoch", state.epoch(), "position", state.position(), "seed", state.seed(),
                     "sampler", state.sampler(), "dataset", state.dataset(), "text", state.toJson()));
         }
         List<Object> refused = new ArrayList<>();
@@ -250,7 +250,7 @@ final class SpecVectors {
                 good.replace("\"seed\":3", "\"seed\":-0"),
                 good.replace("\"seed\"", "\"\\u0073eed\""),
                 good.replace("\"s\"", "\"\\ud83d\\uDE00 \\/ \\u002F / \\u000A\\u007f\\u0000\\u00e9\""))) {
-            read.add(fields("text", other, "written", LoaderState.fromJson(other).toJson()));
+            read.add(members("text", other, "written", LoaderState.fromJson(other).toJson()));
         }
         List<String> refusedBytes = new ArrayList<>();
         int text = good.indexOf("\"s\"") + 1;
@@ -277,7 +277,7 @@ final class SpecVectors {
                 after.add(description);
             }
         }
-        return fields("texts", texts, "read", read, "refused", refused, "refused_bytes", refusedBytes,
+        return members("texts", texts, "read", read, "refused", refused, "refused_bytes", refusedBytes,
                 "after", after);
     }
 
@@ -288,7 +288,7 @@ final class SpecVectors {
     static Map<String, Object> randomness() {
         List<Object> steps = new ArrayList<>();
         for (String name : STEPS) {
-            steps.add(fields("name", name, "step", hex(KeyedRandom.step(name))));
+            steps.add(members("name", name, "step", hex(KeyedRandom.step(name))));
         }
         List<Object> words = new ArrayList<>();
         List<Object> draws = new ArrayList<>();
@@ -306,11 +306,11 @@ final class SpecVectors {
             for (int k = 0; k < 4; k++) {
                 outputs.add(hex(keyed.nextLong()));
             }
-            words.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
+            words.add(members("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
                     "words", outputs));
             keyed.select(position, step);
             long bound = i == 0 ? 1 : i == 1 ? Long.MAX_VALUE : random.nextLong(1L << random.nextInt(1, 63)) + 1;
-            draws.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
+            draws.add(members("seed", hex(seed), "epoch", epoch, "position", position, "step", name,
                     "bound", bound, "below_bound", keyed.nextLong(bound),
                     "double_times_2_53", (long) (keyed.nextDouble() * 0x1p53),
                     "float_times_2_24", (long) (keyed.nextFloat() * 0x1p24),
@@ -321,12 +321,12 @@ final class SpecVectors {
                     random.nextInt(1, width + 1), random.nextInt(5) / 4.0);
             MemorySegment parameters = MemorySegment.ofArray(new int[4]);
             crop.draw(keyed, position, parameters, 0);
-            crops.add(fields("seed", hex(seed), "epoch", epoch, "position", position, "image", List.of(height, width),
+            crops.add(members("seed", hex(seed), "epoch", epoch, "position", position, "image", List.of(height, width),
                     "crop", List.of(crop.cropHeight(), crop.cropWidth()),
                     "flip_quarters", (int) (crop.flipProbability() * 4),
                     "parameters", Arrays.stream(parameters.toArray(ValueLayout.JAVA_INT)).boxed().toList()));
         }
-        return fields("steps", steps, "words", words, "draws", draws, "crops", crops, "runs", drawn(random));
+        return members("steps", steps, "words", words, "draws", draws, "crops", crops, "runs", drawn(random));
     }
 
     /** What each sample of a batch draws first: surplus ones, and those of runs that start within an epoch. */
@@ -355,7 +355,7 @@ final class SpecVectors {
                     keyed.select(plan.position(row), KeyedRandom.step(name));
                     words.add(hex(keyed.nextLong()));
                 }
-                batches.add(fields("number", n, "epoch", plan.epoch(), "positions", positions, "first_words", words));
+                batches.add(members("number", n, "epoch", plan.epoch(), "positions", positions, "first_words", words));
             }
             description.put("batches", batches);
             runs.add(description);

@@ -9,14 +9,12 @@ import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
 import io.penstock.stream.StreamVectors;
+import io.penstock.testing.Python;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,17 +73,7 @@ class SpecVectorsTest {
     @Tag("slow")
     @Test
     void anImplementationWrittenFromThePagesAgrees() throws IOException, InterruptedException {
-        Process process;
-        try {
-            process = new ProcessBuilder("python3", "src/test/python/spec_check.py", VECTORS.toString())
-                    .redirectErrorStream(true).start();
-        } catch (IOException noPython) {
-            Assumptions.abort("no python3 on the path");
-            return;
-        }
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(10, TimeUnit.MINUTES));
-        assertEquals(0, process.exitValue(), output);
+        String output = Python.run("src/test/python/spec_check.py", VECTORS.toString());
         assertTrue(output.endsWith(" checks passed\n"), output);
     }
 }

@@ -12,9 +12,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +23,7 @@ class TokenBudgetTest {
 
     /** A random plan: everything that shapes batches but the rank. */
     private record Setup(Sampler sampler, long[] lengths, int world, TailPolicy tail, TokenBudget budget,
-            boolean dropLast) {
+            boolean dropLast) implements BatchSamplerTest.RankSetup {
 
         static Setup random(SplittableRandom random) {
             int size = random.nextInt(1, random.nextBoolean() ? 20 : 300);
@@ -52,11 +49,13 @@ class TokenBudgetTest {
             }
         }
 
-        Setup resumedBy(SplittableRandom random) {
+        @Override
+        public Setup resumedBy(SplittableRandom random) {
             return of(sampler, lengths, random);
         }
 
-        BatchSampler rank(int rank) {
+        @Override
+        public BatchSampler rank(int rank) {
             BatchSampler batches = BatchSampler.of(sampler, budget, s -> lengths[(int) s],
                     new Shard(rank, world, tail));
             return dropLast ? batches.droppingLast() : batches;
@@ -155,7 +154,7 @@ class TokenBudgetTest {
                             valid += positions.get(k) < setup.sampler.size() || setup.tail != TailPolicy.EXACT ? 1 : 0;
                         }
                         assertEquals(valid, plan.valid(), which);
-                        assertTrue(setup.cost(samples(plan)) <= setup.budget.tokens(), which);
+                        assertTrue(setup.cost(BatchSamplerTest.samples(plan)) <= setup.budget.tokens(), which);
                         full += plan.count() == setup.budget.maxSamples() ? 1 : 0;
                     }
                 }
@@ -163,14 +162,6 @@ class TokenBudgetTest {
         }
         assertTrue(full > 400, "batches with the most samples: " + full);
         assertTrue(empty > 20, "epochs without batches: " + empty);
-    }
-
-    private static List<Long> samples(BatchPlan plan) {
-        List<Long> samples = new ArrayList<>();
-        for (int i = 0; i < plan.count(); i++) {
-            samples.add(plan.sample(i));
-        }
-        return samples;
     }
 
     @Tag("slow")
@@ -213,53 +204,7 @@ class TokenBudgetTest {
         var random = new SplittableRandom(43);
         int resumedInside = 0;
         for (int i = 0; i < 800; i++) {
-            Setup setup = Setup.random(random);
-            long size = setup.sampler.size();
-            LoaderState state = setup.rank(0).startState();
-            long position = 0;
-            Order order = setup.sampler.epoch(0);
-            // A chain of runs, each killed after some batches; what they give must be positions 0, 1, 2, … of epoch 0.
-            for (int run = 0; state.epoch() == 0; run++) {
-                String which = "case " + i + " run " + run + ": " + setup + " from " + state;
-                BatchSampler first = setup.rank(0).resume(state);
-                long batches = first.batchesInEpoch(0);
-                if (batches == 0) {
-                    assertEquals(1, first.epochOf(0), which);
-                    assertEquals(TailPolicy.DROP, setup.tail, which);
-                    break;
-                }
-                long kill = random.nextLong(batches);
-                List<Long> given = new ArrayList<>();
-                for (int rank = 0; rank < setup.world; rank++) {
-                    BatchSampler own = setup.rank(rank).resume(state);
-                    assertEquals(first.stateAfter(kill), own.stateAfter(kill), which);
-                    BatchPlan plan = new BatchPlan(own.batchSize());
-                    for (long n = 0; n <= kill; n++) {
-                        own.plan(n, plan);
-                        for (int k = 0; k < plan.count(); k++) {
-                            long at = plan.firstPosition() + (long) k * setup.world;
-                            assertEquals(order.at(at % size), plan.sample(k), which);
-                            given.add(at);
-                        }
-                    }
-                }
-                given.sort(null);
-                for (long p : given) {
-                    if (p < size) {
-                        assertEquals(position++, p, which);
-                    }
-                }
-                LoaderState next = LoaderState.fromJson(first.stateAfter(kill).toJson());
-                if (next.epoch() == 0) {
-                    assertEquals(position, next.position(), which);
-                    resumedInside++;
-                } else {
-                    assertEquals(new LoaderState(1, 0, state.seed(), state.sampler(), ""), next, which);
-                    assertTrue(position == size || setup.tail == TailPolicy.DROP, which);
-                }
-                state = next;
-                setup = setup.resumedBy(random);
-            }
+            resumedInside += BatchSamplerTest.assertResumes("case " + i, Setup.random(random), random);
         }
         assertTrue(resumedInside > 400, "resumed inside an epoch: " + resumedInside);
     }
@@ -283,7 +228,7 @@ class TokenBudgetTest {
                 assertEquals(expected.epoch(), found.epoch(), which);
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);
-                assertEquals(samples(expected), samples(found), which);
+                assertEquals(BatchSamplerTest.samples(expected), BatchSamplerTest.samples(found), which);
                 assertEquals(run.stateAfter(kill + 1 + n), resumed.stateAfter(n), which);
             }
         }
@@ -316,27 +261,10 @@ class TokenBudgetTest {
         BatchPlan plan = new BatchPlan(600);
         for (long n = 0; n < 900; n++) {
             alone.plan(n, plan);
-            expected.add(samples(plan));
+            expected.add(BatchSamplerTest.samples(plan));
         }
         assertTrue(alone.epochOf(899) > 12);
-        try (ExecutorService workers = Executors.newFixedThreadPool(8)) {
-            List<Future<?>> done = new ArrayList<>();
-            for (int worker = 0; worker < 8; worker++) {
-                long seed = worker;
-                done.add(workers.submit(() -> {
-                    var random = new SplittableRandom(seed);
-                    BatchPlan own = new BatchPlan(600);
-                    for (int i = 0; i < 5_000; i++) {
-                        long n = random.nextLong(900);
-                        batches.plan(n, own);
-                        assertEquals(expected.get((int) n), samples(own));
-                    }
-                }));
-            }
-            for (Future<?> future : done) {
-                future.get();
-            }
-        }
+        BatchSamplerTest.assertThreadsPlan(expected, batches, 600, 5_000);
     }
 
     @Test

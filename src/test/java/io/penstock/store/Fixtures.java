@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.penstock.json.Json;
+import io.penstock.memory.Tensor;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -75,5 +80,23 @@ public final class Fixtures {
         Object manifest = Json.parse(Files.readAllBytes(path("manifest.json")));
         return Json.array(Json.object(manifest).get("entries")).stream().map(entry -> new Entry(Json.object(entry)))
                 .filter(entry -> List.of(kinds).contains(entry.kind()));
+    }
+
+    /** Checks the elements of which the manifest has the bytes. */
+    public static void assertSpots(Map<String, Object> array, Tensor tensor) {
+        for (Object each : Json.array(array.getOrDefault("spots", List.of()))) {
+            Map<String, Object> spot = Json.object(each);
+            List<Object> index = Json.array(spot.get("index"));
+            long element = 0;
+            for (int d = 0; d < index.size(); d++) {
+                element = element * tensor.dim(d) + ((Number) index.get(d)).longValue();
+            }
+            int bytes = tensor.dtype().byteSize();
+            assertEquals(spot.get("hex"), HexFormat.of().formatHex(
+                    tensor.segment().asSlice(element * bytes, bytes).toArray(ValueLayout.JAVA_BYTE)));
+            if (spot.get("value") instanceof Number value) {
+                assertEquals(value.doubleValue(), tensor.getDouble(element));
+            }
+        }
     }
 }

@@ -18,10 +18,8 @@ import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,7 +74,7 @@ class StoreFixturesTest {
         try (var _ = (AutoCloseable) store) {
             List<StoredArray> stored = store.info().arrays();
             for (int i = 0; i < stored.size(); i++) {
-                assertSpots(entry.arrays().get(i), stored.get(i).tensor());
+                Fixtures.assertSpots(entry.arrays().get(i), stored.get(i).tensor());
             }
         } catch (IOException | RuntimeException e) {
             throw e;
@@ -92,23 +90,6 @@ class StoreFixturesTest {
             }
         });
         assertEquals(DTYPE_OF_NUMPY.get(expected.get("stored_dtype").toString().substring(1)), found.get("dtype"));
-    }
-
-    private static void assertSpots(Map<String, Object> array, Tensor tensor) {
-        for (Object each : Json.array(array.getOrDefault("spots", List.of()))) {
-            Map<String, Object> spot = Json.object(each);
-            List<Object> index = Json.array(spot.get("index"));
-            long element = 0;
-            for (int d = 0; d < index.size(); d++) {
-                element = element * tensor.dim(d) + ((Number) index.get(d)).longValue();
-            }
-            int bytes = tensor.dtype().byteSize();
-            assertEquals(spot.get("hex"), HexFormat.of().formatHex(
-                    tensor.segment().asSlice(element * bytes, bytes).toArray(ValueLayout.JAVA_BYTE)));
-            if (spot.get("value") instanceof Number value) {
-                assertEquals(value.doubleValue(), tensor.getDouble(element));
-            }
-        }
     }
 
     private static void assertRefused(Entry entry) {

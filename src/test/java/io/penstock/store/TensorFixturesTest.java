@@ -10,13 +10,10 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
-import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -125,7 +122,7 @@ class TensorFixturesTest {
                         assertEquals(value, array.get(name), name);
                     }
                 });
-                assertSpots(expected, store.tensor(i));
+                Fixtures.assertSpots(expected, store.tensor(i));
                 assertLocatesAll(store, i, entry);
             }
         }
@@ -139,23 +136,6 @@ class TensorFixturesTest {
         assertEquals(-1, span.slice().mismatch(store.tensor(index).segment()));
         boolean isCopy = !span.file().location().path().startsWith(entry.path().toString());
         assertEquals(isCopy, store.isConverted(index), spec.name());
-    }
-
-    private static void assertSpots(Map<String, Object> array, Tensor tensor) {
-        for (Object each : Json.array(array.getOrDefault("spots", List.of()))) {
-            Map<String, Object> spot = Json.object(each);
-            List<Object> index = Json.array(spot.get("index"));
-            long element = 0;
-            for (int d = 0; d < index.size(); d++) {
-                element = element * tensor.dim(d) + ((Number) index.get(d)).longValue();
-            }
-            int bytes = tensor.dtype().byteSize();
-            assertEquals(spot.get("hex"), HexFormat.of().formatHex(
-                    tensor.segment().asSlice(element * bytes, bytes).toArray(ValueLayout.JAVA_BYTE)));
-            if (spot.get("value") instanceof Number value) {
-                assertEquals(value.doubleValue(), tensor.getDouble(element));
-            }
-        }
     }
 
     private static void assertRefused(Entry entry) {

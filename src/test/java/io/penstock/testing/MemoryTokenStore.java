@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
+import java.util.function.LongUnaryOperator;
 
 /**
  * A token store in native memory whose token at position {@code p} is {@link #token}, cut into documents at given
@@ -24,6 +25,7 @@ public final class MemoryTokenStore implements TokenStore {
     private final MemorySegment tokens;
     private final DType dtype;
     private final long[] starts;
+    private final LongUnaryOperator tokenAt;
 
     /** A store of one document. */
     public MemoryTokenStore(DType dtype, long count) {
@@ -32,7 +34,13 @@ public final class MemoryTokenStore implements TokenStore {
 
     /** A store of documents from {@code starts[d]} to {@code starts[d + 1]}. */
     public MemoryTokenStore(DType dtype, long[] starts) {
+        this(dtype, starts, position -> mix(dtype, position));
+    }
+
+    /** A store of documents with given tokens. */
+    public MemoryTokenStore(DType dtype, long[] starts, LongUnaryOperator tokenAt) {
         this.dtype = dtype;
+        this.tokenAt = tokenAt;
         this.starts = starts;
         this.tokens = arena.allocate(Math.max(1, tokenCount() * dtype.byteSize()));
         for (long p = 0; p < tokenCount(); p++) {
@@ -46,8 +54,13 @@ public final class MemoryTokenStore implements TokenStore {
         }
     }
 
-    /** The token at a position: a mix that makes neighbours differ in all bits of the dtype. */
+    /** The token at a position. */
     public long token(long position) {
+        return tokenAt.applyAsLong(position);
+    }
+
+    /** Makes neighbors differ in all bits of the dtype. */
+    private static long mix(DType dtype, long position) {
         long mixed = (position + 1) * 0x9E3779B97F4A7C15L >>> 64 - 8 * dtype.byteSize();
         int unused = 64 - 8 * dtype.byteSize();
         return dtype.isUnsigned() ? mixed : mixed << unused >> unused;

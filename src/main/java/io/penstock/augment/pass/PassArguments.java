@@ -69,9 +69,6 @@ public final class PassArguments {
     public static final Kernel COLUMNS = new Kernel("penstock_augment_columns", LAYOUT, _ -> { });
     public static final Kernel PASS = new Kernel("penstock_augment", LAYOUT, PassTwin::run);
 
-    private PassArguments() {
-    }
-
     /** Returns new arguments of a pass, without addresses and batch. */
     public static MemorySegment of(Pass pass, int channels, int rowBytes) {
         MemorySegment arguments = PASS.newArguments();

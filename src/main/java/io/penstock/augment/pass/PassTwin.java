@@ -49,9 +49,6 @@ final class PassTwin {
     private long row;
     private long at;
 
-    private PassTwin() {
-    }
-
     static void run(MemorySegment arguments) {
         PassTwin twin = OF_THREAD.get();
         twin.arguments = arguments;

@@ -19,9 +19,6 @@ public final class ColorChanges {
     /** What torchvision multiplies by before it truncates to u8. */
     public static final float TO_U8 = (float) (255 + 1.0 - 1e-3);
 
-    private ColorChanges() {
-    }
-
     /** The luminance of an RGB pixel, which starts at an index. */
     private static float gray(byte[] pixels, int at) {
         return RED * (pixels[at] & 0xFF) + GREEN * (pixels[at + 1] & 0xFF) + BLUE * (pixels[at + 2] & 0xFF);

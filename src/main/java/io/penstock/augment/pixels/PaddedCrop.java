@@ -7,9 +7,6 @@ import java.util.Arrays;
 /** Crops an image with a border, which is not made. */
 final class PaddedCrop {
 
-    private PaddedCrop() {
-    }
-
     /** Replaces the image by a crop, whose place counts from the border's upper left corner. */
     static void run(Canvas canvas, int top, int left, int height, int width, int border, Padding.Mode mode, int fill) {
         byte[] pixels = canvas.pixels();

@@ -100,8 +100,7 @@ public final class Warp {
     }
 
     /** Reads a part of an image of other values, 0 to 255. */
-    void read(float[] part, int partTop, int partLeft, int rowCount, int columnCount, int wholeHeight,
-            int wholeWidth) {
+    void read(float[] part, int partTop, int partLeft, int rowCount, int columnCount, int wholeHeight, int wholeWidth) {
         values = part;
         part(partTop, partLeft, rowCount, columnCount, wholeHeight, wholeWidth);
     }
@@ -116,8 +115,7 @@ public final class Warp {
     }
 
     /** The same as {@link #perspective(Canvas, double[], Interpolation, int)}, from what {@link #read} took. */
-    void perspective(Canvas canvas, double[] m, int outHeight, int outWidth, Interpolation interpolation,
-            int outside) {
+    void perspective(Canvas canvas, double[] m, int outHeight, int outWidth, Interpolation interpolation, int outside) {
         for (int i = 0; i < map.length; i++) {
             map[i] = (float) (m[i] / m[map.length]);
         }

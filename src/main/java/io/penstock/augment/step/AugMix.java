@@ -54,8 +54,7 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         int operations = 1 + chains;
         for (int i = 0; i < chains * MOST_DEPTH; i++) {
             passes.chain(1 + i / MOST_DEPTH);
-            Policy.addTo(passes, interpolation, record[operations + i],
-                    record[operations + chains * MOST_DEPTH + i]);
+            Policy.addTo(passes, interpolation, record[operations + i], record[operations + chains * MOST_DEPTH + i]);
         }
         passes.chain(0);
         passes.add(new PixelOp(PixelOp.Kind.MIX, chains, 0, 0), record[0]);

@@ -21,9 +21,6 @@ public final class Distributions {
             3.754408661907416e+00, 1};
     private static final double TAIL = 0.02425;
 
-    private Distributions() {
-    }
-
     /** Draws from a range by one word. */
     static double uniform(RandomGenerator random, Range range) {
         return range.low() + (range.high() - range.low()) * random.nextDouble();

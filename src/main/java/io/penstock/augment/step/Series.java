@@ -17,9 +17,6 @@ public final class Series {
     private static final int EXP_TERMS = 13;
     private static final double[] INVERSES = IntStream.rangeClosed(0, EXP_TERMS).mapToDouble(n -> 1.0 / n).toArray();
 
-    private Series() {
-    }
-
     /** The sine of degrees; exact for multiples of 90. */
     public static double sine(double degrees) {
         double quarters = Math.rint(degrees / 90);

@@ -100,8 +100,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     public static void applyLine(Canvas canvas, double contrast, double brightness) {
         byte[] table = canvas.table();
         for (int i = 0; i < table.length; i++) {
-            table[i] = (byte) (int) Math.rint(
-                    Math.clamp((float) contrast * i + (float) (brightness * 255), 0f, 255f));
+            table[i] = (byte) (int) Math.rint(Math.clamp((float) contrast * i + (float) (brightness * 255), 0f, 255f));
         }
         canvas.map(table);
     }

@@ -11,9 +11,6 @@ final class NearestName {
     private static final int LEAST_COMMON = 4;
     private static final int MOST_EDITS = 2;
 
-    private NearestName() {
-    }
-
     /** Returns the longest name that is part of this one, as in torchvision's; else the nearest, or an empty text. */
     static String of(String name, List<String> names) {
         String wanted = name.toLowerCase(Locale.ROOT);

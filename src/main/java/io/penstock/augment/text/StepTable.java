@@ -44,8 +44,7 @@ final class StepTable {
     static final List<Float> IMAGENET_MEAN = List.of(0.485f, 0.456f, 0.406f);
     static final List<Float> IMAGENET_DEVIATION = List.of(0.229f, 0.224f, 0.225f);
 
-    private static final ValueForm<Interpolation> INTERPOLATION =
-            ValueForm.word(List.of(Interpolation.values()));
+    private static final ValueForm<Interpolation> INTERPOLATION = ValueForm.word(List.of(Interpolation.values()));
     private static final ValueForm<Padding.Mode> PADDING = ValueForm.word(List.of(Padding.Mode.values()));
     private static final Range NONE = Range.of(0, 0);
     private static final Range UNCHANGED = Range.of(1, 1);
@@ -264,9 +263,6 @@ final class StepTable {
                     .with("depth", ValueForm.WHOLE, 0).with("alpha", ValueForm.NUMBER, 1.0)
                     .with("interpolation", INTERPOLATION, Interpolation.BILINEAR),
             NORMALIZE, TO);
-
-    private StepTable() {
-    }
 
     /** Returns the text of how files are decoded. */
     static String text(ImageDecoding decoding) {

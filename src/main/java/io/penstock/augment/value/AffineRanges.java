@@ -16,8 +16,7 @@ package io.penstock.augment.value;
  * @param shearX degrees of a horizontal shear, above -90 and below 90
  * @param shearY degrees of a vertical shear, above -90 and below 90
  */
-public record AffineRanges(Range angle, double translateX, double translateY, Range scale, Range shearX,
-        Range shearY) {
+public record AffineRanges(Range angle, double translateX, double translateY, Range scale, Range shearX, Range shearY) {
 
     /**
      * Checks the ranges.

@@ -14,7 +14,6 @@ abstract class DecodedStream extends InputStream {
     private final byte[] single = new byte[1];
     private boolean closed;
 
-    /** Creates a stream that closes the packed one. */
     DecodedStream(InputStream packed) {
         this.packed = packed;
     }

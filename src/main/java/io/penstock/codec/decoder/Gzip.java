@@ -14,28 +14,23 @@ import java.nio.ByteBuffer;
  */
 public final class Gzip {
 
+    /** The greatest expansion of deflated data: 258 bytes for 2 bits. */
+    public static final int MAX_EXPANSION = 1032;
+
     private static final long PIECE_BYTES = 1 << 30;
 
     private Gzip() {
     }
 
     /**
-     * Decodes consecutive members as they are read.
-     *
-     * @param packed the members, from the start of the first; closed with the returned stream
-     * @return the decoded bytes; throws a {@link CodecException} where the members are malformed or truncated
+     * Decodes consecutive members as they are read; closing the stream closes {@code packed}. A {@link CodecException}
+     * tells where the members are malformed or truncated.
      */
     public static InputStream open(InputStream packed) {
         return new Unpacked(packed);
     }
 
-    /**
-     * Decodes whole members.
-     *
-     * @param source the members, then only optional zeros
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the members are malformed or truncated, or decode to another number of bytes
-     */
+    /** Decodes whole members, which only zeros may follow, to exactly the target's size. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         long at = 0;
         try (GzipMembers members = new GzipMembers(new Pieces(source))) {

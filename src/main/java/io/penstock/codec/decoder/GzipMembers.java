@@ -21,7 +21,6 @@ import java.util.zip.Inflater;
  */
 final class GzipMembers implements AutoCloseable {
 
-    /** The source of the bytes. */
     @FunctionalInterface
     interface Source {
 
@@ -47,7 +46,6 @@ final class GzipMembers implements AutoCloseable {
     /** The checksum of a header while one is read, then of its member's decoded data. */
     private final CRC32 crc = new CRC32();
     private ByteBuffer in = EMPTY;
-    /** The position of {@link #in} in the data. */
     private long inStart;
     private long unpacked;
     private boolean first = true;
@@ -58,7 +56,6 @@ final class GzipMembers implements AutoCloseable {
         this.source = source;
     }
 
-    /** Returns the position of the next byte to read. */
     long offset() {
         return inStart + in.position();
     }
@@ -222,13 +219,11 @@ final class GzipMembers implements AutoCloseable {
     }
 
     private CodecException malformed(long at, String found, String expected) {
-        return new CodecException("gzip: at byte " + at + ": found " + found + ", expected " + expected
-                + said());
+        return new CodecException("gzip: at byte " + at + ": found " + found + ", expected " + expected + said());
     }
 
     private CodecException cut(String where) {
-        return new CodecException("gzip: at byte " + offset() + ": the data is cut: it ends within " + where
-                + said());
+        return new CodecException("gzip: at byte " + offset() + ": the data is cut: it ends within " + where + said());
     }
 
     /** Describes the progress, which shows how much of a file can be recovered. */

@@ -26,6 +26,9 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Lz4 {
 
+    /** The greatest expansion: a byte of a match's length stands for up to 255 bytes. */
+    public static final int MAX_EXPANSION = 255;
+
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     /** Eight bytes are copied unchanged, so the byte order does not matter. */
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -50,9 +53,7 @@ public final class Lz4 {
 
     private final MemorySegment source;
     private final MemorySegment target;
-    /** The next byte to read. */
     private long in;
-    /** The next byte to write. */
     private long out;
 
     private Lz4(MemorySegment source, MemorySegment target) {
@@ -60,13 +61,7 @@ public final class Lz4 {
         this.target = target;
     }
 
-    /**
-     * Decodes one or more whole frames and verifies their checksums.
-     *
-     * @param source the frames, with nothing after them
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the frames are malformed, or decode to another number of bytes
-     */
+    /** Decodes one or more whole frames to exactly the target's size, and verifies their checksums. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         Lz4 lz4 = new Lz4(source, target);
         do {
@@ -75,13 +70,7 @@ public final class Lz4 {
         lz4.checkWhole();
     }
 
-    /**
-     * Decodes a block without a frame around it.
-     *
-     * @param source the block, with nothing after it
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the block is malformed, or decodes to another number of bytes
-     */
+    /** Decodes a block without a frame around it, to exactly the target's size. */
     public static void decompressBlock(MemorySegment source, MemorySegment target) throws CodecException {
         Lz4 lz4 = new Lz4(source, target);
         lz4.block(source.byteSize(), 0, target.byteSize());
@@ -131,8 +120,7 @@ public final class Lz4 {
         }
         long descriptorBytes = 2 + ((flags & CONTENT_SIZE) != 0 ? Long.BYTES : 0);
         need(descriptorBytes + 1);
-        long contentBytes = (flags & CONTENT_SIZE) == 0 ? -1
-                : source.get(I64, in + 2);
+        long contentBytes = (flags & CONTENT_SIZE) == 0 ? -1 : source.get(I64, in + 2);
         check("the frame's header", XxHash32.hash(source, in, descriptorBytes) >>> 8 & 0xFF,
                 source.get(BYTE, in + descriptorBytes) & 0xFF);
         in += descriptorBytes + 1;

@@ -21,14 +21,7 @@ public final class Lzf {
     private static final int LITERALS = 32;
     private static final int LONG_COPY = 7;
 
-    private Lzf() {
-    }
-
-    /**
-     * {@return the decoded size of a block; copies are not checked}
-     *
-     * @throws CodecException if the block ends too early
-     */
+    /** {@return the decoded size of a block; copies are not checked} */
     public static long decodedSize(MemorySegment source) throws CodecException {
         long size = 0;
         long at = 0;
@@ -52,13 +45,7 @@ public final class Lzf {
         return size;
     }
 
-    /**
-     * Decodes a block.
-     *
-     * @param source the block, with nothing after it
-     * @param target the memory to write, of exactly the decoded size
-     * @throws CodecException if the block is malformed, or decodes to another number of bytes
-     */
+    /** Decodes a block to exactly the target's size. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         long size = decodedSize(source);
         if (size != target.byteSize()) {

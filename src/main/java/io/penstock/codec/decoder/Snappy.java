@@ -34,16 +34,7 @@ public final class Snappy {
     private static final int VARINT_BYTES = 5;
     private static final int STEP = Long.BYTES;
 
-    private Snappy() {
-    }
-
-    /**
-     * Decodes a block.
-     *
-     * @param source the block, with nothing after it
-     * @param target the memory to write, of exactly the decoded size; must not overlap the source
-     * @throws CodecException if the block is malformed, or decodes to another number of bytes
-     */
+    /** Decodes a block to exactly the size of the target, which must not overlap the source. */
     public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
         long sourceEnd = source.byteSize();
         long targetEnd = target.byteSize();

@@ -20,9 +20,6 @@ final class XxHash32 {
     private static final int PRIME_5 = 0x165667B1;
     private static final int STRIPE_BYTES = 16;
 
-    private XxHash32() {
-    }
-
     @SuppressWarnings("ConstantOverflow")
     static int hash(MemorySegment bytes, long offset, long length) {
         long at = offset;

@@ -10,18 +10,14 @@ import java.lang.foreign.MemorySegment;
 /** Decodes Zstandard (RFC 8878) with the optional library zstd-jni. */
 public final class Zstd {
 
+    /** The greatest expansion: a repeated byte takes 4 bytes for up to 128 KiB. */
+    public static final int MAX_EXPANSION = 32 << 10;
+
     private static final String LIBRARY = "com.github.luben:zstd-jni";
 
-    private Zstd() {
-    }
-
     /**
-     * Decodes one or more whole frames.
-     *
-     * @param source the frames, with nothing after them; native memory, but not a file mapping, which might shrink
-     * @param target the native memory to write, of exactly the decoded size
-     * @throws MissingLibraryException if zstd-jni is missing
-     * @throws CodecException if the frames are malformed, or decode to another number of bytes
+     * Decodes one or more whole frames to exactly the target's size. Both are native memory, but not a file mapping,
+     * which might shrink. Throws {@link MissingLibraryException} if zstd-jni is missing.
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws IOException {
         try {
@@ -32,12 +28,9 @@ public final class Zstd {
     }
 
     /**
-     * Decodes consecutive frames as they are read, ignoring skippable ones.
-     *
-     * @param packed at least one frame; closed with the returned stream
-     * @return the decoded bytes; throws a {@link CodecException} that names the byte where a frame is malformed or
-     *     truncated
-     * @throws MissingLibraryException if zstd-jni is missing
+     * Decodes consecutive frames as they are read, ignoring skippable ones; closing the stream closes {@code packed}. A
+     * {@link CodecException} names the byte where a frame is malformed or truncated. Throws {@link
+     * MissingLibraryException} if zstd-jni is missing.
      */
     public static InputStream open(InputStream packed) throws MissingLibraryException {
         try {

@@ -11,9 +11,6 @@ import java.nio.ByteBuffer;
 /** The only class that uses zstd-jni, apart from the {@link ZstdStream} that it creates. */
 final class ZstdLibrary {
 
-    private ZstdLibrary() {
-    }
-
     static InputStream open(InputStream packed) {
         return new ZstdStream(packed);
     }

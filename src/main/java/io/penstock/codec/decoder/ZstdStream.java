@@ -19,10 +19,8 @@ final class ZstdStream extends DecodedStream {
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
     private final ZstdDecompressCtx context = new ZstdDecompressCtx();
-    /** The position of {@link #in} in the data. */
     private long inStart;
     private long unpacked;
-    /** The start of the current frame. */
     private long frameStart;
     private boolean isWhole;
     private boolean isMore;

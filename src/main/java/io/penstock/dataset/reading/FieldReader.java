@@ -40,7 +40,6 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         this.areTruths = spec.dtype() == DType.BOOL;
     }
 
-    /** Opens a reader of a field. */
     static FieldReader open(FieldSource source, TensorSpec spec, long samples, ReadContext context) {
         return switch (source) {
             case FieldSource.Stored stored -> new StoredReader(stored, spec, samples, context);

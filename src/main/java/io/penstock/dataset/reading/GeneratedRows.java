@@ -116,7 +116,6 @@ final class GeneratedRows implements AutoCloseable {
         }
     }
 
-    /** One sample. */
     private record Row(List<TensorSpec> fields, Tensor[] tensors, MemorySegment bytes) implements SampleTensors {
 
         @Override

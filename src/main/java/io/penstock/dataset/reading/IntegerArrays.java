@@ -29,7 +29,6 @@ final class IntegerArrays {
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-    /** The mask of each dtype: the bits of an unsigned value, otherwise all. */
     private static final long[] MASKS = masks();
 
     private byte[] bytes = {};

@@ -54,7 +54,6 @@ final class ReadContext implements AutoCloseable {
         this.verifier = verified == null ? null : new BlockVerifier(verified, reader);
     }
 
-    /** Sets the current row of a batch. */
     void at(BatchPlan plan, int row) {
         sample = plan.sample(row);
         this.row = row;
@@ -63,7 +62,6 @@ final class ReadContext implements AutoCloseable {
         epoch = plan.epoch();
     }
 
-    /** Sets the current sample, outside any order. */
     void at(long sample) {
         at(sample, NOWHERE, NO_EPOCH);
     }

@@ -14,11 +14,8 @@ public interface SampleRandom {
     };
 
     /**
-     * Returns the random numbers of a key, from the first.
-     *
-     * @param position the sample's position in the epoch's order
-     * @param step the step's number from {@link io.penstock.sampling.KeyedRandom#step}
-     * @return a generator, for this thread, until the next call
+     * Returns the random numbers of a position in the epoch's order, from the first. The step is {@link
+     * io.penstock.sampling.KeyedRandom#step}'s; the generator is valid for this thread, until the next call.
      */
     RandomGenerator of(long position, long step);
 }

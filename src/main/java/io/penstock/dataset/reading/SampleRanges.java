@@ -17,11 +17,9 @@ import java.util.stream.IntStream;
  */
 public final class SampleRanges {
 
-    /** Takes ranges of files. */
     @FunctionalInterface
     public interface Taker {
 
-        /** Takes a range. */
         void take(MappedFile file, long offset, long bytes);
     }
 

@@ -40,7 +40,6 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     /** The field of the last location. */
     private int field;
 
-    /** Creates a reader for one worker. */
     public SampleReader(Samples samples, ReadMode mode) {
         this(samples, mode, null, System::nanoTime);
     }
@@ -49,7 +48,7 @@ public final class SampleReader implements BatchReader, AutoCloseable {
      * Creates a reader for one worker that verifies what it reads against checksum sidecars.
      *
      * @param verified the blocks that all workers have verified; null to verify nothing
-     * @param nanoTime the time source of {@link #clock}, like {@link System#nanoTime}
+     * @param nanoTime the clock of stage times, like {@link System#nanoTime}
      */
     public SampleReader(Samples samples, ReadMode mode, @Nullable VerifiedReads verified, LongSupplier nanoTime) {
         this.samples = samples;
@@ -84,21 +83,15 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         context.stop();
     }
 
-    /** Resumes after {@link #stop}. */
     public void goOn() {
         context.goOn();
     }
 
-    /** Tells whether the reader is stopped. */
     public boolean isStopped() {
         return context.isStopped();
     }
 
-    /**
-     * Names whom this reader works for: a file that it reads cannot be closed before.
-     *
-     * @param user its name for messages; empty once it is closed
-     */
+    /** Names whom this reader works for, empty once that is closed: a file that it reads cannot be closed before. */
     public void user(Supplier<Optional<String>> user) {
         context.reader.user(user);
     }
@@ -169,10 +162,8 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     }
 
     /**
-     * Checks whether a sample can be read: locates, verifies and decodes its fields, as a read would.
-     *
-     * @param position its position in the epoch's order
-     * @throws BadSampleException if it is corrupt or cannot be decoded
+     * Checks whether a sample can be read: locates, verifies and decodes its fields, as a read at this position in the
+     * epoch's order would. Throws {@link BadSampleException} if it is corrupt or cannot be decoded.
      */
     public void check(long sample, long position) {
         context.at(sample, position, context.newLook());
@@ -234,10 +225,9 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     }
 
     /**
-     * Explains a fault under a mapping, or an access to a closed file. HotSpot raises a fault after the access, so it
-     * may surface outside the call that made the access.
-     *
-     * @return if a file has shrunk or was closed, an error that names it; otherwise the error itself
+     * Explains a fault under a mapping, or an access to a closed file: returns an error that names a file that has
+     * shrunk or was closed, otherwise the error itself. HotSpot raises a fault after the access, so it may surface
+     * outside the call that made the access.
      */
     public Throwable explain(Throwable error) {
         if (error instanceof InternalError fault) {
@@ -251,7 +241,6 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         return error instanceof IllegalStateException closed ? context.reader.explain(closed) : error;
     }
 
-    /** Frees the reader's native memory. Calling it again does nothing. */
     @Override
     public void close() {
         for (FieldReader reader : readers) {

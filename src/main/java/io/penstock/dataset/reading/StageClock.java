@@ -45,7 +45,6 @@ public final class StageClock implements PartClock {
         return parts.size() - names.size();
     }
 
-    /** Resets the times. */
     public void reset() {
         readNanos = 0;
         decodeNanos = 0;

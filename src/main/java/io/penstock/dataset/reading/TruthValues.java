@@ -16,9 +16,6 @@ final class TruthValues {
     private static final long ONES = 0x0101_0101_0101_0101L;
     private static final long LOW_BITS = 0x7F7F_7F7F_7F7F_7F7FL;
 
-    private TruthValues() {
-    }
-
     /** Sets all nonzero bytes to 1, eight at a time; writes only what changes. */
     static void normalize(MemorySegment values, long offset, long bytes) {
         long end = offset + bytes;

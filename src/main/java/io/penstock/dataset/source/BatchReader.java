@@ -36,11 +36,10 @@ public interface BatchReader {
     Span locate(BatchPlan plan, int row, int field);
 
     /**
-     * Returns the size of a field of a sample, without decoding it if the length is known before.
+     * {@return the bytes of a field of a sample, without decoding it if the length is known before}
      *
      * @param sample the sample's index
      * @param field the field's position in the dataset
-     * @return bytes
      */
     long byteSize(long sample, int field);
 
@@ -54,18 +53,16 @@ public interface BatchReader {
     void locateAll(BatchPlan plan, int field);
 
     /**
-     * Returns the size of a sample of {@link #locateAll}.
+     * {@return the bytes of a sample of {@link #locateAll}}
      *
      * @param row the sample's row
-     * @return bytes
      */
     long locatedBytes(int row);
 
     /**
-     * Returns the location of a sample of {@link #locateAll}, decoding it if needed.
+     * {@return the field's bytes in a sample of {@link #locateAll}, decoded if needed, valid until the next location}
      *
      * @param row the sample's row
-     * @return the field's bytes, valid until the next location
      */
     Span located(int row);
 

@@ -205,10 +205,9 @@ public sealed interface FieldSource {
     }
 
     /**
-     * Returns the same field for a selection or permutation of samples.
+     * {@return the same field for a selection or permutation of samples}
      *
      * @param origin maps a new index to the index here; a pure function
-     * @return the reindexed field
      */
     FieldSource reindexed(LongUnaryOperator origin);
 

@@ -7,18 +7,16 @@ import io.penstock.memory.Tensor;
 public interface SampleTensors {
 
     /**
-     * Returns a field by position.
+     * {@return a field's tensor, to be written}
      *
      * @param field the position in the dataset's fields
-     * @return the tensor to write
      */
     Tensor tensor(int field);
 
     /**
-     * Returns a field by name.
+     * {@return a field's tensor, to be written}
      *
      * @param field the name
-     * @return the tensor to write
      * @throws IllegalArgumentException if the field does not exist
      */
     Tensor tensor(String field);

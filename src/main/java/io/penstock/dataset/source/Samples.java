@@ -20,18 +20,16 @@ public interface Samples {
     List<TensorSpec> fields();
 
     /**
-     * Returns the source of a field.
+     * {@return the source of a field: how each sample's value is found or computed}
      *
      * @param field the field's position in {@link #fields}
-     * @return how each sample's value is found or computed
      */
     FieldSource source(int field);
 
     /**
-     * Returns a sample's name for messages.
+     * {@return a sample's name for messages: {@code sample 17}, or the store's own name for it}
      *
      * @param sample the sample's index
-     * @return for example {@code sample 17}, or the store's own name for it
      */
     default String name(long sample) {
         return "sample " + sample;

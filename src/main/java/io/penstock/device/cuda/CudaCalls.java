@@ -14,9 +14,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls that are not made by the generated bindings: {@code cudaMemcpyAsync} with pointers as numbers, since it is the
- * only steady-state call whose pointers change per call and the bindings would allocate a {@code MemorySegment} for
- * each; and one that they lack.
+ * Calls without the generated bindings: {@code cudaMemcpyAsync}, the only steady-state call whose pointers change, with
+ * pointers as numbers, because the bindings would allocate a {@code MemorySegment} for each; and one that the bindings
+ * lack.
  */
 @SuppressWarnings("restricted")
 final class CudaCalls {
@@ -26,9 +26,6 @@ final class CudaCalls {
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
     private static final MethodHandle EXCHANGE = Linker.nativeLinker().downcallHandle(
             SymbolLookup.loaderLookup().findOrThrow(EXCHANGE_CAPTURE_MODE), FunctionDescriptor.of(JAVA_INT, ADDRESS));
-
-    private CudaCalls() {
-    }
 
     static int cudaMemcpyAsync(long dst, long src, long bytes, int kind, long stream) {
         try {

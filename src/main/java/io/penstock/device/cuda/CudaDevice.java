@@ -53,7 +53,6 @@ final class CudaDevice implements Device {
         this.leak = Leak.watch(this, "device", name);
     }
 
-    /** Opens a device and initializes CUDA on it. */
     static CudaDevice open(int ordinal) {
         if (ordinal < 0) {
             throw new IllegalArgumentException("device " + ordinal + ": expected a number from 0");

@@ -10,9 +10,6 @@ import io.penstock.device.DeviceException;
 
 /** Converts CUDA status codes to exceptions. */
 final class CudaError {
-    private CudaError() {
-    }
-
     /** Throws unless the call succeeded. */
     static void check(int status, String device, String call) {
         if (status != cudaSuccess()) {

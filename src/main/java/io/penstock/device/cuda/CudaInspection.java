@@ -36,7 +36,6 @@ final class CudaInspection {
         this.ordinal = ordinal;
     }
 
-    /** Inspects CUDA and its devices. */
     static DeviceSupport inspect() {
         List<DeviceInfo> devices = new ArrayList<>();
         String library = "";

@@ -202,8 +202,7 @@ final class CudaKernels {
         library = 0;
         try {
             if (loaded != 0) {
-                device.checkRelease(cudaLibraryUnload(MemorySegment.ofAddress(loaded)),
-                        "cudaLibraryUnload");
+                device.checkRelease(cudaLibraryUnload(MemorySegment.ofAddress(loaded)), "cudaLibraryUnload");
             }
         } finally {
             arena.close();

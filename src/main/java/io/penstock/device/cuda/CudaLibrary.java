@@ -30,10 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The bindings match CUDA 13; other major versions use the same names for functions and structs with other layouts.
  * So a library is first opened on its own, to check its version and functions, and can be closed again. Only a matching
- * one is loaded for the bindings, which look up symbols in all libraries this class loader has loaded.
- *
- * @param path the loaded file
- * @param version the runtime's version in CUDA's encoding, 13000 for 13.0
+ * one is loaded for the bindings, which look up symbols in all libraries this class loader has loaded. The version is
+ * in CUDA's encoding, 13000 for 13.0.
  */
 @SuppressWarnings("restricted")
 record CudaLibrary(Path path, int version) {
@@ -101,11 +99,7 @@ record CudaLibrary(Path path, int version) {
         }
     }
 
-    /**
-     * The loaded library.
-     *
-     * @throws DeviceUnavailableException if there is none, or not a usable one
-     */
+    /** Returns the loaded library; throws {@link DeviceUnavailableException} if there is none, or not a usable one. */
     static CudaLibrary load() {
         DeviceUnavailableException failure = Once.FAILURE;
         if (failure != null) {

@@ -19,20 +19,13 @@ import java.lang.foreign.ValueLayout;
 /**
  * Checks that CUDA works here: library, driver, devices, in an order where each check can answer without the next.
  * Without a driver, {@code cudaDriverGetVersion} succeeds with version 0, and every other call returns an error that
- * does not distinguish a missing driver from an old one.
- *
- * @param library the runtime library
- * @param driverVersion the newest CUDA that the driver supports, 13000 for 13.0; 0 without a driver
+ * does not distinguish a missing driver from an old one. Versions are in CUDA's encoding.
  */
 record CudaPlatform(CudaLibrary library, int driverVersion) {
     /** The advice names the first driver branch for CUDA 13. */
     private static final String DRIVER_ADVICE = "install NVIDIA driver 580 or newer";
 
-    /**
-     * Loads the library and asks it for the driver's version.
-     *
-     * @throws DeviceUnavailableException if there is no usable library
-     */
+    /** Loads the library and asks it for the driver's version. */
     static CudaPlatform load() {
         CudaLibrary library = CudaLibrary.load();
         try (Arena arena = Arena.ofConfined()) {
@@ -47,10 +40,8 @@ record CudaPlatform(CudaLibrary library, int driverVersion) {
     }
 
     /**
-     * Counts the devices that this process may use.
-     *
-     * @return at least 1
-     * @throws DeviceUnavailableException if there are none, or the driver is missing, too old or broken
+     * Returns the number of devices that this process may use. Throws {@link DeviceUnavailableException} if there are
+     * none, or the driver is missing, too old or broken.
      */
     int deviceCount() {
         String runtime = "CUDA runtime " + CudaLibrary.versionText(library.version()) + " (" + library.path() + ")";

@@ -20,9 +20,6 @@ final class FatbinHeader {
     private static final int MAGIC = 0xBA55ED50;
     private static final int BYTES = 16;
 
-    private FatbinHeader() {
-    }
-
     /** Returns the file if it is a complete fatbin. */
     static byte[] check(byte[] file, String name) throws IOException {
         if (file.length < BYTES) {

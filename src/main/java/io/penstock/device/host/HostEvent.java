@@ -16,7 +16,6 @@ final class HostEvent implements DeviceEvent, OpenResources.Resource {
         this.owner = owner;
     }
 
-    /** The mark of an event of this device. */
     static EventMark mark(DeviceEvent event, HostDevice device) {
         if (event instanceof HostEvent own && own.mark.device() == device) {
             own.requireOpen();

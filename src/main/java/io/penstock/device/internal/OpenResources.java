@@ -15,13 +15,8 @@ import java.util.function.Supplier;
 public final class OpenResources {
     private static final System.Logger LOG = System.getLogger("io.penstock.device");
 
-    /** A resource that a device opened. */
     public interface Resource {
-        /**
-         * The resource's name in messages.
-         *
-         * @return for example {@code stream 'copies'}
-         */
+        /** Returns the resource's name in messages, for example {@code stream 'copies'}. */
         String describe();
 
         /** Closes it; repeating has no effect. */
@@ -37,12 +32,7 @@ public final class OpenResources {
         this.device = device;
     }
 
-    /**
-     * Opens a resource and records it.
-     *
-     * @param opening opens the resource
-     * @throws IllegalStateException if the device is closed
-     */
+    /** Opens a resource and records it; throws {@link IllegalStateException} if the device is closed. */
     public synchronized <R extends Resource> R open(Supplier<R> opening) {
         requireOpen();
         R resource = opening.get();
@@ -55,11 +45,7 @@ public final class OpenResources {
         open.remove(resource);
     }
 
-    /**
-     * Throws if the device is closed.
-     *
-     * @throws IllegalStateException if the device is closed
-     */
+    /** Throws an {@link IllegalStateException} if the device is closed. */
     public synchronized void requireOpen() {
         if (closed) {
             throw new IllegalStateException("device " + device + " is closed");
@@ -67,10 +53,8 @@ public final class OpenResources {
     }
 
     /**
-     * Closes what is still open, last opened first, and names it in a warning. A failure does not stop the others.
-     *
-     * @return whether this was the first call, so that the device must be closed now
-     * @throws RuntimeException a resource's first failure, after all are closed
+     * Closes what is still open, last opened first, and names it in a warning; then throws the first failure, if any.
+     * Returns whether this was the first call, so that the device must be closed now.
      */
     public boolean closeAll() {
         List<Resource> leaked;

@@ -19,9 +19,6 @@ public final class RawMemory {
     private static final long PIECE_BYTES = 1 << 20;
     private static final DType[] DTYPES = DType.values();
 
-    private RawMemory() {
-    }
-
     /** The dtype encoded in a word of a kernel's arguments. */
     public static DType dtype(long word) {
         return DTYPES[(int) word];

@@ -9,11 +9,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
 
-/**
- * A 64-bit word of a kernel's arguments, by its name in the C struct.
- *
- * @param offset its first byte in the struct
- */
+/** A 64-bit word of a kernel's arguments, by its name in the C struct. */
 public record Word(long offset) {
     private static final ValueLayout.OfLong I64 = ValueLayout.JAVA_LONG;
 

@@ -6,14 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** The state of one rule over time. Not thread-safe. */
 final class AlertState {
 
-    /**
-     * A loader's progress.
-     *
-     * @param atNanos the time
-     * @param batches batches delivered
-     * @param samples samples in them
-     * @param waitNanos time that the trainer waited for them
-     */
     record Progress(long atNanos, long batches, long samples, long waitNanos) {
     }
 

@@ -92,8 +92,7 @@ public record Comparison(Outcome outcome, String reason, List<Difference> mismat
             throw new IllegalArgumentException("threshold: found " + threshold
                     + ", expected more than 0 and less than 1");
         }
-        List<Difference> mismatches = RunField.differences(RunField.GROUND, before.fingerprint(),
-                after.fingerprint());
+        List<Difference> mismatches = RunField.differences(RunField.GROUND, before.fingerprint(), after.fingerprint());
         StepChange step = StepChange.between(before.input().series(), after.input().series());
         Change memory = new Change("peak memory, MB", peakMegabytes(before), peakMegabytes(after));
         Outcome outcome;

@@ -21,9 +21,6 @@ final class Buckets {
     private static final int OCTAVE_BITS = 3;
     static final int LENGTHS = (Long.SIZE - OCTAVE_BITS) << OCTAVE_BITS;
 
-    private Buckets() {
-    }
-
     /** Computes both sides, which are cheap, to avoid a branch that would be mispredicted every other time. */
     static int ofId(long id) {
         return (id & -EXACT_IDS) == 0 ? (int) id : EXACT_IDS + (int) (id * GOLDEN >>> HASH_SHIFT);

@@ -69,7 +69,6 @@ public final class DataStatistics implements BatchMap {
     private long values;
     private long costNanos;
 
-    /** The statistics of one epoch. */
     private static final class Epoch {
         private final DataProfile profile;
         private long number = -1;

@@ -8,17 +8,15 @@ import java.util.Arrays;
  * The divergence of two histograms, and whether it exceeds the noise of two samples of one distribution.
  *
  * <p>The size is the Jensen-Shannon divergence (Lin, "Divergence measures based on the Shannon entropy", 1991) in bits:
- * 0 for equal distributions, 1 for disjoint ones. The test is the chi-square test of homogeneity with the second-order
- * correction of Rao and Scott ("The analysis of categorical data from complex sample surveys", 1981): values of one
- * document or batch are alike, so a sample of n of them is worth fewer. The replicates show by how much, and how
- * unevenly over the buckets: the traces of their covariance and of its square.
+ * 0 for equal distributions, 1 for disjoint ones. The test, in standard deviations, is the chi-square test of
+ * homogeneity with the second-order correction of Rao and Scott ("The analysis of categorical data from complex sample
+ * surveys", 1981): values of one document or batch are alike, so a sample of n of them is worth fewer. The replicates
+ * show by how much, and how unevenly over the buckets: the traces of their covariance and of its square.
  *
  * <p>Neighboring buckets are merged until each sample has five expected values in each, so that the approximation
  * holds. Merging never increases the divergence.
  *
- * @param bits the divergence
  * @param noiseBits the mean divergence if nothing changed
- * @param sigmas the test's result, in standard deviations
  */
 record Divergence(double bits, double noiseBits, double sigmas) {
 
@@ -103,10 +101,8 @@ record Divergence(double bits, double noiseBits, double sigmas) {
     private record Spread(double trace, double traceOfSquare, int replicates) {
 
         /**
-         * Computes the spread of a profile's replicates.
-         *
-         * @param share each group's share in this profile
-         * @param pooled each group's share in both, which scales the statistic
+         * Returns the spread of a profile's replicates; {@code share} has each group's share in this profile, {@code
+         * pooled} in both.
          */
         static Spread of(FieldProfile profile, int[] group, double[] share, double[] pooled) {
             int all = DataProfile.REPLICATES;

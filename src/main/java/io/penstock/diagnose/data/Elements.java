@@ -18,9 +18,6 @@ final class Elements {
     private static final double[] E4M3 = codes(DType.F8E4M3);
     private static final double[] E5M2 = codes(DType.F8E5M2);
 
-    private Elements() {
-    }
-
     private static double[] codes(DType dtype) {
         byte[] all = new byte[256];
         for (int code = 0; code < all.length; code++) {

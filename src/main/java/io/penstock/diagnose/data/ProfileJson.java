@@ -23,9 +23,6 @@ final class ProfileJson {
     private static final long MOST_COUNT = 1L << 52;
     private static final int R = DataProfile.REPLICATES;
 
-    private ProfileJson() {
-    }
-
     static String write(DataProfile profile) {
         Map<String, @Nullable Object> json = new LinkedHashMap<>();
         json.put(VERSION_KEY, VERSION);

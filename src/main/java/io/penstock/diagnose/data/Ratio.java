@@ -7,10 +7,6 @@ import java.util.function.IntToDoubleFunction;
  * A ratio of two sums over the replicates with its standard error, from the replicates' spread: the linearized ratio
  * estimator for cluster samples (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.3), without the
  * finite-population correction.
- *
- * @param value the ratio of the sums; {@code NaN} if the denominator is 0
- * @param error its standard error
- * @param replicates number of replicates that contribute
  */
 record Ratio(double value, double error, int replicates) {
 

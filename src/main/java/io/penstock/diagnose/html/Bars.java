@@ -13,22 +13,10 @@ final class Bars {
     private static final double ROW = 26;
     private static final double LABELS = 150;
 
-    private Bars() {
-    }
-
-    /**
-     * A part of a stacked bar, or a bar.
-     *
-     * @param label its name
-     * @param value its length
-     * @param text its length as text
-     * @param cssClass its color
-     * @param whisker a second, larger value to mark; NaN for none
-     */
+    /** A bar, or a part of a stacked bar; {@code whisker} is a second, larger value to mark, NaN for none. */
     record Bar(String label, double value, String text, String cssClass, double whisker) {
     }
 
-    /** Draws one bar of parts that add up. */
     static String stacked(String label, List<Bar> parts) {
         double sum = parts.stream().mapToDouble(Bar::value).sum();
         Markup svg = new Markup();
@@ -48,7 +36,6 @@ final class Bars {
         return svg.close().toString();
     }
 
-    /** Draws bars in rows, on one scale. */
     static String rows(String label, List<Bar> bars) {
         double greatest = bars.stream().mapToDouble(bar -> Double.isNaN(bar.whisker()) ? bar.value()
                 : Math.max(bar.value(), bar.whisker())).max().orElse(1);

@@ -49,13 +49,11 @@ final class Lines {
         return this;
     }
 
-    /** Draws one quantity. */
     Lines line(double[] values, String cssClass) {
         svg.empty("path", "class", "line " + cssClass, "d", path(values));
         return this;
     }
 
-    /** Fills the area below a quantity. */
     Lines area(double[] values, String cssClass) {
         if (values.length > 0) {
             svg.empty("path", "class", "area " + cssClass, "d", path(values) + point(" L", values.length - 1, 0)
@@ -64,7 +62,6 @@ final class Lines {
         return this;
     }
 
-    /** Sets the points' tooltips. */
     Lines tips(List<String> tips) {
         for (int i = 0; i < tips.size(); i++) {
             double from = x.pixel(seconds[i]);

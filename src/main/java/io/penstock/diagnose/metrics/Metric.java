@@ -18,8 +18,7 @@ import java.util.function.DoubleSupplier;
  * @param labels distinguish metrics of the same name, for example by stage; few, and fixed
  * @param value reads it
  */
-public record Metric(String name, Type type, Unit unit, String help, Map<String, String> labels,
-        DoubleSupplier value) {
+public record Metric(String name, Type type, Unit unit, String help, Map<String, String> labels, DoubleSupplier value) {
 
     /** Whether a metric is monotonic. */
     public enum Type {
@@ -66,8 +65,7 @@ public record Metric(String name, Type type, Unit unit, String help, Map<String,
 
     private static void checkName(String name) {
         if (!name.matches(NAME)) {
-            throw new IllegalArgumentException("metric '" + name
-                    + "', expected lowercase words joined by underscores");
+            throw new IllegalArgumentException("metric '" + name + "', expected lowercase words joined by underscores");
         }
     }
 

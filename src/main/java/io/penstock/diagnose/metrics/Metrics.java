@@ -61,11 +61,11 @@ public record Metrics(List<Metric> all) {
     }
 
     /**
-     * The metrics of a loader, including its latest steps if it keeps {@linkplain DataLoader#accounts accounts}.
+     * {@return a view of a loader's metrics, including its latest steps if it keeps
+     * {@linkplain DataLoader#accounts accounts}}
      *
      * @param name the value of the label {@code loader}: {@code train}, {@code validation}
      * @param loader the loader
-     * @return views of its running totals
      */
     public static Metrics of(String name, DataLoader loader) {
         List<Metric> list = new ArrayList<>();
@@ -200,12 +200,7 @@ public record Metrics(List<Metric> all) {
         return new Metrics(all.stream().map(metric -> metric.labeled(key, value)).toList());
     }
 
-    /**
-     * Adds metrics that are all read from one source value.
-     *
-     * @param list the target list
-     * @param source returns the value
-     */
+    /** Adds metrics that are all read from one source value. */
     private record Of<T>(List<Metric> list, Supplier<T> source) {
 
         void count(String name, String help, ToDoubleFunction<T> value) {

@@ -81,7 +81,6 @@ public final class MetricsBean implements AutoCloseable {
         name.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());
     }
 
-    /** The MBean. */
     private static final class Bean implements DynamicMBean {
 
         private final Map<String, Metric> attributes = new LinkedHashMap<>();

@@ -58,8 +58,7 @@ public final class MetricsLog implements AutoCloseable {
             throw new IllegalArgumentException("interval: found " + interval + ", expected at least 1 ms");
         }
         MetricsLog log = new MetricsLog(metrics);
-        log.thread = Thread.ofPlatform().daemon().name("penstock-metrics-log").start(
-                () -> log.run(interval.toNanos()));
+        log.thread = Thread.ofPlatform().daemon().name("penstock-metrics-log").start(() -> log.run(interval.toNanos()));
         return log;
     }
 

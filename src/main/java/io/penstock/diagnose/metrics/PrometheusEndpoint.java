@@ -27,8 +27,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
 
     private PrometheusEndpoint(Metrics metrics, InetSocketAddress address) throws IOException {
         server = HttpServer.create(address, 0);
-        executor = Executors.newSingleThreadExecutor(
-                Thread.ofPlatform().daemon().name("penstock-metrics").factory());
+        executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-metrics").factory());
         server.setExecutor(executor);
         server.createContext("/", exchange -> answer(exchange, metrics));
         server.start();

@@ -14,9 +14,6 @@ final class PrometheusText {
 
     static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-    private PrometheusText() {
-    }
-
     static String write(Metrics metrics) {
         Map<String, List<Metric>> families = new LinkedHashMap<>();
         for (Metric metric : metrics.all()) {

@@ -7,18 +7,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The trainer's latest steps, from their batches' accounts. A step lasts from the request for its batch to the next
- * request; an epoch's last step has no end and is left out.
+ * The trainer's latest steps, from their batches' accounts; times are sorted. A step lasts from the request for its
+ * batch to the next request; an epoch's last step has no end and is left out.
  *
- * @param atNanos when they were read
- * @param steps number of steps
- * @param stepNanos step times, sorted
- * @param waitNanos these steps' waits, sorted
  * @param readyBatches the mean number of complete batches at the trainer's request; NaN if not measured
  * @param freeSlots the mean number of empty host slots; NaN if not measured
  */
-record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches,
-        double freeSlots) {
+record RecentSteps(long atNanos, int steps, long[] stepNanos, long[] waitNanos, double readyBatches, double freeSlots) {
 
     /** The maximum number of steps covered. */
     private static final int MOST = 1000;

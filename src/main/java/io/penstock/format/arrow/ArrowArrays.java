@@ -12,30 +12,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Where the arrays of one column are in one batch. What has a size that follows from the length of an array is checked
- * here; what values point at is when they are read.
+ * The buffers of one column's arrays, batch by batch. Buffer sizes that follow from an array's length are checked here;
+ * offsets and indices are checked when they are read.
  */
 final class ArrowArrays {
-
-    private static final int VIEW_BYTES = 16;
 
     private final ArrowShape shape;
     private final DecodedBuffers decoded;
     private final MappedFile file;
     private final boolean bitsAsBytes;
     private final long[] lengths;
-    /** For each array the places and sizes of its buffers, the bitmap first: {@code ABSENT} if no value is null. */
+    /** For each array, the place and size of its buffers, the bitmap first: {@code ABSENT} if no value is null. */
     private final long[][] places;
     private final long[][] sizes;
-    /** For each array of indices the dictionary that the batch was written with. */
+    /** For each array of indices, the version of its dictionary. */
     private final int[] versions;
 
-    /**
-     * The arrays of a batch.
-     *
-     * @param dictionaries the column's own, as they are when the batch comes
-     * @param bitsAsBytes whether truth values are given as bytes, not as they are stored
-     */
+    /** Collects the arrays of a batch. {@code bitsAsBytes} decodes booleans from bits to bytes. */
     ArrowArrays(ArrowShape shape, ArrowBatch batch, DecodedBuffers decoded,
             List<? extends ArrowDictionary<?>> dictionaries, boolean bitsAsBytes) throws MalformedStoreException {
         this.shape = shape;
@@ -64,27 +57,26 @@ final class ArrowArrays {
         return lengths[node.id()];
     }
 
-    /** How many buffers an array has, its bitmap included. */
+    /** Returns the number of an array's buffers, bitmap included. */
     int buffers(ArrowNode node) {
         return places[node.id()].length;
     }
 
-    /** The place of a buffer of an array; 0 is its bitmap, which is absent if no value is null. */
+    /** Returns the place of a buffer. Buffer 0 is the bitmap, absent if no value is null. */
     long place(ArrowNode node, int buffer) {
         return places[node.id()][buffer];
     }
 
-    /** The size of a buffer of an array. */
     long byteSize(ArrowNode node, int buffer) {
         return sizes[node.id()][buffer];
     }
 
-    /** The version of the dictionary that is the n-th of the column. */
+    /** Returns the version of the column's n-th dictionary. */
     int version(int dictionary) {
         return versions[dictionary];
     }
 
-    /** The buffers of an array, which are decoded if they were not; its bitmap is empty if no value is null. */
+    /** Returns an array's buffers, decoding them if needed. The bitmap is empty if no value is null. */
     MemorySegment[] segments(ArrowNode node) {
         MemorySegment[] segments = new MemorySegment[buffers(node)];
         for (int i = 0; i < segments.length; i++) {
@@ -94,7 +86,7 @@ final class ArrowArrays {
         return segments;
     }
 
-    /** Adds an array, which has at least so many values. */
+    /** Adds an array of at least {@code least} values. */
     private void add(ArrowBatch batch, ArrowNode node, long least) throws MalformedStoreException {
         long length = batch.length(node.position(), shape.name());
         long nulls = batch.nulls(node.position());
@@ -136,9 +128,8 @@ final class ArrowArrays {
         sizes[node.id()][buffer] = stored.size();
     }
 
-    /** A buffer that is large enough; one that may be left out is, if it is empty. */
-    private Stored buffer(ArrowBatch batch, Slot slot, long needed, boolean isOptional)
-            throws MalformedStoreException {
+    /** Returns a buffer that is large enough; an optional one may be empty. */
+    private Stored buffer(ArrowBatch batch, Slot slot, long needed, boolean isOptional) throws MalformedStoreException {
         Stored stored = batch.buffer(slot, shape.name());
         if (stored.size() < needed && !(isOptional && stored.size() == 0)) {
             throw new MalformedStoreException(file.location(), stored.offset(), "column '" + shape.name()
@@ -147,20 +138,20 @@ final class ArrowArrays {
         return stored;
     }
 
-    /** The bytes that one of the buffers behind the bitmap must have; it may have any where its values say. */
+    /** Returns the least size of a buffer behind the bitmap; 0 if the values determine it. */
     private static long needed(ArrowType type, int buffer, long length) {
         return switch (type.id()) {
             case BOOL -> Math.ceilDiv(length, Byte.SIZE);
             case BINARY, LARGE_BINARY, UTF8, LARGE_UTF8, LIST, LARGE_LIST, MAP -> buffer > 0 || length == 0 ? 0
                     : product(type.offsetBytes(), length + 1);
             case LIST_VIEW, LARGE_LIST_VIEW -> product(type.offsetBytes(), length);
-            case BINARY_VIEW, UTF8_VIEW -> product(VIEW_BYTES, length);
+            case BINARY_VIEW, UTF8_VIEW -> product(ArrowType.VIEW_BYTES, length);
             case UNION -> product(buffer == 0 ? Byte.BYTES : Integer.BYTES, length);
             default -> product(type.valueBytes(), length);
         };
     }
 
-    /** The bytes of so many values; the most there are if a {@code long} cannot count the values or their bytes. */
+    /** Returns the size of values, saturated at {@link Long#MAX_VALUE}. */
     private static long product(long bytes, long values) {
         return values < 0 || bytes > 0 && values > Long.MAX_VALUE / bytes ? Long.MAX_VALUE : bytes * values;
     }

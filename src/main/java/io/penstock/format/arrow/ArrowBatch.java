@@ -7,8 +7,8 @@ import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 
 /**
- * One record batch as its metadata describe it: nodes (lengths and counts of nulls) and buffers, in the order in which
- * a walk over the schema meets them. Every buffer is checked to be within the batch's body.
+ * A record batch as its metadata describe it: nodes (lengths and null counts) and buffers, in the order of a walk over
+ * the schema. Every buffer is checked to be within the batch's body.
  */
 final class ArrowBatch {
 
@@ -24,11 +24,11 @@ final class ArrowBatch {
     private final FlatTable.Vector buffers;
     private final FlatTable.Vector variadicCounts;
     private final Compression compression;
-    /** Whether arrays have bitmaps that the fifth version of the metadata left out. */
+    /** Before version 5 of the metadata, arrays of all types had bitmaps. */
     private final boolean isBeforeV5;
     private final long rows;
 
-    /** The batch of a message, or of the dictionary in it. */
+    /** Creates the batch of a record batch message, or of a dictionary message. */
     ArrowBatch(MappedFile file, FlatTable table, ArrowMessage message) throws MalformedStoreException {
         this.file = file;
         this.table = table;
@@ -61,7 +61,7 @@ final class ArrowBatch {
         return table.malformed(found, expected);
     }
 
-    /** The length of a node: how many values an array has. */
+    /** Returns the length of a node's array. */
     long length(int node, String column) throws MalformedStoreException {
         if (node >= nodes.count()) {
             throw malformed("a batch of " + nodes.count() + " nodes", "as many as the schema has, which are more");
@@ -75,27 +75,21 @@ final class ArrowBatch {
         return length;
     }
 
-    /** The number of nulls of a node whose length was asked for; -1 if the writer did not count them. */
+    /** Returns a node's null count; -1 if the writer did not count them. */
     long nulls(int node) {
         return nodes.i64(node, Long.BYTES);
     }
 
-    /**
-     * Where a buffer is stored.
-     *
-     * @param offset its first byte in the file
-     * @param bytes how many are stored
-     * @param decodedBytes how many they decode to; -1 if they are stored as they are
-     */
+    /** A buffer in the file; {@code decodedBytes} is -1 if it is not compressed. */
     record Stored(long offset, long bytes, long decodedBytes) {
 
-        /** The bytes of the buffer. */
+        /** Returns the size of the decoded buffer. */
         long size() {
             return decodedBytes < 0 ? bytes : decodedBytes;
         }
     }
 
-    /** How many data buffers the views have that some others are before. */
+    /** Returns the number of data buffers of the first views. */
     int dataBuffers(int viewsBefore) throws MalformedStoreException {
         long count = viewsBefore < variadicCounts.count() ? variadicCounts.i64(viewsBefore, 0) : -1;
         if (count < 0 || count > buffers.count()) {
@@ -104,7 +98,6 @@ final class ArrowBatch {
         return (int) count;
     }
 
-    /** Whether the batch has a buffer at all. */
     boolean has(Slot slot) {
         return isBeforeV5 || !slot.isOlder();
     }

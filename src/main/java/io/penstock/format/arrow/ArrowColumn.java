@@ -6,29 +6,26 @@ import io.penstock.io.Span;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the values of one column are, batch by batch: those of its rows, or of a dictionary. */
+/** The values of one column, of the rows or of a dictionary, batch by batch. */
 sealed interface ArrowColumn permits ArrowValues, ArrowJson {
 
-    /** What it is, and how it lies in a batch. */
     ArrowShape shape();
 
-    /** Adds the column's part of a batch. */
     void add(ArrowBatch batch) throws MalformedStoreException;
 
-    /** The dictionaries that values are looked up in, as {@link ArrowNode#dictionaryIds} has them. */
+    /** The dictionaries of the column, in the order of {@link ArrowNode#dictionaryIds}. */
     List<ArrowDictionary<?>> dictionaries();
 
-    /** Why the column cannot be given; null if it can. Known when all batches are added. */
+    /** Why the column cannot be read; null if it can. Call it when all batches are added. */
     @Nullable String refusal();
 
     boolean isConverted();
 
-    /** All batches are added. */
+    /** Ends the adding of batches. */
     void freeze(RowIndex rows);
 
-    /** Whether a row has a value; it is in the index. Where that cannot be told, {@link #locate} says why. */
+    /** Whether a row has a value. Where a malformed file leaves that open, {@link #locate} throws. */
     boolean isPresent(long row);
 
-    /** Points at the value of a row; it is in the index. */
     void locate(long row, Span into);
 }

@@ -4,15 +4,15 @@ package io.penstock.format.arrow;
 import io.penstock.io.MalformedStoreException;
 
 /**
- * The dictionaries that a column was written with. A stream may replace its dictionary, which begins a new version, or
- * add values to it, which leaves the indices of the version's older values as they are; each file begins anew.
+ * The dictionaries of a column. A stream may replace its dictionary, which begins a new version, or append values to
+ * the current version. Each file starts with dictionaries of its own.
  */
 final class ArrowDictionary<C extends ArrowColumn> {
 
-    /** The version of a batch that came before any dictionary. */
+    /** The version of a batch before any dictionary. */
     private static final int NONE = -1;
 
-    /** The values of all versions, one behind the other. */
+    /** The values of all versions, consecutive. */
     private final C values;
     private final RowIndex.Builder rows = new RowIndex.Builder();
     private final Longs firsts = new Longs();
@@ -24,7 +24,7 @@ final class ArrowDictionary<C extends ArrowColumn> {
         this.values = values;
     }
 
-    /** What the file that is read calls the dictionary. */
+    /** Returns the id of the dictionary in the current file. */
     long id() {
         return id;
     }
@@ -33,17 +33,17 @@ final class ArrowDictionary<C extends ArrowColumn> {
         return values;
     }
 
-    /** The index of the values' batches, when all are added. */
+    /** Returns the index of the values' batches; call it when all are added. */
     RowIndex index() {
         return rows.build();
     }
 
-    /** The version that a batch which comes now is written with. */
+    /** Returns the version for the next batch of rows. */
     int version() {
         return version;
     }
 
-    /** A file begins, which has its own dictionary and its own name for it. */
+    /** Begins a file, which has its own dictionary under its own id. */
     void beginFile(long nameOfIt) {
         version = NONE;
         id = nameOfIt;
@@ -51,7 +51,7 @@ final class ArrowDictionary<C extends ArrowColumn> {
 
     void add(boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
         if (isDelta && version == NONE) {
-            throw batch.malformed("values added to a dictionary that there is not", "the dictionary first");
+            throw batch.malformed("values for a missing dictionary", "the dictionary first");
         }
         if (!isDelta) {
             version = firsts.count();
@@ -63,7 +63,7 @@ final class ArrowDictionary<C extends ArrowColumn> {
         ends.set(version, rows.rows());
     }
 
-    /** The row of an index's value; -1 if the version has none. */
+    /** Returns the row of an index's value; -1 if the version has none. */
     long row(long key, int version) {
         boolean isThere = version != NONE && key >= 0 && key < ends.get(version) - firsts.get(version);
         return isThere ? firsts.get(version) + key : -1;

@@ -16,53 +16,42 @@ import org.jspecify.annotations.Nullable;
 /**
  * A field of a schema.
  *
- * @param name its name
- * @param isNullable whether the schema says that values may be null
- * @param type the type of its values
  * @param dictionary how values are dictionary-encoded; null if they are not
- * @param children the fields of a nested type
- * @param shape the dimensions of the arrays that a Hugging Face dataset stores as lists of lists, the first of which
- *     may be -1 for any; empty if they are not known
+ * @param shape the dimensions of the arrays that a Hugging Face dataset stores as nested lists, the first -1 if it
+ *     varies; empty if unknown
  */
 public record ArrowField(String name, boolean isNullable, ArrowType type, @Nullable Dictionary dictionary,
         List<ArrowField> children, List<Long> shape) {
 
-    /** Far more than any table has; what bounds a schema that refers to its own parts again and again. */
+    /** More than any table has; bounds a schema whose parts refer to each other. */
     private static final int MAX_FIELDS = 10_000;
     private static final int MAX_DEPTH = 32;
     private static final int MAX_NAME_CHARS = 1 << 20;
     private static final String EXTENSION_NAME = "ARROW:extension:name";
     private static final String EXTENSION_METADATA = "ARROW:extension:metadata";
-    /** Hugging Face's types {@code Array2D} to {@code Array5D}; their metadata are {@code [[28, 28], "uint8"]}. */
+    /**
+     * Prefix of Hugging Face's types {@code Array2D} to {@code Array5D}; their metadata are {@code [[28, 28],
+     * "uint8"]}.
+     */
     private static final String ARRAY_EXTENSION = "datasets.features.features.Array";
 
-    /**
-     * That values are indices into a dictionary.
-     *
-     * @param id which dictionary
-     * @param index the type of the indices
-     * @param isOrdered whether the order of the dictionary means something
-     */
+    /** Says that values are indices of a type into a dictionary. */
     public record Dictionary(long id, ArrowType index, boolean isOrdered) {
     }
 
     /**
-     * Reads the schema that Arrow embeds in files of other formats, to keep column types that they cannot express.
+     * Reads the schema that Arrow embeds in files of other formats, to keep types that those cannot express.
      *
-     * @param file the file that holds it, for messages
-     * @param message a schema's message, as a stream begins with
-     * @return the fields of the table
-     * @throws MalformedStoreException if it is none
+     * @param message the schema's message, as at the start of a stream
      */
     public static List<ArrowField> readAll(Location file, byte[] message) throws MalformedStoreException {
         ArrowMessage schema = ArrowMessage.read(file, MemorySegment.ofArray(message)::asSlice, 0, message.length);
         if (schema == null || schema.type() != ArrowMessage.SCHEMA) {
-            throw new MalformedStoreException(file, "a message that is no schema of Arrow", "a schema");
+            throw new MalformedStoreException(file, "a message that is not an Arrow schema", "a schema");
         }
         return readAll(schema.header());
     }
 
-    /** Reads the fields of a schema. */
     static List<ArrowField> readAll(FlatTable schema) throws MalformedStoreException {
         if (schema.i16(0, 0) != 0) {
             throw schema.malformed("big-endian data", "little-endian");
@@ -131,7 +120,7 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
         return List.copyOf(shape);
     }
 
-    /** What the metadata of a field have under a key; null if nothing. */
+    /** Returns the metadata of a field under a key; null if there are none. */
     private static @Nullable String metadata(FlatTable table, String key) throws MalformedStoreException {
         FlatTable.Vector pairs = table.vector(6, Integer.BYTES);
         for (long i = 0; i < Math.min(pairs.count(), MAX_FIELDS); i++) {
@@ -143,12 +132,12 @@ public record ArrowField(String name, boolean isNullable, ArrowType type, @Nulla
         return null;
     }
 
-    /** The values of its dictionary. */
+    /** Returns the field of its dictionary's values. */
     ArrowField values() {
         return new ArrowField(name, true, type, null, children, List.of());
     }
 
-    /** The type of what its arrays hold: its values, or their indices in the dictionary. */
+    /** Returns the type of its buffers: the values, or their indices. */
     ArrowType stored() {
         return dictionary == null ? type : dictionary.index();
     }

@@ -9,21 +9,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The messages of one mapped file: of a stream one after another, of the file format as its footer has them. */
+/** The messages of one mapped file, in a stream's order or by the footer of the file format. */
 final class ArrowFile {
 
-    /** How a file in the file format begins: the magic, padded. */
+    /** The start of the file format: the magic, padded. */
     static final String HEAD = "ARROW1\0\0";
     private static final int HEAD_BYTES = HEAD.length();
     private static final String MAGIC = "ARROW1";
-    /** The size of the footer and the magic. */
+    /** The size of the footer's length and the magic. */
     private static final int TAIL_BYTES = Integer.BYTES + MAGIC.length();
     private static final int BLOCK_BYTES = 24;
 
-    private ArrowFile() {
-    }
-
-    /** Whether a file is in the file format, which has a footer. */
+    /** Tells whether a file is in the file format, which has a footer. */
     static boolean hasFooter(MappedFile file) {
         return hasAt(file, 0, HEAD);
     }
@@ -33,7 +30,7 @@ final class ArrowFile {
                 .mismatch(MemorySegment.ofArray(latin1.getBytes(StandardCharsets.ISO_8859_1))) < 0;
     }
 
-    /** Reads all messages of a file, in the order of the stream: the schema, then dictionaries and batches. */
+    /** Reads all messages in the order of a stream: the schema, then dictionaries and batches. */
     static void read(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         if (file.byteSize() == 0) {
             throw new MalformedStoreException(file.location(), "an empty file", "an Arrow file or stream");

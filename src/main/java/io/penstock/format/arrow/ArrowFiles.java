@@ -11,9 +11,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which files a table is made of: one file; the files that Hugging Face's {@code save_to_disk} lists in
- * {@code state.json}, or those of one split in a folder with {@code dataset_dict.json}; or all {@code .arrow} files
- * of a folder that belong together by name.
+ * Finds the files of a table: one file; the files that Hugging Face's {@code save_to_disk} lists in {@code state.json},
+ * perhaps of one split in a folder with {@code dataset_dict.json}; or the {@code .arrow} files of a folder with a
+ * common name.
  */
 final class ArrowFiles {
 
@@ -21,25 +21,18 @@ final class ArrowFiles {
     private static final String SPLITS = "dataset_dict.json";
     private static final long MAX_JSON_BYTES = 64 << 20;
 
-    private ArrowFiles() {
-    }
-
-    /** Whether a folder has what only a saved dataset has. */
     static boolean isDataset(Location folder) throws IOException {
         return folder.resolve(SPLITS).isFile() || folder.resolve(STATE).isFile();
     }
 
     /**
-     * Finds the files of a table.
-     *
-     * @param path a file or a folder
-     * @param member the split that is wanted of several; null if there is one
-     * @return the files, in the order of their rows
+     * Returns the files of a table in the order of their rows; {@code member} is the wanted split, null if there is
+     * one.
      */
     static List<Location> of(Location path, @Nullable String member) throws IOException {
         if (!path.isFolder()) {
             if (member != null) {
-                throw new IllegalArgumentException(path + ": one file has no splits, '" + member + "' was told");
+                throw new IllegalArgumentException(path + ": one file has no splits, found '" + member + "'");
             }
             return List.of(path);
         }
@@ -50,7 +43,7 @@ final class ArrowFiles {
         }
         if (path.resolve(STATE).isFile()) {
             if (member != null) {
-                throw new IllegalArgumentException(path + ": a dataset without splits, '" + member + "' was told");
+                throw new IllegalArgumentException(path + ": a dataset without splits, found '" + member + "'");
             }
             return saved(path);
         }
@@ -64,7 +57,7 @@ final class ArrowFiles {
         return JsonFile.read(file, "what save_to_disk writes", MAX_JSON_BYTES, reader);
     }
 
-    /** Names, each of which is a file or folder right here: no path leads anywhere else. */
+    /** Checks that each name is a file or folder in this folder, not a path. */
     private static List<String> names(Location file, List<String> names) {
         if (names.isEmpty() || new HashSet<>(names).size() < names.size()) {
             throw new IllegalArgumentException("the names " + names + ", expected one or more, each once");

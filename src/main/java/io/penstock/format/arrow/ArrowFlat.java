@@ -11,50 +11,43 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the values of a column are read where they lie: numbers, lists of numbers, bytes, text, or indices of such.
+ * A column whose values are read in place: numbers, lists of numbers, bytes, text, or indices of such.
  *
- * @param column what the store calls it
- * @param storedType what Arrow calls the type of its numbers
- * @param layout where values lie
- * @param levels the arrays that say whether a value is null, outermost first; the last one has the values
- * @param itemBytes bytes of a value of fixed size as it is given, of an item of a list, or of an index
- * @param itemCount how many items every list has; -1 if that differs
+ * @param storedType Arrow's name of the type of its numbers
+ * @param levels the arrays with nulls, outermost first; the last one has the values
+ * @param itemBytes the size of a fixed-size value, list item or index
+ * @param itemCount the number of items of every list; -1 if it varies
  */
-record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes,
-        long itemCount) {
+record ArrowFlat(Column column, String storedType, Layout layout, List<Level> levels, long itemBytes, long itemCount) {
 
-    /** Where values lie. */
     enum Layout {
-        /** Nowhere: every value is null. */
+        /** Every value is null. */
         NONE,
-        /** One behind the other: all have the same size. */
+        /** Values of one size, consecutive. */
         FIXED,
-        /** From an offset to the next, or of a size. */
+        /** Between an offset and the next one, or of a given size. */
         VARIABLE,
-        /** Within 16 bytes, or in one of several data buffers where those bytes say. */
+        /** Within 16 bytes, or in one of several data buffers. */
         VIEW,
-        /** In the dictionary that the index points into. */
+        /** In the dictionary. */
         DICTIONARY
     }
 
     /**
-     * An array that says which of its values are null.
+     * An array with nulls of its own.
      *
-     * @param node the array
-     * @param perRow how many of its values a row has, or an item of a list if it is within lists
+     * @param perRow the number of its values per row, or per list item
      * @param inItems whether it is within lists of variable length
-     * @param isRegular whether it is the items of lists that all have one length because the shape of the column says
-     *     so, though they could have any
+     * @param isRegular whether it is the items of lists that have one length by the column's shape, not by their type
      */
     record Level(ArrowNode node, long perRow, boolean inItems, boolean isRegular) {
 
-        /** Whether each of its values is a row's. */
         boolean isOfRow() {
             return perRow == 1 && !inItems;
         }
     }
 
-    /** How a column is read where it lies; null if its values are neither numbers nor bytes nor text. */
+    /** Returns how a column is read in place; null if its values are neither numbers nor bytes nor text. */
     static @Nullable ArrowFlat of(String name, List<ArrowNode> path) {
         ArrowField field = path.getLast().field();
         ArrowType type = field.type();
@@ -75,7 +68,7 @@ record ArrowFlat(Column column, String storedType, Layout layout, List<Level> le
         };
     }
 
-    /** Numbers, each alone or as many a value as all have, or lists of these; null if it is something else. */
+    /** Returns a column of numbers, of fixed-size lists, or of lists of these; null for anything else. */
     private static @Nullable ArrowFlat numbers(String name, List<Level> rows) {
         List<Level> levels = new ArrayList<>(rows);
         List<Long> shape = new ArrayList<>();
@@ -112,7 +105,7 @@ record ArrowFlat(Column column, String storedType, Layout layout, List<Level> le
                 isList ? Layout.VARIABLE : Layout.FIXED, List.copyOf(levels), elements * dtype.byteSize(), itemCount);
     }
 
-    /** How many items every list of an array has, by its type or the shape that it is a part of; -1 if they differ. */
+    /** Returns the length of every list of an array, by its type or the column's shape; -1 if it varies. */
     private static long lengthOf(ArrowNode node, Iterator<Long> regular) {
         return switch (node.type().id()) {
             case FIXED_SIZE_LIST -> node.type().size();

@@ -18,9 +18,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column whose values are given as JSON. Some rows of a batch are a block, which is written when one of them is
- * located for the first time; from then on a look-up is a read of that copy. A row that cannot be written leaves the
- * others as they are.
+ * A column whose values are given as JSON. Some rows of a batch are a block, written when one of them is first located,
+ * then read from that copy. A row that cannot be written does not affect the others.
  */
 final class ArrowJson implements ArrowColumn {
 
@@ -83,7 +82,7 @@ final class ArrowJson implements ArrowColumn {
         blocks = new ColumnBlocks(Math.toIntExact(batchBlocks.total()), this::write);
     }
 
-    /** The values of a dictionary are written with what refers to them, not as blocks of their own. */
+    /** Values of a dictionary are written with the values that refer to them, not as blocks. */
     private void freezeValues(RowIndex rows) {
         index = rows;
         own.forEach(dictionary -> dictionary.values().freezeValues(dictionary.index()));
@@ -111,12 +110,11 @@ final class ArrowJson implements ArrowColumn {
         }
     }
 
-    /** A writer of one batch's values. */
     private ArrowJsonWriter writer(int batch) {
         return new ArrowJsonWriter(shape, batches.get(batch), own);
     }
 
-    /** Appends a row, as the values of a dictionary are; {@code writers} has those of the batches that were used. */
+    /** Appends a dictionary's value; {@code writers} has the writers of the batches used so far. */
     void append(long row, @Nullable ArrowJsonWriter[] writers, JsonText text) throws UnwritableException {
         int batch = index.batch(row);
         ArrowJsonWriter writer = writers[batch];
@@ -164,13 +162,13 @@ final class ArrowJson implements ArrowColumn {
         block.locate(inBatch & BLOCK_ROWS - 1, into);
     }
 
-    /** Why a row cannot be written. */
+    /** Returns why a row cannot be written. */
     private String reason(int batch, long row) {
         try (JsonText text = new JsonText()) {
             writer(batch).append(row, text);
             return "a value that cannot be written";
         } catch (IndexOutOfBoundsException e) {
-            return "a value that points out of its arrays: " + e.getMessage();
+            return "a value that points outside its arrays: " + e.getMessage();
         } catch (UnwritableException e) {
             return String.valueOf(e.getMessage());
         }

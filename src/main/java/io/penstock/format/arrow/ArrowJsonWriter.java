@@ -12,21 +12,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes values of one batch as JSON. Whatever a value points at is checked: an index against the length of its array,
- * and every access against its buffer, which throws an {@link IndexOutOfBoundsException}. One thread's.
+ * Writes values of one batch as JSON. Checks every index against its array and every access against its buffer; the
+ * latter throws {@link IndexOutOfBoundsException}. For one thread.
  */
 final class ArrowJsonWriter {
-
-    private static final int VIEW_BYTES = 16;
-    private static final int INLINE_BYTES = 12;
 
     private final ArrowShape shape;
     private final ArrowArrays arrays;
     private final MemorySegment[] @Nullable [] segments;
-    /** For each array of indices which of the dictionaries it points into. */
+    /** For each array of indices, the number of its dictionary. */
     private final int[] dictionaryOf;
     private final List<ArrowDictionary<ArrowJson>> dictionaries;
-    /** For each dictionary the writers of those of its batches that were used. */
+    /** For each dictionary, the writers of the batches used so far. */
     private final @Nullable ArrowJsonWriter[][] ofValues;
 
     ArrowJsonWriter(ArrowShape shape, ArrowArrays arrays, List<ArrowDictionary<ArrowJson>> dictionaries) {
@@ -43,7 +40,7 @@ final class ArrowJsonWriter {
                 .toArray(ArrowJsonWriter[][]::new);
     }
 
-    /** Whether a row is null, or a struct above it. */
+    /** Tells whether a row, or a struct above it, is null. */
     boolean isNull(long row) {
         for (ArrowNode node : shape.path()) {
             if (!isSet(node, row)) {
@@ -53,7 +50,6 @@ final class ArrowJsonWriter {
         return false;
     }
 
-    /** Appends the value of a row. */
     void append(long row, JsonText out) throws UnwritableException {
         append(shape.root(), row, out);
     }
@@ -113,7 +109,7 @@ final class ArrowJsonWriter {
                 int code = b[1].get(JAVA_BYTE, i);
                 ArrowNode child = node.ofCode(code);
                 if (child == null) {
-                    throw new UnwritableException("a union's value of type " + code + ", which it has not");
+                    throw new UnwritableException("a union's value of unknown type " + code);
                 }
                 append(child, type.isDense() ? b[2].get(LittleEndian.I32, i * Integer.BYTES) : i, out);
             }
@@ -138,9 +134,9 @@ final class ArrowJsonWriter {
     }
 
     private static void view(ArrowType type, MemorySegment[] b, long i, JsonText out) throws UnwritableException {
-        long at = i * VIEW_BYTES;
+        long at = i * ArrowType.VIEW_BYTES;
         int length = b[1].get(LittleEndian.I32, at);
-        if (length >= 0 && length <= INLINE_BYTES) {
+        if (length >= 0 && length <= ArrowType.INLINE_BYTES) {
             bytes(type, b[1], at + Integer.BYTES, length, out);
         } else {
             int buffer = Objects.checkIndex(b[1].get(LittleEndian.I32, at + 2 * Integer.BYTES), b.length - 2);
@@ -186,7 +182,7 @@ final class ArrowJsonWriter {
         out.sign(']');
     }
 
-    /** The run that has a value: the first that ends behind it. */
+    /** Returns the run of a value: the first that ends after it. */
     private long runOf(ArrowNode ends, long i) {
         MemorySegment from = buffers(ends)[1];
         long low = 0;
@@ -208,7 +204,7 @@ final class ArrowJsonWriter {
         long key = node.type().number(buffers(node)[1], i * node.type().valueBytes());
         long row = dictionary.row(key, arrays.version(d));
         if (row < 0) {
-            throw new UnwritableException("index " + key + ", which is not that of a value in its dictionary");
+            throw new UnwritableException("index " + key + ", outside its dictionary");
         }
         dictionary.values().append(row, ofValues[d], out);
     }

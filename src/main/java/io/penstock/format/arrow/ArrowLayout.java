@@ -13,13 +13,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The walk over a schema that says which nodes and buffers of a batch are whose: depth first, each array's node before
- * those of its children, and of its buffers the bitmap of nulls first. A struct's fields become columns of their own,
- * {@code image.bytes}; what is neither numbers nor bytes nor text is given as JSON.
+ * Assigns the nodes and buffers of a batch to fields, in the order of a walk over the schema: depth first, a node
+ * before its children, a bitmap before the other buffers. A struct's fields become columns of their own, {@code
+ * image.bytes}; what is neither numbers nor bytes nor text becomes JSON.
  */
 final class ArrowLayout {
 
-    /** What structs within structs may add up to. */
+    /** Bounds the names of nested structs. */
     private static final int MAX_NAME_CHARS = 1 << 12;
 
     private final List<ArrowShape> columns = new ArrayList<>();
@@ -33,7 +33,6 @@ final class ArrowLayout {
     private ArrowLayout() {
     }
 
-    /** The layout of a schema. */
     static ArrowLayout of(List<ArrowField> fields) {
         ArrowLayout layout = new ArrowLayout();
         for (ArrowField field : fields) {
@@ -46,7 +45,7 @@ final class ArrowLayout {
         return columns;
     }
 
-    /** The columns that are in the file but cannot be given. */
+    /** Returns the columns that cannot be read. */
     List<UnreadColumn> unread() {
         return unread;
     }
@@ -83,7 +82,7 @@ final class ArrowLayout {
         return List.copyOf(more);
     }
 
-    /** A column, whose nodes and buffers come next. */
+    /** Returns a column whose nodes and buffers come next. */
     private ArrowShape shape(ArrowField field, String name, List<ArrowNode> above) {
         int[] ids = {above.size()};
         List<ArrowNode> path = and(above, node(field, name, ids));
@@ -92,7 +91,7 @@ final class ArrowLayout {
                 : new ArrowShape(flat.column(), flat.storedType(), path, ids[0], flat);
     }
 
-    /** Counts the nodes and buffers of a field, and says which are whose. */
+    /** Counts and assigns the nodes and buffers of a field. */
     private ArrowNode node(ArrowField field, String name, int[] ids) {
         int id = ids[0]++;
         int position = nodes++;
@@ -128,12 +127,12 @@ final class ArrowLayout {
         return new Slot(buffers++, views, older, false);
     }
 
-    /** The bitmap of an array that has none but in metadata of the fourth version. */
+    /** The bitmap of an array that has one only before version 5 of the metadata. */
     private Slot olderSlot() {
         return new Slot(buffers, views, older++, true);
     }
 
-    /** Why a field cannot be read even as JSON; null if it can. */
+    /** Returns why a field cannot be read even as JSON; null if it can. */
     private static @Nullable String reasonAgainst(ArrowField field) {
         ArrowType type = field.type();
         List<ArrowField> children = field.children();
@@ -146,12 +145,12 @@ final class ArrowLayout {
             }
             case MAP -> {
                 if (children.getFirst().type().id() != Id.STRUCT || children.getFirst().children().size() != 2) {
-                    return "a map that has no keys and values";
+                    return "a map without keys and values";
                 }
             }
             case RUN_END_ENCODED -> {
                 if (children.getFirst().type().id() != Id.INT || children.getFirst().dictionary() != null) {
-                    return "runs whose ends are no integers";
+                    return "runs whose ends are not integers";
                 }
             }
             default -> { }

@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
  *   ...  the body
  * </pre>
  *
- * @param type what it is, {@link #SCHEMA}, {@link #DICTIONARY_BATCH} or {@link #RECORD_BATCH}
- * @param version of the metadata
- * @param header the table that says the rest
- * @param bodyStart where the body is
- * @param bodyBytes its size
  * @see <a href="https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc">
  *     Arrow's columnar format</a>
  */
@@ -31,31 +26,24 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
     static final int DICTIONARY_BATCH = 2;
     static final int RECORD_BATCH = 3;
 
-    /** The versions of metadata that are read: before the fourth, buffers looked different. */
+    /** The least version of the metadata that is read; before it, buffers had another form. */
     private static final int V4 = 3;
     static final int V5 = 4;
 
     private static final int CONTINUATION = -1;
 
-    /** Where the bytes of messages are taken from. */
+    /** Reads bytes of messages. */
     @FunctionalInterface
     interface Source {
         MemorySegment range(long offset, long bytes);
     }
 
-    /** The byte behind the message. */
+    /** Returns the offset after the message. */
     long end() {
         return bodyStart + bodyBytes;
     }
 
-    /**
-     * Reads the message that starts at a byte.
-     *
-     * @param file the file, for messages of errors
-     * @param start the message's first byte
-     * @param end the first byte that cannot be of the message
-     * @return the message; null at the end of the stream
-     */
+    /** Reads the message at {@code start}, which ends at {@code end} at the latest; null at the end of the stream. */
     static @Nullable ArrowMessage read(Location file, Source bytes, long start, long end)
             throws MalformedStoreException {
         if (start == end) {
@@ -102,7 +90,7 @@ record ArrowMessage(int type, int version, FlatTable header, long bodyStart, lon
         return bytes.range(at, Integer.BYTES).get(LittleEndian.I32, 0);
     }
 
-    /** Whether the first bytes of a file are those of a stream: the message of a schema. */
+    /** Tells whether a file starts as a stream: with a schema's message. */
     static boolean isStream(Location file, byte[] head) {
         MemorySegment bytes = MemorySegment.ofArray(head);
         if (head.length < 4 * Integer.BYTES) {

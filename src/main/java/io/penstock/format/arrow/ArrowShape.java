@@ -6,13 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column as it lies in every batch.
+ * A column and its place in every batch.
  *
- * @param column what the store calls it
- * @param storedType what Arrow calls the type of its values, or of the numbers in its lists
- * @param path the structs that it is a field of, outermost first, and the array of its values
- * @param size how many arrays it has, those structs included
- * @param flat how values are read where they lie; null if they are given as JSON
+ * @param storedType Arrow's name of the type of its values, or of the numbers in its lists
+ * @param path the structs around it, outermost first, and the array of its values
+ * @param size the number of its arrays, those structs included
+ * @param flat how values are read in place; null if they are given as JSON
  */
 record ArrowShape(Column column, String storedType, List<ArrowNode> path, int size, @Nullable ArrowFlat flat) {
 
@@ -20,12 +19,10 @@ record ArrowShape(Column column, String storedType, List<ArrowNode> path, int si
         return column.name();
     }
 
-    /** The array of its values. */
     ArrowNode root() {
         return path.getLast();
     }
 
-    /** A column of this shape that has no batch yet. */
     ArrowColumn open(DecodedBuffers decoded) {
         return flat == null ? new ArrowJson(this, decoded) : new ArrowValues(this, flat, decoded);
     }

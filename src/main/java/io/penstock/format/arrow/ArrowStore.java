@@ -18,7 +18,6 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,14 +25,13 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of Arrow IPC files or streams of one schema, one behind the other. Values are views of the mapped files,
- * wherever they start, unless their buffer is compressed or holds truth values, which are stored as bits: such a buffer
- * is decoded once, when a value in it is located. What is neither numbers nor bytes nor text is given as JSON, which is
- * written for some rows at once, when one of them is located.
+ * The rows of Arrow IPC files or streams of one schema, in order. Values are views of the mapped files at any
+ * alignment, unless their buffer is compressed or holds booleans, which are stored as bits: such a buffer is decoded
+ * when a value in it is first located. Values that are neither numbers nor bytes nor text are given as JSON, written
+ * for some rows at a time when one of them is located.
  *
- * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing a row. A row is found in O(1):
- * its batch by an index over the batches, its value by its number or by two offsets, which are checked when they are
- * read.
+ * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing per row. A row is found in O(1):
+ * its batch by an index, its value by its number or by two offsets, which are checked then.
  */
 final class ArrowStore implements RecordStore {
 
@@ -60,12 +58,7 @@ final class ArrowStore implements RecordStore {
     }
 
     /**
-     * Opens and checks a table.
-     *
-     * @param path a file or a stream; or a folder of several, as Hugging Face's {@code save_to_disk} writes them, or
-     *     with {@code .arrow} files of one name
-     * @param member the split that is wanted of a folder that has several; null if it has one
-     * @param limit what each file may decode to
+     * Opens a file or stream, or a folder of several; {@code member} is the wanted split, null if the folder has one.
      */
     static ArrowStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         List<MappedFile> files = new ArrayList<>();
@@ -126,8 +119,8 @@ final class ArrowStore implements RecordStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("container", ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
+        Map<String, @Nullable Object> details = Json.members("container",
+                ArrowFile.hasFooter(files.getFirst()) ? "file" : "stream");
         PrefixSums batches = table.rows().batches();
         if (files.getFirst().location().equals(path)) {
             details.put("batch_rows", IntStream.range(0, batches.runs()).mapToObj(batches::length).toList());

@@ -9,18 +9,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is in files of one schema.
+ * The content of files of one schema.
  *
- * @param schema a line a field
- * @param columns what can be given
- * @param unread what cannot
+ * @param schema a line per field
+ * @param unread the columns that cannot be read
  * @param rows the rows of each batch
  * @param fileRows the rows of each file
  */
 record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadColumn> unread, RowIndex rows,
         List<Long> fileRows) {
 
-    /** Rows that columns of nulls or of no items may have: their number is a claim that no data stand behind. */
+    /** The most rows of columns whose values take no space, so that no data bound their number. */
     private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
 
     static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded) throws MalformedStoreException {
@@ -37,7 +36,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
         return reader.table(fileRows);
     }
 
-    /** Takes what is in the files, in the order of a stream. */
+    /** Receives the content of files, in the order of a stream. */
     static final class Reader {
 
         private final DecodedBuffers decoded;
@@ -52,7 +51,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             this.decoded = decoded;
         }
 
-        /** A file's schema, first. Fields may be nullable in one file and not in another; batches look the same. */
+        /** Receives a file's schema. The same field may be nullable in one file and not in another. */
         void schema(MappedFile file, List<ArrowField> fields) throws MalformedStoreException {
             ArrowLayout layout = ArrowLayout.of(fields);
             List<String> found = fields.stream().map(field -> field.name() + ": " + field.typeText()).toList();
@@ -72,7 +71,7 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             }
         }
 
-        /** A dictionary, or values that are added to one. */
+        /** Receives a dictionary, or values that are appended to one. */
         void dictionary(long id, boolean isDelta, ArrowBatch batch) throws MalformedStoreException {
             for (ArrowDictionary<?> dictionary : dictionaries) {
                 if (dictionary.id() == id) {
@@ -81,7 +80,6 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             }
         }
 
-        /** A record batch. */
         void batch(ArrowBatch batch) throws MalformedStoreException {
             rows.add(batch);
             boolean hasWeight = false;

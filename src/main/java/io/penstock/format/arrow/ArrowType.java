@@ -17,19 +17,17 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A type of Arrow without its children. Other formats describe their columns with it too.
+ * A type of Arrow without its children, which also describes columns of other formats.
  *
- * @param id the kind of type
  * @param bits the width of an integer, float, decimal, date, time or interval
- * @param isSigned whether an integer is signed
  * @param size the items of a fixed-size list, the bytes of a fixed-size binary, the digits after the point of a
- *     decimal, and after the second of a time
+ *     decimal, or after the second of a time
  * @param text its name in Arrow's own libraries; of a nested type, the part before its children
- * @param codes for each child of a union, the code that stands for it; empty if that is the child's position
+ * @param codes the code of each child of a union; empty if it is the child's position
  */
 public record ArrowType(Id id, int bits, boolean isSigned, int size, String text, List<Integer> codes) {
 
-    /** The kinds of types, in the order of their codes, which start with 1. */
+    /** The kinds of types, in the order of their codes, which start at 1. */
     public enum Id {
         NULL, INT, FLOAT, BINARY, UTF8, BOOL, DECIMAL, DATE, TIME, TIMESTAMP, INTERVAL, LIST, STRUCT, UNION,
         FIXED_SIZE_BINARY, FIXED_SIZE_LIST, MAP, DURATION, LARGE_BINARY, LARGE_UTF8, LARGE_LIST, RUN_END_ENCODED,
@@ -40,6 +38,9 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         }
     }
 
+    static final int VIEW_BYTES = 16;
+    /** Views have values of up to this size in themselves. */
+    static final int INLINE_BYTES = 12;
     private static final int MAX_CODES = 128;
     private static final long MILLIS_OF_DAY = 86_400_000;
     private static final List<String> FLOATS = List.of("halffloat", "float", "double");
@@ -52,7 +53,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         this(id, bits, true, size, text, List.of());
     }
 
-    /** {@return the type of a kind that needs no more to be said} */
+    /** {@return the type of a kind without parameters} */
     public static ArrowType of(Id id) {
         return sized(id, 0);
     }
@@ -76,7 +77,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         return new ArrowType(Id.FIXED_SIZE_BINARY, 0, bytes, Id.FIXED_SIZE_BINARY.text() + "[" + bytes + "]");
     }
 
-    /** {@return the type of decimals with so many bits, digits, and digits after the point} */
+    /** {@return the type of decimals of so many bits, digits, and digits after the point} */
     public static ArrowType decimal(int bits, String name, int precision, int scale) {
         return new ArrowType(Id.DECIMAL, bits, scale, name + "(" + precision + ", " + scale + ")");
     }
@@ -91,13 +92,13 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         return new ArrowType(Id.TIME, bits, 3 * unit, "time" + bits + "[" + UNITS.get(unit) + "]");
     }
 
-    /** {@return the type of timestamps in such a unit; the zone is empty if they are not instants} */
+    /** {@return the type of timestamps in a unit; the zone is empty if they are not instants} */
     public static ArrowType timestamp(int unit, String zone) {
         return new ArrowType(Id.TIMESTAMP, Long.SIZE, 3 * unit,
                 "timestamp[" + UNITS.get(unit) + (zone.isEmpty() ? "" : ", tz=" + zone) + "]");
     }
 
-    /** Reads the type of a field: its code and the table that says the rest. */
+    /** Reads the type of a field from its code and the table with its parameters. */
     static ArrowType read(FlatTable field, int code, @Nullable FlatTable table) throws MalformedStoreException {
         if (code < 1 || code > IDS.length || table == null) {
             throw field.malformed("type code " + code + (table == null ? " without its table" : ""),
@@ -179,7 +180,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         return size;
     }
 
-    /** Returns the dtype of a tensor of such values; null if there is none. Dates and times become their integers. */
+    /** Returns the dtype of a tensor of such values; null if there is none. Dates and times become integers. */
     public @Nullable DType dtype() {
         return switch (id) {
             case BOOL -> DType.BOOL;
@@ -190,10 +191,8 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
     }
 
     /**
-     * Returns the column of a store whose values are of this type.
-     *
-     * @param encoding what texts are, for example {@code json}; {@code ""} if unknown
-     * @return the column; null if values are neither numbers nor bytes nor text
+     * Returns a store's column of this type; null if values are neither numbers nor bytes nor text. {@code encoding}
+     * describes texts, for example {@code json}; empty if unknown.
      */
     public @Nullable Column column(String name, String encoding) {
         DType dtype = dtype();
@@ -205,27 +204,26 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         };
     }
 
-    /** Whether a union says for each value where in its child it is. */
+    /** Tells whether a union has an offset per value. */
     boolean isDense() {
         return text.equals("dense_union");
     }
 
-    /** Whether values are texts. */
     boolean isText() {
         return id == Id.UTF8 || id == Id.LARGE_UTF8 || id == Id.UTF8_VIEW;
     }
 
-    /** Whether values lie within 16 bytes, or where those bytes say. */
+    /** Tells whether values are within 16 bytes, or where those bytes point. */
     boolean isView() {
         return id == Id.BINARY_VIEW || id == Id.UTF8_VIEW;
     }
 
-    /** Whether values are lists with a size for each offset. */
+    /** Tells whether values are lists with offsets and sizes. */
     boolean isListView() {
         return id == Id.LIST_VIEW || id == Id.LARGE_LIST_VIEW;
     }
 
-    /** Bytes of an offset or a size: 4 or 8. */
+    /** Returns the size of an offset: 4 or 8. */
     int offsetBytes() {
         return switch (id) {
             case LARGE_BINARY, LARGE_UTF8, LARGE_LIST, LARGE_LIST_VIEW -> Long.BYTES;
@@ -233,7 +231,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         };
     }
 
-    /** Bytes of a value of one size; 0 if values have none, or are bits. */
+    /** Returns the size of a value; 0 if values are bits or have no fixed size. */
     int valueBytes() {
         return switch (id) {
             case INT, FLOAT, DECIMAL, DATE, TIME, TIMESTAMP, DURATION, INTERVAL -> bits / Byte.SIZE;
@@ -242,7 +240,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         };
     }
 
-    /** An integer, or the integer that a date or time is; only as many bytes are read as the type has. */
+    /** Reads an integer, date or time of the type's width. */
     long number(MemorySegment from, long at) {
         return switch (bits) {
             case Byte.SIZE -> isSigned ? from.get(JAVA_BYTE, at) : from.get(JAVA_BYTE, at) & 0xFF;
@@ -253,13 +251,7 @@ public record ArrowType(Id id, int bits, boolean isSigned, int size, String text
         };
     }
 
-    /**
-     * Appends a value as JSON; not for booleans, nor for values whose size varies.
-     *
-     * @param from the memory that holds the value, little-endian
-     * @param at its first byte
-     * @throws UnwritableException if the text becomes too long
-     */
+    /** Appends a little-endian value as JSON; not for booleans, nor for values of variable size. */
     public void write(MemorySegment from, long at, JsonText out) throws UnwritableException {
         switch (id) {
             case INT -> {

@@ -16,19 +16,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column of numbers, of lists of numbers, of bytes or text, whose values are read where they lie.
+ * A column of numbers, lists of numbers, bytes or text, read in place.
  *
- * <p>What has a size that follows from the number of rows is checked when the batch is added; offsets are when they are
- * read, two a value, so that opening costs nothing a row.
+ * <p>Sizes that follow from the number of rows are checked when a batch is added; offsets are checked when they are
+ * read, two per value, so that opening costs nothing per row.
  */
 final class ArrowValues implements ArrowColumn {
 
-    private static final int VIEW_BYTES = 16;
-    private static final int INLINE_BYTES = 12;
-
     private final ArrowShape shape;
     private final ArrowFlat flat;
-    /** What its offsets, indices or values are stored as. */
+    /** The type of its offsets, indices or values. */
     private final ArrowType type;
     private final int offsetBytes;
     /** Whether lists have sizes; otherwise each ends where the next one starts. */
@@ -38,17 +35,17 @@ final class ArrowValues implements ArrowColumn {
     private final Longs dataPlaces = new Longs();
     private final Longs offsetPlaces = new Longs();
     private final Longs sizePlaces = new Longs();
-    /** The data buffers of views, and for each batch its first one. */
+    /** The data buffers of views, and each batch's first one. */
     private final Longs viewedPlaces = new Longs();
     private final Longs viewedBytes = new Longs();
     private final Longs firstViewed = new Longs();
-    /** For each batch how many items there are, which no offset may exceed. */
+    /** For each batch the number of items, which bounds the offsets. */
     private final Longs items = new Longs();
-    /** For each level the places of the bitmaps; null where no value was null yet. */
+    /** For each level the places of the bitmaps; null while no value was null. */
     private final @Nullable Longs[] validity;
-    /** The values of a dictionary-encoded column; null for any other. */
+    /** The values of a dictionary-encoded column, otherwise null. */
     private final @Nullable ArrowDictionary<ArrowColumn> dictionary;
-    /** For each batch the dictionary that it was written with. */
+    /** For each batch the version of its dictionary. */
     private final Longs dictionaryVersions = new Longs();
     private @Nullable String refusal;
     private boolean isConverted;
@@ -145,7 +142,7 @@ final class ArrowValues implements ArrowColumn {
         for (Level level : flat.levels()) {
             long length = arrays.length(level.node());
             if (level.isRegular() && (length % level.perRow() != 0 || length / level.perRow() != count)) {
-                refusal = "lists of other lengths than its shape says";
+                refusal = "lists whose lengths differ from its shape";
             }
         }
         items.add(count);
@@ -208,7 +205,7 @@ final class ArrowValues implements ArrowColumn {
         return false;
     }
 
-    /** Whether a list has a null in it, for which a tensor has no place. */
+    /** Tells whether a list contains a null, which a tensor cannot hold. */
     private boolean hasNullWithin(int batch, long inBatch, long row) {
         for (int l = 0; l < bitmaps.length; l++) {
             Level level = flat.levels().get(l);
@@ -272,12 +269,12 @@ final class ArrowValues implements ArrowColumn {
         }
     }
 
-    /** The first item of a row. */
+    /** Returns the first item of a row. */
     private long first(int batch, long inBatch) {
         return number(batch, offsets[batch], inBatch, offsetBytes);
     }
 
-    /** The item behind a row's last one, which is checked. */
+    /** Returns the end of a row's items, checked. */
     private long end(int batch, long inBatch, long row) {
         long from = first(batch, inBatch);
         long size = isSized ? number(batch, sizes[batch], inBatch, offsetBytes) : 0;
@@ -294,13 +291,15 @@ final class ArrowValues implements ArrowColumn {
         return decoded.number(fileOf[batch], place, index * width, width);
     }
 
-    /** A length; then the value itself, if it is short, or its first 4 bytes, a data buffer and an offset in it. */
+    /**
+     * Reads a length; then the value if it is short, otherwise its first 4 bytes, a data buffer and an offset in it.
+     */
     private void locateView(int batch, long inBatch, long row, Span into) {
         long place = offsets[batch];
-        long view = inBatch * (VIEW_BYTES / Integer.BYTES);
+        long view = inBatch * (ArrowType.VIEW_BYTES / Integer.BYTES);
         long length = number(batch, place, view, Integer.BYTES);
-        if (length >= 0 && length <= INLINE_BYTES) {
-            point(batch, place, inBatch * VIEW_BYTES + Integer.BYTES, length, into);
+        if (length >= 0 && length <= ArrowType.INLINE_BYTES) {
+            point(batch, place, inBatch * ArrowType.VIEW_BYTES + Integer.BYTES, length, into);
             return;
         }
         long buffer = number(batch, place, view + 2, Integer.BYTES);
@@ -319,7 +318,7 @@ final class ArrowValues implements ArrowColumn {
         decoded.locate(fileOf[batch], place, offset, bytes, into);
     }
 
-    /** A dictionary's index, of a row that is not null. Bytes one by one: there are up to 8. */
+    /** Returns the index of a row that is not null. */
     private long key(int batch, long inBatch) {
         long key = 0;
         int bytes = (int) flat.itemBytes();

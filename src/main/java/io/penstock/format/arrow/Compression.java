@@ -8,16 +8,12 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** How the buffers of a batch are compressed, each by itself. */
+/** The compression of a batch's buffers, each by itself. */
 enum Compression {
-    /** Not at all. */
     NONE(1, (source, target) -> MemorySegment.copy(source, 0, target, 0, target.byteSize())),
-    /** LZ4's frame format: a byte of a match's length stands for up to 255 bytes. */
-    LZ4(255, Lz4::decompress),
-    /** Zstandard: a block of one byte repeated is 4 bytes and stands for up to 128 KiB. */
-    ZSTD(1 << 15, Zstd::decompress);
+    LZ4(Lz4.MAX_EXPANSION, Lz4::decompress),
+    ZSTD(Zstd.MAX_EXPANSION, Zstd::decompress);
 
-    /** Decodes a whole buffer. */
     @FunctionalInterface
     private interface Decoder {
         void decode(MemorySegment source, MemorySegment target) throws IOException;
@@ -31,17 +27,17 @@ enum Compression {
         this.decoder = decoder;
     }
 
-    /** How many bytes one compressed byte may stand for. */
+    /** Returns the most bytes that a compressed byte decodes to. */
     long maxRatio() {
         return maxRatio;
     }
 
-    /** Decodes a buffer into one of exactly its size; both are native memory. */
+    /** Decodes a buffer into one of exactly its size; both in native memory. */
     void decode(MemorySegment source, MemorySegment target) throws IOException {
         decoder.decode(source, target);
     }
 
-    /** Reads what a batch says; null stands for no compression. */
+    /** Reads the compression of a batch; a null table means none. */
     static Compression read(@Nullable FlatTable table) throws MalformedStoreException {
         if (table == null) {
             return NONE;

@@ -23,27 +23,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers that cannot be read in place: compressed ones, and truth values, which are stored as bits and given as
- * bytes. Each is one block of the decoded copy: a random row decodes the buffers of its own column in its own batch,
- * and once.
+ * The buffers that cannot be read in place: compressed ones, and booleans, which are stored as bits and given as bytes.
+ * Each is one block of the decoded copy, so a random row decodes only the buffers of its column and batch, and only
+ * once.
  *
- * <p>The place of a buffer is a byte's offset in the batch's file, {@link #ABSENT}, or, below that, {@code -2 - n} for
- * the decoded buffer {@code n}.
+ * <p>The place of a buffer is its offset in the batch's file, {@link #ABSENT}, or {@code -2 - n} for the decoded buffer
+ * {@code n}.
  */
 final class DecodedBuffers implements AutoCloseable {
 
-    /** The place of a buffer that is not there. */
     static final long ABSENT = -1;
     private static final int FIRST_DECODED = -2;
 
-    /**
-     * A buffer that is decoded.
-     *
-     * @param file where it is stored
-     * @param stored how
-     * @param compression of what is stored
-     * @param bits the number of truth values in it that become bytes; -1 if it is not of bits
-     */
+    /** A buffer to be decoded; {@code bits} is the number of booleans that become bytes, -1 for other content. */
     private record Encoded(MappedFile file, Stored stored, Compression compression, long bits) {
 
         long decodedBytes() {
@@ -60,9 +52,7 @@ final class DecodedBuffers implements AutoCloseable {
     private DecodeLimit.Budget textBudget;
 
     /**
-     * The place of a buffer of a batch.
-     *
-     * @param bits the number of truth values in it that are to become bytes; -1 if it is read as it is
+     * Returns the place of a buffer; {@code bits} is the number of booleans that become bytes, -1 for other content.
      */
     long place(ArrowBatch batch, Stored stored, long bits) {
         boolean isCompressed = stored.decodedBytes() >= 0;
@@ -73,12 +63,12 @@ final class DecodedBuffers implements AutoCloseable {
         return FIRST_DECODED - (buffers.size() - 1L);
     }
 
-    /** A buffer; it is decoded if it was not. */
+    /** Returns a buffer, decoding it if needed. */
     MemorySegment segment(MappedFile file, long place, long bytes) {
         return place >= 0 ? file.range(place, bytes) : blocks().block((int) (FIRST_DECODED - place));
     }
 
-    /** Points at a part of a buffer; decodes it if it was not. */
+    /** Locates a part of a buffer, decoding it if needed. */
     void locate(MappedFile file, long place, long offset, long bytes, Span into) {
         if (place >= 0) {
             into.set(file, place + offset, bytes);
@@ -87,7 +77,7 @@ final class DecodedBuffers implements AutoCloseable {
         }
     }
 
-    /** A number with a sign in a buffer, of 1, 4 or 8 bytes; decodes the buffer if it was not. */
+    /** Reads a signed number of 1, 4 or 8 bytes, decoding the buffer if needed. */
     long number(MappedFile file, long place, long offset, int bytes) {
         if (place < 0) {
             return blocks().number((int) (FIRST_DECODED - place), offset, bytes);
@@ -104,20 +94,17 @@ final class DecodedBuffers implements AutoCloseable {
         return Objects.requireNonNull(blocks, "no buffer is decoded");
     }
 
-    /** Where texts go that are made of buffers. */
+    /** Returns the copy for texts that are made of buffers. */
     DecodedSpill texts() {
         return texts;
     }
 
-    /** What all texts may take. */
     DecodeLimit.Budget textBudget() {
         return textBudget;
     }
 
     /**
-     * All buffers are added; checks what those of each file decode to.
-     *
-     * @param storedBytes of all files
+     * Ends the adding of buffers; checks the decoded size of each file. {@code storedBytes} is the size of all files.
      */
     void freeze(Location store, DecodeLimit limit, long storedBytes) throws IOException {
         Map<MappedFile, Long> decodedBytes = new LinkedHashMap<>();

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlatTable {
 
-    /** What a name or a text in metadata may take: what is in memory for it is bounded whatever the file says. */
+    /** The limit of a name or text in metadata, whose memory must be bounded. */
     private static final int MAX_STRING_BYTES = 1 << 12;
 
     private final Location file;
-    /** Where the buffer starts in the file, for messages. */
+    /** The buffer's offset in the file, for messages. */
     private final long base;
     private final MemorySegment buffer;
     private final long at;
@@ -53,7 +53,7 @@ final class FlatTable {
         check(at, tableBytes);
     }
 
-    /** The root of the buffer that starts at a byte of a file. */
+    /** Returns the root table of the buffer at {@code start}. */
     static FlatTable root(Location file, MemorySegment buffer, long start) throws MalformedStoreException {
         if (buffer.byteSize() < Integer.BYTES) {
             throw new MalformedStoreException(file, start, buffer.byteSize() + " bytes of metadata", "a FlatBuffer");
@@ -64,11 +64,10 @@ final class FlatTable {
     private void check(long position, long bytes) throws MalformedStoreException {
         if (position < 0 || bytes < 0 || bytes > buffer.byteSize() - position) {
             throw new MalformedStoreException(file, base + Math.clamp(position, 0, buffer.byteSize()),
-                    "metadata that points out of itself", "a FlatBuffer of " + buffer.byteSize() + " bytes");
+                    "metadata that points outside itself", "a FlatBuffer of " + buffer.byteSize() + " bytes");
         }
     }
 
-    /** An error at this table. */
     MalformedStoreException malformed(String found, String expected) {
         return new MalformedStoreException(file, base + at, found, expected);
     }
@@ -77,7 +76,7 @@ final class FlatTable {
         return Short.toUnsignedInt(buffer.get(LittleEndian.I16, position));
     }
 
-    /** Where a field of some size is; -1 if it has its default. */
+    /** Returns the place of a field; -1 if it has its default. */
     private long field(int slot, int bytes) throws MalformedStoreException {
         int entry = (2 + slot) * Short.BYTES;
         if (entry + Short.BYTES > vtableBytes) {
@@ -128,13 +127,13 @@ final class FlatTable {
         return target;
     }
 
-    /** A table that a field refers to; null if there is none. */
+    /** Returns a table that a field refers to; null if there is none. */
     @Nullable FlatTable table(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         return position < 0 ? null : new FlatTable(file, base, buffer, follow(position));
     }
 
-    /** The bytes of a text; null if there is none. */
+    /** Returns a text as bytes; null if there is none. */
     private @Nullable MemorySegment text(int slot) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         if (position < 0) {
@@ -146,7 +145,7 @@ final class FlatTable {
         return buffer.asSlice(start + Integer.BYTES, bytes);
     }
 
-    /** A text; null if there is none. */
+    /** Returns a text; null if there is none. */
     @Nullable String string(int slot) throws MalformedStoreException {
         MemorySegment text = text(slot);
         if (text == null) {
@@ -158,32 +157,29 @@ final class FlatTable {
         return new String(text.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
-    /** Whether a text is this one, whatever its length. */
+    /** Tells whether a text of any length equals the expected one. */
     boolean isString(int slot, String expected) throws MalformedStoreException {
         MemorySegment text = text(slot);
         return text != null && text.mismatch(MemorySegment.ofArray(expected.getBytes(StandardCharsets.UTF_8))) < 0;
     }
 
-    /** Elements one after another in a FlatBuffer. */
     record Vector(FlatTable owner, long at, long count, int elementBytes) {
 
-        /** A {@code i64} in an element. */
         long i64(long index, int offset) {
             return owner.buffer.get(LittleEndian.I64, at + index * elementBytes + offset);
         }
 
-        /** A {@code i32} in an element. */
         int i32(long index, int offset) {
             return owner.buffer.get(LittleEndian.I32, at + index * elementBytes + offset);
         }
 
-        /** The table that an element refers to. */
+        /** Returns the table that an element refers to. */
         FlatTable table(long index) throws MalformedStoreException {
             return new FlatTable(owner.file, owner.base, owner.buffer, owner.follow(at + index * elementBytes));
         }
     }
 
-    /** A vector; empty if there is none. */
+    /** Returns a vector; empty if there is none. */
     Vector vector(int slot, int elementBytes) throws MalformedStoreException {
         long position = field(slot, Integer.BYTES);
         if (position < 0) {

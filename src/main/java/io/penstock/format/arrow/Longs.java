@@ -3,7 +3,7 @@ package io.penstock.format.arrow;
 
 import java.util.Arrays;
 
-/** Numbers, one after another, as many as come. */
+/** A growing array of numbers. */
 final class Longs {
 
     private long[] values = new long[16];
@@ -16,7 +16,7 @@ final class Longs {
         values[count++] = value;
     }
 
-    /** Adds the same number until there are so many. */
+    /** Appends a number until there are {@code upTo}. */
     void fill(int upTo, long value) {
         while (count < upTo) {
             add(value);

@@ -5,21 +5,17 @@ import io.penstock.internal.PrefixSums;
 import io.penstock.io.MalformedStoreException;
 
 /**
- * Which batch a row is in. Batches have mostly the same number of rows, so that a table of as many equal parts of the
- * rows as there are batches leaves one or two to choose from; whatever their sizes are, the rest is a binary search.
+ * The batch of each row. Batches have mostly the same number of rows, so a table of as many equal parts as there are
+ * batches leaves one or two candidates; otherwise a binary search finds the batch.
  */
 final class RowIndex {
 
     private final PrefixSums batches;
     private final int shift;
-    /** For each part of {@code 1 << shift} rows the batch of its first row, and the last batch behind them. */
+    /** For each part of {@code 1 << shift} rows the batch of its first row; then the last batch. */
     private final int[] batchOfPart;
 
-    /**
-     * An index.
-     *
-     * @param starts the first row of each batch, and the number of rows behind them
-     */
+    /** Creates an index from the first row of each batch and the number of rows. */
     RowIndex(long[] starts) {
         this.batches = PrefixSums.of(starts);
         long rows = batches.total();
@@ -38,7 +34,7 @@ final class RowIndex {
         }
     }
 
-    /** Counts the rows of batches as they come. */
+    /** Counts the rows of batches. */
     static final class Builder {
 
         private final Longs starts = new Longs();
@@ -49,12 +45,12 @@ final class RowIndex {
 
         void add(ArrowBatch batch) throws MalformedStoreException {
             if (batch.rows() > Long.MAX_VALUE - rows()) {
-                throw batch.malformed("a batch of " + batch.rows() + " rows behind " + rows(), "fewer");
+                throw batch.malformed("a batch of " + batch.rows() + " rows after " + rows(), "fewer");
             }
             starts.add(rows() + batch.rows());
         }
 
-        /** The rows of all batches so far. */
+        /** Returns the rows so far. */
         long rows() {
             return starts.last();
         }
@@ -64,18 +60,15 @@ final class RowIndex {
         }
     }
 
-    /** The batches, each a run of rows. */
     PrefixSums batches() {
         return batches;
     }
 
-    /** The batch that has a row. */
     int batch(long row) {
         int part = (int) (row >> shift);
         return batches.runOf(row, batchOfPart[part], batchOfPart[part + 1]);
     }
 
-    /** The first row of a batch. */
     long start(int batch) {
         return batches.start(batch);
     }

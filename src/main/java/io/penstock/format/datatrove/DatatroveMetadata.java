@@ -17,9 +17,6 @@ final class DatatroveMetadata {
 
     private static final int MAX_LINE_BYTES = 1 << 16;
 
-    private DatatroveMetadata() {
-    }
-
     /** Returns the dtype of the tokens; null for early versions, which lack it. */
     static @Nullable DType dtype(Location file) throws IOException {
         byte[] head;

@@ -91,8 +91,7 @@ public final class DatatroveProvider implements StoreProvider {
         TokenRun tokens = new TokenRun(tokenFile, 0, dtype, tokenCount);
         Location lossPath = companion(tokenFile.location(), LOSS);
         if (!lossPath.exists()) {
-            return new TokenRunStore(NAME, tokens, indexFile, List.of(),
-                    () -> info(tokens, indexFile, null, metadata));
+            return new TokenRunStore(NAME, tokens, indexFile, List.of(), () -> info(tokens, indexFile, null, metadata));
         }
         return Mapping.open(lossPath, lossFile -> {
             if (lossFile.byteSize() != tokenCount) {

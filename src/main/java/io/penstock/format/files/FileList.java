@@ -65,7 +65,7 @@ final class FileList {
     private long skippedLinks;
     private long totalBytes;
 
-    /** Lists a folder; the paths are in memory of the arena. */
+    /** Lists a folder; the paths are in the arena's memory. */
     FileList(Path root, Arena arena) throws IOException {
         this.root = root;
         this.links = InnerLinks.of(root);
@@ -186,7 +186,6 @@ final class FileList {
                 Arrays::compareUnsigned)).toList();
     }
 
-    /** Tells whether files are directly in the folder. */
     boolean filesAtTop() {
         return filesAtTop;
     }

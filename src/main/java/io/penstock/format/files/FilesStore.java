@@ -39,8 +39,7 @@ import org.jspecify.annotations.Nullable;
 public final class FilesStore implements RecordStore {
 
     /** The endings that torchvision's {@code ImageFolder} accepts. */
-    private static final Set<String> IMAGES =
-            Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
+    private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
     private static final int MAX_LISTED_CLASSES = 10_000;
 
     private final Path path;

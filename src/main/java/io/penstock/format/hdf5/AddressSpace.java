@@ -11,16 +11,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Metadata reads are counted. A file whose structures refer to each other in circles, or share parts so that reading
  * takes exponential time, reaches a limit proportional to its size.
  *
- * @param file the file
  * @param base the offset of address 0 in the file
- * @param end the offset after the last addressable byte
- * @param addressBytes the size of an address
- * @param lengthBytes the size of a length
  * @param work the metadata bytes read so far
  */
 record AddressSpace(MappedFile file, long base, long end, int addressBytes, int lengthBytes, AtomicLong work) {
 
-    /** The undefined address. */
     static final long UNDEFINED = -1;
 
     private static final long WORK_BYTES = 4 << 20;
@@ -30,7 +25,6 @@ record AddressSpace(MappedFile file, long base, long end, int addressBytes, int 
         this(file, base, end, addressBytes, lengthBytes, new AtomicLong());
     }
 
-    /** Opens a structure. */
     Cursor open(long address, long bytes, String what) throws MalformedStoreException {
         long position = position(address, bytes, what);
         spend(bytes, what);
@@ -47,7 +41,6 @@ record AddressSpace(MappedFile file, long base, long end, int addressBytes, int 
         return base + address;
     }
 
-    /** Counts metadata reads. */
     void spend(long bytes, String what) throws MalformedStoreException {
         if (work.addAndGet(bytes + 1) > WORK_BYTES + WORK_PER_BYTE * file.byteSize()) {
             throw new MalformedStoreException(file.location(), what + " is read more often than its size allows",

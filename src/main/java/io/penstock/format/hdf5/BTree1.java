@@ -3,21 +3,14 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/**
- * A B-tree of version 1: the symbol table nodes of a group, or the chunks of a dataset.
- *
- * @param type {@link #GROUP} or {@link #CHUNKS}
- */
+/** A B-tree of version 1: the symbol table nodes of a group, or the chunks of a dataset. */
 record BTree1(AddressSpace space, int type, int keyBytes, BTree1.Visitor visitor) {
 
-    /** The children of the leaves are symbol table nodes. */
     static final int GROUP = 0;
-    /** The children of the leaves are chunks. */
     static final int CHUNKS = 1;
 
     private static final String NAME = "B-tree node";
 
-    /** Receives the entries of the leaves. */
     @FunctionalInterface
     interface Visitor {
 

@@ -6,26 +6,20 @@ import io.penstock.io.MalformedStoreException;
 /** A B-tree of version 2: sorted records of one size, in inner nodes and leaves. */
 final class BTree2 {
 
-    /** Records of objects too large for a fractal heap, by a number. */
+    /** Objects too large for a fractal heap, by a number. */
     static final int HUGE_OBJECTS = 1;
-    /** Records of links, by their name. */
     static final int LINKS = 5;
-    /** Records of attributes, by their name. */
     static final int ATTRIBUTES = 8;
-    /** Records of unfiltered chunks. */
     static final int CHUNKS = 10;
-    /** Records of filtered chunks. */
     static final int FILTERED_CHUNKS = 11;
 
     private static final String NAME = "B-tree";
     private static final int MAX_DEPTH = 32;
     private static final int NODE_BYTES_BESIDE_RECORDS = 10;
 
-    /** Receives the records. */
     @FunctionalInterface
     interface Visitor {
 
-        /** Receives a record. */
         void visit(Cursor record) throws MalformedStoreException;
     }
 
@@ -59,7 +53,6 @@ final class BTree2 {
         }
     }
 
-    /** Visits all records in order. */
     static void walk(AddressSpace space, long address, int type, Visitor visitor) throws MalformedStoreException {
         Cursor header = space.open(address, 22 + space.addressBytes() + space.lengthBytes(), NAME)
                 .signature("BTHD").version(0, 0);

@@ -5,8 +5,6 @@ package io.penstock.format.hdf5;
  * A stored chunk.
  *
  * @param number its row-major position among all chunks of the dataset
- * @param position the offset of its first byte in the file
- * @param byteSize its size in the file
  * @param skippedFilters bit i is set if filter i was not applied
  */
 record Chunk(long number, long position, long byteSize, int skippedFilters) {

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 final class ChunkBox {
 
     private final ChunkGrid grid;
-    /** The shape of the band: that of the dataset, but with the band's rows. */
+    /** The dataset's shape, but with the band's rows. */
     private final long[] bandShape;
     private final long firstRow;
 

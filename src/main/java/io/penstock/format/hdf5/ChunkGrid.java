@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.hdf5;
 
-/**
- * The division of a dataset into chunks.
- *
- * @param shape the shape of the dataset
- * @param maxShape the maximum shape; -1 for an unlimited dimension
- * @param chunk the shape of a chunk
- * @param elementBytes the size of an element
- */
+/** The division of a dataset into chunks; {@code maxShape} is -1 for an unlimited dimension. */
 record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes) {
 
     int rank() {
         return shape.length;
     }
 
-    /** Returns the number of chunks along a dimension. */
     long chunks(int d) {
         return Math.ceilDiv(shape[d], chunk[d]);
     }
@@ -25,7 +17,6 @@ record ChunkGrid(long[] shape, long[] maxShape, long[] chunk, long elementBytes)
         return maxShape[d] < 0 ? -1 : Math.ceilDiv(maxShape[d], chunk[d]);
     }
 
-    /** Returns the size of an unfiltered chunk. */
     long chunkBytes() {
         long bytes = elementBytes;
         for (long dim : chunk) {

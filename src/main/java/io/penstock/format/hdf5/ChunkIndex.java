@@ -50,7 +50,6 @@ final class ChunkIndex {
         return index;
     }
 
-    /** Returns the number of chunks. */
     int count() {
         return chunks.size();
     }

@@ -31,7 +31,6 @@ final class Cursor {
         this.at = start;
     }
 
-    /** Returns the offset of the next byte in the file. */
     long position() {
         return at;
     }
@@ -66,7 +65,6 @@ final class Cursor {
         return value;
     }
 
-    /** Reads an address, or {@link AddressSpace#UNDEFINED}. */
     long address() throws MalformedStoreException {
         long value = number(space.addressBytes());
         int bits = 8 * space.addressBytes();
@@ -103,7 +101,6 @@ final class Cursor {
         skip(Math.min(remaining(), -(at - start) & bytes - 1));
     }
 
-    /** Opens the next bytes. */
     Cursor part(long bytes, String partName) throws MalformedStoreException {
         long from = take(bytes);
         return new Cursor(space, from, from + bytes, partName);
@@ -136,7 +133,6 @@ final class Cursor {
         }
     }
 
-    /** Reads a text up to a byte 0, and skips that. */
     String terminated() throws MalformedStoreException {
         long zero = at;
         space.file().require(at, Math.min(end - at, MAX_NAME_BYTES + 1));
@@ -208,8 +204,7 @@ final class Cursor {
 
     private long take(long bytes) throws MalformedStoreException {
         if (bytes < 0 || bytes > end - at) {
-            throw space.malformed(at, what + " that ends at byte " + end,
-                    Long.toUnsignedString(bytes) + " more");
+            throw space.malformed(at, what + " that ends at byte " + end, Long.toUnsignedString(bytes) + " more");
         }
         long from = at;
         at += bytes;

@@ -4,10 +4,9 @@ package io.penstock.format.hdf5;
 import io.penstock.io.MalformedStoreException;
 
 /**
- * The dimensions of a dataset or an attribute.
+ * The dimensions of a dataset or an attribute, outermost first; none for a scalar.
  *
  * @param isNull whether it has no elements, not even one as a scalar has
- * @param shape the dimensions, outermost first; none for a scalar
  * @param maxShape the maximum dimensions, -1 for unlimited ones; by default the shape
  */
 record Dataspace(boolean isNull, long[] shape, long[] maxShape) {

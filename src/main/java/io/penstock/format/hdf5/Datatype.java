@@ -17,10 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The type of a dataset's or an attribute's elements.
  *
- * @param kind the kind of type
  * @param byteSize the size of an element in the file
  * @param dtype our type of a number, otherwise null. Integers of 24 bits are widened to 32
- * @param isBigEndian whether the most significant byte of a number is first
  * @param name a number's type in numpy's notation, such as {@code <u2}; otherwise a description
  * @param dims the dimensions of each element; usually none
  * @param padding the padding of a fixed string
@@ -28,15 +26,10 @@ import org.jspecify.annotations.Nullable;
 record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEndian, String name, long[] dims,
         int padding) {
 
-    /** The kinds of types. */
     enum Kind {
-        /** A number of a supported type. */
         NUMBER,
-        /** A string of fixed size. */
         FIXED_STRING,
-        /** A string in the global heap. */
         VARIABLE_STRING,
-        /** Anything else. */
         OTHER
     }
 
@@ -117,7 +110,6 @@ record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEn
         return new Datatype(Kind.NUMBER, size, dtype, swapped, name, NO_DIMS, 0);
     }
 
-    /** Returns our type of a number. */
     DType number() {
         return Objects.requireNonNull(dtype, name);
     }
@@ -127,7 +119,6 @@ record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEn
         return numberBytes() != number().byteSize();
     }
 
-    /** Returns the size of one number in the file. */
     private long numberBytes() {
         return byteSize / LongStream.of(dims).reduce(1, (a, b) -> a * b);
     }

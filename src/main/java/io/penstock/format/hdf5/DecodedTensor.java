@@ -51,17 +51,14 @@ final class DecodedTensor {
         return Math.min(rows, Math.min(Math.ceilDiv(least, unit), Math.max(1, most / unit)) * unit);
     }
 
-    /** Returns the number of bands. */
     long bands() {
         return Math.ceilDiv(rows, bandRows);
     }
 
-    /** Returns the band of a row. */
     long bandOf(long row) {
         return row / bandRows;
     }
 
-    /** Returns the first row of a band. */
     long firstRow(long band) {
         return band * bandRows;
     }
@@ -74,12 +71,7 @@ final class DecodedTensor {
         return rowBytes;
     }
 
-    /**
-     * Decodes a band.
-     *
-     * @param target memory of the band's size, zeroed
-     * @throws IOException if it is malformed; names file, dataset and chunk
-     */
+    /** Decodes a band into zeroed memory of its size; an error names file, dataset and chunk. */
     void decode(long band, MemorySegment target) throws IOException {
         if (!dataset.type().isWidened()) {
             read(band, target);
@@ -93,7 +85,6 @@ final class DecodedTensor {
         }
     }
 
-    /** Reads a band as stored. */
     private void read(long band, MemorySegment target) throws IOException {
         space.file().reading(() -> {
             long before = firstRow(band) * storedRowBytes;
@@ -168,8 +159,9 @@ final class DecodedTensor {
             return pipeline.decode(stored, isWhole ? -1 : chunk.skippedFilters());
         } catch (CodecException e) {
             throw new MalformedStoreException(space.file().location(), chunk.position(), "chunk " + chunk.number()
-                    + " of " + dataset.name() + ": " + e.getMessage(), "one of " + grid.chunkBytes() + " bytes behind "
-                    + dataset.filters().stream().map(Filter::name).toList());
+                    + " of " + dataset.name() + ": " + e.getMessage(),
+                    "one of " + grid.chunkBytes() + " bytes after undoing "
+                            + dataset.filters().stream().map(Filter::name).toList());
         }
     }
 }

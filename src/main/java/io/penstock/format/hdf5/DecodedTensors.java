@@ -56,7 +56,6 @@ final class DecodedTensors implements AutoCloseable {
         this.blockBytes = sizes.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Returns a decoded tensor. */
     DecodedTensor tensor(int index) throws IOException {
         DecodedTensor tensor = tensors[index];
         if (tensor == null) {

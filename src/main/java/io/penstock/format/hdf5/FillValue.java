@@ -9,9 +9,6 @@ final class FillValue {
 
     private static final int NEVER_WRITTEN = 1;
 
-    private FillValue() {
-    }
-
     /** Returns the bytes of one element as stored; null for zeros. */
     static byte @Nullable [] read(ObjectHeader header, long elementBytes) throws MalformedStoreException {
         Cursor at = header.openIfThere(Message.FILL_VALUE, "fill value message");

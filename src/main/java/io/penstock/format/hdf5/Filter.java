@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A filter that was applied to chunks before they were stored.
+ * A filter that was applied to chunks.
  *
  * @param id its registered number
- * @param name its name in the library or the registry
- * @param parameters its parameters, at least {@link #LEAST_PARAMETERS}; missing ones are 0
+ * @param parameters at least {@link #LEAST_PARAMETERS}; missing ones are 0
  */
 record Filter(int id, String name, int[] parameters) {
 
@@ -33,7 +32,7 @@ record Filter(int id, String name, int[] parameters) {
             Map.entry(32013, "zfp"), Map.entry(ZSTD, "zstd"), Map.entry(32017, "sz"), Map.entry(32024, "sz3"),
             Map.entry(32026, "blosc2"));
 
-    /** Reads a filter pipeline message: the filters in the order of their application. */
+    /** Reads a filter pipeline message, in the order of application. */
     static List<Filter> read(Cursor at) throws MalformedStoreException {
         int version = at.versionOf(1, 2);
         int count = at.u8();

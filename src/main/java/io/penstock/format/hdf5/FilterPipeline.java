@@ -2,6 +2,7 @@
 package io.penstock.format.hdf5;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Lzf;
 import io.penstock.codec.decoder.Zstd;
 import io.penstock.memory.LittleEndian;
@@ -14,24 +15,14 @@ import java.util.List;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
-/**
- * Reverses the filters of a dataset's chunks, last first.
- *
- * @param filters the filters in the order of their application
- * @param chunkBytes the size of a decoded chunk
- */
+/** Reverses the filters of a dataset's chunks, last first. */
 record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private static final long SIZE_UNKNOWN = -1;
     private static final int CHECKSUM_BYTES = 4;
-    /** The most bytes that a byte of deflate decodes to. */
-    private static final long MOST_INFLATED = 1032;
 
     /**
-     * Decodes a chunk.
-     *
-     * @param skipped bit i is set if filter i was not applied
-     * @throws CodecException if the chunk is malformed or decodes to another size; names neither file nor chunk
+     * Decodes a chunk; bit i of {@code skipped} is set if filter i was not applied. Errors name neither file nor chunk.
      */
     byte[] decode(byte[] stored, int skipped) throws IOException {
         byte[] bytes = stored;
@@ -79,7 +70,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
 
     private byte[] inflate(byte[] packed, long size) throws CodecException {
         long most = most(size);
-        byte[] bytes = new byte[(int) Math.min(most, MOST_INFLATED * packed.length)];
+        byte[] bytes = new byte[(int) Math.min(most, (long) Gzip.MAX_EXPANSION * packed.length)];
         int length = 0;
         try (Inflater inflater = new Inflater()) {
             inflater.setInput(packed);
@@ -101,8 +92,7 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
         MemorySegment source = MemorySegment.ofArray(packed);
         long decoded = Lzf.decodedSize(source);
         if (decoded > most(size)) {
-            throw new CodecException("lzf: the block decodes to " + decoded + " bytes, expected at most "
-                    + most(size));
+            throw new CodecException("lzf: the block decodes to " + decoded + " bytes, expected at most " + most(size));
         }
         byte[] bytes = new byte[(int) decoded];
         Lzf.decompress(source, MemorySegment.ofArray(bytes));

@@ -11,15 +11,10 @@ final class FixedArray {
 
     private static final String NAME = "fixed array";
 
-    /** Receives the elements. */
     @FunctionalInterface
     interface Visitor {
 
-        /** Receives an element and its number. */
         void visit(long number, Cursor element) throws MalformedStoreException;
-    }
-
-    private FixedArray() {
     }
 
     static void walk(AddressSpace space, long address, Visitor visitor) throws MalformedStoreException {
@@ -61,7 +56,6 @@ final class FixedArray {
         }
     }
 
-    /** Visits a page of elements and checks its checksum. */
     static void page(AddressSpace space, long address, long first, long count, int elementBytes, Visitor visitor)
             throws MalformedStoreException {
         Cursor at = space.open(address, count * elementBytes + 4, "page of an array");

@@ -7,9 +7,6 @@ final class Fletcher32 {
     /** The sums of so many words stay below 2^32. */
     private static final int BLOCK_WORDS = 360;
 
-    private Fletcher32() {
-    }
-
     static int of(byte[] bytes, int length) {
         long sum1 = 0;
         long sum2 = 0;

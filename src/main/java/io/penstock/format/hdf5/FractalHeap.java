@@ -74,15 +74,13 @@ final class FractalHeap {
         }
         maxDirectRows = log2(maxDirectBytes) - log2(startBytes) + 2;
         offsetBytes = (heapBits + 7) / 8;
-        objectLengthBytes = Math.min((log2(maxDirectBytes) + 7) / 8,
-                (log2(Math.max(1, maxManagedBytes)) + 8) / 8);
+        objectLengthBytes = Math.min((log2(maxDirectBytes) + 7) / 8, (log2(Math.max(1, maxManagedBytes)) + 8) / 8);
     }
 
     int idBytes() {
         return idBytes;
     }
 
-    /** Opens the object of an id. */
     Cursor object(Cursor id) throws MalformedStoreException {
         int first = id.u8();
         int kind = first >> 4 & 3;

@@ -20,7 +20,6 @@ final class GlobalHeap {
         this.space = space;
     }
 
-    /** Returns an object's bytes. */
     byte[] object(long collection, long number) throws MalformedStoreException {
         Map<Integer, Place> objects = collections.get(collection);
         if (objects == null) {

@@ -73,8 +73,8 @@ final class Hdf5Store implements TensorStore {
      * Opens a file and reads the headers of all its objects.
      *
      * @param member the path of a dataset, or of a group for the datasets below it; may contain soft links; null for
-     *     all datasets
-     * @param limit the most that the file may decode to; a dataset beyond it fails when it is read
+     *     all
+     * @param limit what the file may decode to; a dataset beyond it fails when it is read
      */
     static Hdf5Store open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         return Mapping.open(path, file -> new Hdf5Store(file, member, limit));
@@ -118,9 +118,8 @@ final class Hdf5Store implements TensorStore {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("superblock_version", superblock.version());
-        details.put("superblock_offset", superblock.offset());
+        Map<String, @Nullable Object> details = Json.members("superblock_version", superblock.version(),
+                "superblock_offset", superblock.offset());
         if (!tree.attributes().isEmpty()) {
             details.put("attributes", tree.attributes());
         }

@@ -6,7 +6,6 @@ import io.penstock.io.MalformedStoreException;
 /** The place of a dataset's elements. */
 sealed interface Layout {
 
-    /** Returns the specification's name. */
     default String name() {
         return switch (this) {
             case Compact _ -> "compact";
@@ -20,19 +19,13 @@ sealed interface Layout {
     record Compact(long position, long byteSize) implements Layout {
     }
 
-    /**
-     * In one piece.
-     *
-     * @param address the first byte; {@link AddressSpace#UNDEFINED} if nothing was ever written
-     * @param byteSize the size of the piece; -1 if unknown
-     */
+    /** In one piece. The address may be {@link AddressSpace#UNDEFINED}; the size is -1 if unknown. */
     record Contiguous(long address, long byteSize) implements Layout {
     }
 
     /**
      * In chunks, which may be filtered.
      *
-     * @param index the kind of index
      * @param address the index, or the only chunk
      * @param chunk the shape of a chunk, then the size of an element
      * @param wholeEdges whether chunks that the dataset does not fill are unfiltered
@@ -50,7 +43,6 @@ sealed interface Layout {
     /** The kinds of chunk indexes, in the order of their numbers in the file. */
     enum Index { BTREE_1, ONE_CHUNK, IMPLICIT, FIXED_ARRAY, EXTENSIBLE_ARRAY, BTREE_2 }
 
-    /** Reads a layout message. */
     static Layout read(Cursor at) throws MalformedStoreException {
         int version = at.versionOf(1, 5);
         return version < 3 ? readOld(at) : readNew(at, version);

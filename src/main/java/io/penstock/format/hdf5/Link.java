@@ -3,21 +3,11 @@ package io.penstock.format.hdf5;
 
 import io.penstock.io.MalformedStoreException;
 
-/**
- * A link of a group.
- *
- * @param name its name in the group
- * @param kind the kind of target
- * @param address the object's header of a hard link
- * @param target the path of a soft link within the file; otherwise empty
- */
+/** A link of a group: to an object by the address of its header, or by a path in the same file. */
 record Link(String name, Kind kind, long address, String target) {
 
-    /** The kinds of targets. */
     enum Kind {
-        /** An object. */
         HARD,
-        /** A path in the same file. */
         SOFT,
         /** In another file, or user-defined: never followed. */
         ELSEWHERE
@@ -27,7 +17,6 @@ record Link(String name, Kind kind, long address, String target) {
     private static final int HAS_CREATION_ORDER = 4;
     private static final int HAS_CHARSET = 16;
 
-    /** Reads a link message. */
     static Link read(Cursor at) throws MalformedStoreException {
         at.version(1, 1);
         int flags = at.u8();

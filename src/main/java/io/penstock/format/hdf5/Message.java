@@ -4,11 +4,8 @@ package io.penstock.format.hdf5;
 /**
  * A message of an object header.
  *
- * @param type its number
  * @param flags bit 1: the content is a reference to the message
  * @param order its creation order if that is tracked, otherwise 0
- * @param start the offset of its content in the file
- * @param end the offset after its content
  */
 record Message(AddressSpace space, int type, int flags, int order, long start, long end) {
 

@@ -135,7 +135,6 @@ final class ObjectHeader {
         return messages.stream().anyMatch(message -> message.type() == type);
     }
 
-    /** Returns the messages of a type, in order. */
     List<Message> all(int type) {
         return messages.stream().filter(message -> message.type() == type).toList();
     }

@@ -33,11 +33,7 @@ final class ObjectTree {
         this.strings = new GlobalHeap(space);
     }
 
-    /**
-     * Reads the objects at and below a path.
-     *
-     * @param member a group's or dataset's path, which may contain soft links; null for the whole file
-     */
+    /** Reads the objects at and below a path, which may contain soft links; null for the whole file. */
     static ObjectTree read(Superblock superblock, @Nullable String member) throws MalformedStoreException {
         ObjectTree tree = new ObjectTree(superblock.space());
         if (superblock.extension() != AddressSpace.UNDEFINED
@@ -50,12 +46,10 @@ final class ObjectTree {
         return tree;
     }
 
-    /** Returns the datasets, including unsupported ones. */
     List<StoredDataset> datasets() {
         return datasets;
     }
 
-    /** Returns the attributes of all objects, for inspection. */
     List<Map<String, @Nullable Object>> attributes() {
         return attributes;
     }
@@ -99,7 +93,6 @@ final class ObjectTree {
         return "/" + String.join("/", names);
     }
 
-    /** Returns the address of the object at a path. */
     private long resolve(long root, String path) throws MalformedStoreException {
         Deque<String> names = new ArrayDeque<>(List.of(path.split("/")));
         long at = root;

@@ -14,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A dataset as its object header describes it.
  *
- * @param name its path
- * @param type the type of its elements
- * @param dataspace its dimensions
- * @param layout the place of its elements
- * @param filters the filters of its chunks
  * @param fill the bytes of an element that was never written; null for zeros
  * @param tensor its tensor's spec; null if it is unsupported
  * @param refusal why it is unsupported; null if it is supported
@@ -26,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout layout, List<Filter> filters,
         byte @Nullable [] fill, @Nullable TensorSpec tensor, @Nullable String refusal) {
 
-    /** Returns the spec of a supported dataset. */
     TensorSpec spec() {
         return Objects.requireNonNull(tensor, name);
     }
@@ -102,12 +96,10 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
         }
     }
 
-    /** Returns the size of all elements in the file. */
     long storedBytes() {
         return type.storedBytes(spec().byteSize());
     }
 
-    /** Returns the division into chunks. */
     ChunkGrid grid() {
         long[] chunk = ((Layout.Chunked) layout).chunk();
         return new ChunkGrid(dataspace.shape(), dataspace.maxShape(), LongStream.of(chunk).limit(chunk.length - 1)

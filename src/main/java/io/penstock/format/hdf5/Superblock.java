@@ -13,7 +13,6 @@ import java.nio.charset.StandardCharsets;
  * @param version 0 to 3
  * @param offset its offset, where address 0 is. Like the library, this ignores the base address in the superblock, so
  *     that a user block can be put before a file
- * @param space the addressable bytes
  * @param root the root group's object header
  * @param extension the object header of messages about the file, or {@link AddressSpace#UNDEFINED}
  */

@@ -71,13 +71,11 @@ public final class ImageProvider implements StoreProvider {
         return open(path, ImageDecoding.DEFAULT_MAX_PIXELS);
     }
 
-    /** Reads an image whose header is read. */
     @FunctionalInterface
     private interface Use<T> {
         T of(ImageReader reader, ImageHeader header, Arena scratch) throws IOException;
     }
 
-    /** Opens and decodes an image of at most {@code maxPixels} pixels, width by height. */
     static TensorStore open(Location path, long maxPixels) throws IOException {
         return Mapping.open(path, file -> {
             Arena arena = Arena.ofShared();

@@ -23,13 +23,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An image as Pillow describes it once opened: the mode that it chooses, and pixels in that mode.
+ * An image as Pillow describes it once opened: the mode that it chooses, and pixels in that mode. Sizes are as stored.
  *
- * @param format the file format
- * @param width the pixels of a row, as stored
- * @param height the rows, as stored
- * @param layout the stored channels
- * @param storedBits the bits per channel in the file
  * @param orientation the Exif orientation; 0 if there is none
  * @param isTransparent whether a color, or colors of the palette, are transparent
  */
@@ -119,7 +114,6 @@ record Picture(ImageFormat format, int width, int height, PixelLayout layout, in
         return Sha256.hex(pixels, _ -> { });
     }
 
-    /** Returns the mean of each channel, to four decimals. */
     private List<Object> mean(MemorySegment pixels, int channels) {
         long[] sums = new long[channels];
         long values = (long) width * height * channels;

@@ -44,10 +44,6 @@ final class LlmcHeader {
     private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
         magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
 
-    private LlmcHeader() {
-    }
-
-    /** Checks a file and returns its tokens. */
     static TokenRun read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
         file.require(0, HEADER_BYTES);
@@ -91,7 +87,6 @@ final class LlmcHeader {
         return new TokenRun(file, HEADER_BYTES, dtype, count);
     }
 
-    /** Describes a checked file. */
     static Map<String, @Nullable Object> details(TokenRun tokens) {
         MemorySegment bytes = tokens.file().range(0, HEADER_BYTES);
         Map<String, @Nullable Object> details = new LinkedHashMap<>();

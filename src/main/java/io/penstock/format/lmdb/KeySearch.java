@@ -53,7 +53,6 @@ record KeySearch(Pages pages, Tree tree) {
         return low;
     }
 
-    /** Compares a node's key with a key. */
     int compare(long node, MemorySegment key) {
         MemorySegment bytes = pages.bytes();
         long start = pages.key(node);

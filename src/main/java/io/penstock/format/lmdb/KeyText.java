@@ -11,9 +11,6 @@ import java.util.HexFormat;
 /** Keys and names as text. */
 final class KeyText {
 
-    private KeyText() {
-    }
-
     /** Returns a key as text if it is UTF-8 without control characters, otherwise as hexadecimal digits. */
     static String of(MemorySegment bytes, long offset, long length) {
         byte[] key = bytes.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);

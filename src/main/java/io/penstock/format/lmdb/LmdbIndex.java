@@ -15,28 +15,16 @@ import org.jspecify.annotations.Nullable;
  * values per key (DUPSORT), a page is cut where the values of a key have their own tree; each leaf of that tree is a
  * run. A page of the main database is cut at the names of other databases.
  *
- * @param pages the pages
- * @param tree the database
- * @param search finds keys in it
  * @param names the databases that the main one names, in the order of their keys
- * @param runs the number of runs
  * @param pageOf the page of each run
  * @param firstOf the first record of each run, then the number of records
  * @param ownerOf for each run, if it is a leaf of a key's values, the node of the key; otherwise the complement of the
  *     index of its first node. Null if all runs are whole pages
- * @param counts the totals
  */
 record LmdbIndex(Pages pages, Tree tree, KeySearch search, Map<String, Tree> names, int runs, long[] pageOf,
         long[] firstOf, long @Nullable [] ownerOf, LmdbIndex.Counts counts) {
 
-    /**
-     * Totals of a database.
-     *
-     * @param keys the number of different keys
-     * @param valueBytes the size of all values
-     * @param maxKeyBytes the size of the longest key
-     * @param maxValueBytes the size of the longest value
-     */
+    /** Totals of a database. */
     record Counts(long keys, long valueBytes, long maxKeyBytes, long maxValueBytes) {
     }
 
@@ -45,7 +33,6 @@ record LmdbIndex(Pages pages, Tree tree, KeySearch search, Map<String, Tree> nam
         return firstOf[runs];
     }
 
-    /** Locates the key of a record. */
     void key(long record, Span into) throws MalformedStoreException {
         int run = run(record);
         long owner = owner(run);
@@ -53,7 +40,6 @@ record LmdbIndex(Pages pages, Tree tree, KeySearch search, Map<String, Tree> nam
         into.set(pages.file(), pages.key(node), pages.keyBytes(node));
     }
 
-    /** Locates the value of a record. */
     void value(long record, Span into) throws MalformedStoreException {
         int run = run(record);
         if (owner(run) >= 0) {

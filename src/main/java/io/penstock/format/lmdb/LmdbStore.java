@@ -48,7 +48,6 @@ public final class LmdbStore implements RecordStore, Verifiable {
     private final MappedFile file;
     private final Meta meta;
     private final Pages pages;
-    /** The main database. */
     private final LmdbIndex main;
     private final @Nullable String member;
     /** The database with the records; null if there are several and none was selected. */
@@ -186,10 +185,9 @@ public final class LmdbStore implements RecordStore, Verifiable {
     }
 
     /**
-     * Returns the first record of a key.
+     * {@return the index of the first record of a key, or -1 if the key does not exist}
      *
      * @param key the key's bytes as stored; an integer key is little-endian
-     * @return the record's index, or -1 if the key does not exist
      * @throws UncheckedIOException if the environment has several databases and none was selected, or a page on the way
      *     is malformed
      */

@@ -20,13 +20,6 @@ import java.lang.foreign.MemorySegment;
  * 120 u64 last page in use
  * 128 u64 transaction
  * }</pre>
- *
- * @param pageBytes the page size
- * @param mapSize the size of the writer's map
- * @param free the tree of free pages
- * @param main the main database
- * @param lastPage the number of the last page in use
- * @param transaction the number of the transaction that wrote it
  */
 record Meta(int pageBytes, long mapSize, Tree free, Tree main, long lastPage, long transaction) {
 

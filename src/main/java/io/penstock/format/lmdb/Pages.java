@@ -71,7 +71,6 @@ final class Pages {
         return bytes;
     }
 
-    /** Returns the number of pages that are in use and in the file. */
     long count() {
         return Math.min(lastPage + 1, filePages);
     }
@@ -81,7 +80,6 @@ final class Pages {
         return filePages <= lastPage;
     }
 
-    /** Returns the end of a tree's page. */
     long end(long page) {
         return page + pageBytes;
     }
@@ -123,7 +121,6 @@ final class Pages {
         return u16(page + FLAGS);
     }
 
-    /** Returns the number of a page's nodes, or of a LEAF2 page's items. */
     int nodes(long page, long end) throws MalformedStoreException {
         int pointersEnd = u16(page + 12);
         int nodes = pointersEnd - HEADER_BYTES >> 1;
@@ -144,7 +141,6 @@ final class Pages {
         return u16(page + 8);
     }
 
-    /** Returns a node; its header and key are within the page. */
     long node(long page, long end, int index) throws MalformedStoreException {
         int pointer = u16(page + HEADER_BYTES + 2L * index);
         long node = page + pointer;
@@ -167,7 +163,6 @@ final class Pages {
         return node + NODE_BYTES;
     }
 
-    /** Returns the offset of a node's data. */
     long data(long node) {
         return node + NODE_BYTES + keyBytes(node);
     }
@@ -182,7 +177,6 @@ final class Pages {
         return bytes.get(LittleEndian.I32, node) & 0xFFFF_FFFFL | (long) nodeFlags(node) << 32;
     }
 
-    /** Locates the only value of a leaf's node, in the page or in overflow pages. */
     void value(long node, long end, Span into) throws MalformedStoreException {
         if ((nodeFlags(node) & BIG_DATA) != 0) {
             into.set(file, overflow(node, end) * pageBytes + HEADER_BYTES, dataBytes(node));
@@ -192,7 +186,6 @@ final class Pages {
         }
     }
 
-    /** Checks that the data of a node is within its page. */
     void checkData(long node, long end) throws MalformedStoreException {
         if (dataBytes(node) > end - data(node)) {
             throw malformed(node, "a value of " + dataBytes(node) + " bytes", "at most the "
@@ -203,7 +196,7 @@ final class Pages {
     /** Returns the first overflow page of a node's value; all of them are within the file. */
     long overflow(long node, long end) throws MalformedStoreException {
         if (end - data(node) < Long.BYTES) {
-            throw malformed(node, "a page number behind the end of the page", "8 bytes");
+            throw malformed(node, "a page number beyond the end of the page", "8 bytes");
         }
         long first = bytes.get(LittleEndian.I64, data(node));
         checkRange(first, overflowPages(node));

@@ -18,12 +18,6 @@ import java.util.List;
  * 32 u64 entries
  * 40 u64 root page, all ones of an empty tree
  * }</pre>
- *
- * @param flags the order and storage of keys and values
- * @param depth the number of levels
- * @param overflowPages the pages of values that do not fit into a leaf
- * @param entries the number of key-value pairs
- * @param root the page number of the root; -1 if there is none
  */
 record Tree(int flags, int depth, long overflowPages, long entries, long root) {
 

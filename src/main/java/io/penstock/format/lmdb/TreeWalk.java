@@ -38,11 +38,8 @@ final class TreeWalk {
     }
 
     /**
-     * Walks a database.
-     *
-     * @param what the database, for messages
-     * @param mayHaveNames whether it is the main one, whose records may name databases
-     * @param seen the pages of other trees; receives this tree's
+     * Walks a database. {@code seen} has the pages of other trees, and receives this tree's. Only the main database may
+     * have names.
      */
     static LmdbIndex index(Pages pages, Tree tree, String what, boolean mayHaveNames, PageSet seen)
             throws MalformedStoreException {

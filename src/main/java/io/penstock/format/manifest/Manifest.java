@@ -33,8 +33,7 @@ public record Manifest(List<ManifestPart> parts) {
     public static final String ENDING = ".manifest.json";
 
     /** The integers of Megatron's format. */
-    private static final List<DType> DTYPES =
-            List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.I32, DType.I64);
+    private static final List<DType> DTYPES = List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.I32, DType.I64);
     static final String FORMAT = "penstock-manifest";
     private static final long VERSION = 1;
     /** A million parts. */
@@ -191,7 +190,6 @@ public record Manifest(List<ManifestPart> parts) {
         return manifest.parent().below(part.path() + ending);
     }
 
-    /** Rejects a part's file that is missing or has another size. */
     static void requireSize(ManifestPart part, Location file, long bytes) throws IOException {
         if (!file.isFile()) {
             throw new MalformedStoreException(file, "no such file", bytes + " bytes of part " + part.path());

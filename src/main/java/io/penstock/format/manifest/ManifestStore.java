@@ -10,6 +10,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.index.Generation;
+import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -21,7 +22,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,21 +31,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a {@link Manifest} as one store: positions count through the documents of all parts, in order, and a
- * range of tokens may be in several of them. It gives the same documents and tokens as the one store that the parts
- * would make if they were merged.
+ * range of tokens may span parts. Its documents and tokens are those of the parts' merged store.
  */
 final class ManifestStore implements TokenStore, Verifiable {
 
     private static final String CHECKSUM = "manifest digests";
-    /** With more parts, none keeps its two files open: a process may have some thousand open files at most. */
+    /** With more parts, none keeps its two files open, because processes have a limit of open files. */
     private static final int MAX_OPEN_PARTS = 256;
 
     private final Location file;
     private final Manifest manifest;
     private final List<MegatronStore> stores;
-    /** The tokens of each part. */
     private final PrefixSums tokens;
-    /** The documents of each part. */
     private final PrefixSums documents;
     private final boolean isOneRun;
     private final boolean documentsAreRuns;
@@ -62,13 +59,8 @@ final class ManifestStore implements TokenStore, Verifiable {
     }
 
     /**
-     * Opens a manifest and all of its parts, and checks that each part has what the manifest says: files of these
-     * sizes, and an index of so many documents and tokens. {@link #verify} compares the digests too.
-     *
-     * @param file the manifest
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the manifest is malformed, or a part is missing or differs; names its file
-     * @throws IOException if a file cannot be read
+     * Opens a manifest and all of its parts, and checks the sizes of their files, documents and tokens; {@link #verify}
+     * compares the digests too. An error names the part's file.
      */
     public static ManifestStore open(Location file) throws IOException {
         return Generation.open(file, () -> Generation.of(List.of(file)), () -> open(file, Manifest.read(file)));
@@ -199,7 +191,7 @@ final class ManifestStore implements TokenStore, Verifiable {
         throw new IndexOutOfBoundsException(file + ": piece " + piece + " of " + parts(firstToken, tokenCount));
     }
 
-    /** The part of a range's first token; the last part for an empty range at the end. */
+    /** Returns the part of a range's first token; the last part for an empty range at the end. */
     private int firstPart(long firstToken, long tokenCount) {
         TokenRun.check(file, firstToken, tokenCount, tokens.total());
         return firstToken == tokens.total() ? stores.size() - 1 : tokens.runOf(firstToken);
@@ -218,12 +210,10 @@ final class ManifestStore implements TokenStore, Verifiable {
 
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) throws IOException {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("dtype", dtype().toString());
-        details.put("documents", documentCount());
-        details.put("parts", (long) stores.size());
-        details.put("tokenizer", manifest.origin().tokenizer());
-        details.put("vocabulary_sha256", manifest.origin().vocabularySha256());
+        Map<String, @Nullable Object> details = Json.members("dtype", dtype().toString(),
+                "documents", documentCount(), "parts", (long) stores.size(),
+                "tokenizer", manifest.origin().tokenizer(),
+                "vocabulary_sha256", manifest.origin().vocabularySha256());
         List<Location> files = new ArrayList<>(List.of(file));
         for (ManifestPart part : manifest.parts()) {
             files.add(Manifest.partFile(file, part, ".idx"));

@@ -43,8 +43,7 @@ public final class PartWriter implements AutoCloseable {
      * @return the writer, to be closed by the caller
      * @throws IOException as {@link MegatronWriter#create}
      */
-    public static PartWriter create(Path path, DType dtype, TokenOrigin origin, IfExists ifExists)
-            throws IOException {
+    public static PartWriter create(Path path, DType dtype, TokenOrigin origin, IfExists ifExists) throws IOException {
         return open(path, dtype, origin, null, ifExists);
     }
 

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The encoding of a column's values, as the index names it: {@code int}, {@code jpeg:90}, {@code ndarray:uint16:3,4}
  * ({@code streaming/base/format/mds/encodings.py}).
  *
- * @param text the name
- * @param base its first part, up to the colon
+ * @param base the first part of the name, up to the colon
  * @param dtype the element type of numbers; null for other values, and for arrays whose values declare their types
  * @param shape the shape of a value; null if sizes vary
  */
@@ -27,7 +26,6 @@ record MdsEncoding(String text, String base, @Nullable DType dtype, @Nullable Li
 
     private static final int MAX_RANK = 63;
 
-    /** The element types by their names in numpy. */
     private static final Map<String, DType> DTYPES = Map.ofEntries(
             Map.entry("uint8", DType.U8), Map.entry("int8", DType.I8),
             Map.entry("uint16", DType.U16), Map.entry("int16", DType.I16), Map.entry("float16", DType.F16),

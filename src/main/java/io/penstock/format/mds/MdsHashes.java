@@ -23,9 +23,6 @@ final class MdsHashes {
     private static final int BUFFER_BYTES = 1 << 20;
     private static final String XXH64 = "xxh64";
 
-    private MdsHashes() {
-    }
-
     /** Tells whether a file has a digest that can be checked. */
     static boolean areIn(List<MdsShard.Part> parts) {
         return parts.stream().anyMatch(part -> !hashes(part).isEmpty());
@@ -74,7 +71,6 @@ final class MdsHashes {
         }
     }
 
-    /** A digest being computed, and its expected value. */
     private static final class Hash {
 
         private final String name;

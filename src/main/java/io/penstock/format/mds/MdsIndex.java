@@ -16,13 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of {@code index.json}: the shards and their columns
- * ({@code streaming/base/format/mds/writer.py}, version 2).
- *
- * @param file the index
- * @param shards the shards, in order
- * @param names the names of the columns, in the order of a sample's values
- * @param encodings the encodings of the columns
+ * The content of {@code index.json}: the shards and their columns, in the order of a sample's values ({@code
+ * streaming/base/format/mds/writer.py}, version 2).
  */
 record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
@@ -40,11 +35,9 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
         return encodings.get(position).column(names.get(position));
     }
 
-    /** The columns of a shard. */
     private record Columns(List<String> names, List<String> texts, List<@Nullable Object> sizes) {
     }
 
-    /** Reads one index. */
     private record Reader(Location file) {
 
         MdsIndex read(JsonFields root) throws IOException {

@@ -18,7 +18,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -45,9 +44,8 @@ final class MdsInspection {
     }
 
     Map<String, @Nullable Object> details(boolean digest, Progress progress) throws MalformedStoreException {
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("samples", store.size());
-        details.put("shards", store.index().shards().stream().map(MdsInspection::describe).toList());
+        Map<String, @Nullable Object> details = Json.members("samples", store.size(),
+                "shards", store.index().shards().stream().map(MdsInspection::describe).toList());
         List<Object> columns = new ArrayList<>();
         for (int column = 0; column < store.columns().size(); column++) {
             columns.add(describe(column, digest, progress));

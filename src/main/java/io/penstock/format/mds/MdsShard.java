@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A shard, as the index describes it.
  *
- * @param samples the number of samples
- * @param raw the uncompressed file
  * @param zip the compressed file; null if there is none
  * @param compression the compression and perhaps its level, such as {@code zstd:7}; not null if {@code zip} is not
  * @param hashes the algorithms that the writer was given
@@ -21,8 +19,6 @@ record MdsShard(long samples, Part raw, @Nullable Part zip, @Nullable String com
      * A file of a shard.
      *
      * @param name its path in the dataset's folder, from the index
-     * @param path the path
-     * @param bytes its size
      * @param hashes hexadecimal digests by algorithm, in the names of Python's hashlib and xxhash
      */
     record Part(String name, Location path, long bytes, Map<String, String> hashes) {

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class MdsShards implements AutoCloseable {
 
-    /** The file that each shard is read from. */
     private final List<MdsShard.Part> parts = new ArrayList<>();
     /** The mapping of each plain shard; null for a compressed one. */
     private final @Nullable MappedFile[] files;
@@ -90,23 +89,20 @@ final class MdsShards implements AutoCloseable {
     }
 
     /** Checks the ends of a shard's table; each entry between is checked when it is used. */
-    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes)
-            throws MalformedStoreException {
+    private static void checkTable(MdsShard shard, Location file, MemorySegment bytes) throws MalformedStoreException {
         long samples = bytes.byteSize() < Integer.BYTES ? -1 : u32(bytes, 0);
         if (samples != shard.samples()) {
-            throw new MalformedStoreException(file, 0, samples + " samples", shard.samples()
-                    + ", as the index has it");
+            throw new MalformedStoreException(file, 0, samples + " samples", shard.samples() + ", as the index has it");
         }
         long tableBytes = tableBytes(samples);
         if (tableBytes > bytes.byteSize() || u32(bytes, 4) < tableBytes
                 || u32(bytes, tableBytes - 4) != bytes.byteSize()) {
             throw new MalformedStoreException(file, Math.min(4, bytes.byteSize()), "a table of " + samples
-                    + " samples that does not fit", "samples behind it, up to the " + bytes.byteSize()
+                    + " samples that does not fit", "samples after it, up to the " + bytes.byteSize()
                     + " bytes of the shard");
         }
     }
 
-    /** Returns the size of a shard's count and offsets. */
     static long tableBytes(long samples) {
         return 4 * (samples + 2);
     }
@@ -120,7 +116,6 @@ final class MdsShards implements AutoCloseable {
         return files[shard];
     }
 
-    /** Returns the files that the shards are read from, in order. */
     List<MdsShard.Part> parts() {
         return parts;
     }

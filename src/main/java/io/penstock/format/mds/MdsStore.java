@@ -175,7 +175,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         long heads = begin + 4L * variables;
         if (begin < MdsShards.tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
             throw malformed(shard, 4 + 4 * sample, "sample " + sample + " from byte " + begin + " to " + end,
-                    "behind the table, within the shard's " + into.byteSize() + " bytes, at least "
+                    "after the table, within the shard's " + into.byteSize() + " bytes, at least "
                     + 4L * variables + " bytes long");
         }
         require(file, begin, end - begin);

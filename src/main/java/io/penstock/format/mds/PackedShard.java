@@ -16,8 +16,6 @@ import java.util.Objects;
 /**
  * A compressed shard. It is read as a stream, because its mapping could shrink under a decoder.
  *
- * @param shard the shard
- * @param path its compressed file
  * @param algorithm {@code zstd} or {@code gz}
  */
 record PackedShard(MdsShard shard, Location path, String algorithm) {
@@ -29,7 +27,6 @@ record PackedShard(MdsShard shard, Location path, String algorithm) {
         long of(InputStream in) throws IOException;
     }
 
-    /** Checks that the algorithm is supported. */
     static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip) throws MalformedStoreException {
         String algorithm = Objects.requireNonNull(shard.compression()).replaceFirst(":.*", "");
         if (!algorithm.equals("zstd") && !algorithm.equals("gz")) {
@@ -44,7 +41,6 @@ record PackedShard(MdsShard shard, Location path, String algorithm) {
         read(InputStream::read);
     }
 
-    /** Decodes the shard into memory of exactly its size. */
     void decode(MemorySegment target) throws IOException {
         long bytes = read(in -> {
             byte[] chunk = new byte[BUFFER_BYTES];

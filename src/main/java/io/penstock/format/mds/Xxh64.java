@@ -28,7 +28,6 @@ final class Xxh64 {
         this.lanes = new long[] {seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1};
     }
 
-    /** Adds bytes. */
     void update(byte[] bytes, int offset, int length) {
         totalBytes += length;
         int at = offset;
@@ -62,7 +61,6 @@ final class Xxh64 {
         return Long.rotateLeft(lane + input * PRIME_2, 31) * PRIME_1;
     }
 
-    /** Returns the hash of the bytes added so far. */
     long value() {
         long hash;
         if (totalBytes >= STRIPE_BYTES) {

@@ -208,12 +208,10 @@ final class MegatronIndex {
         return modesOffset < bytes.byteSize();
     }
 
-    /** Returns the tokens of all sequences. */
     long tokens() {
         return tokens;
     }
 
-    /** Returns the least size of the {@code .bin}: the end of its last sequence. */
     long binBytes() {
         return binBytes;
     }
@@ -233,17 +231,14 @@ final class MegatronIndex {
         return bytes.get(LittleEndian.I64, documentIndicesOffset + document * Long.BYTES);
     }
 
-    /** Returns the offset of a sequence in the {@code .bin}. */
     long pointer(long sequence) {
         return bytes.get(LittleEndian.I64, pointersOffset + sequence * Long.BYTES);
     }
 
-    /** Returns the number of a sequence's tokens. */
     int length(long sequence) {
         return bytes.get(LittleEndian.I32, HEADER_BYTES + sequence * Integer.BYTES);
     }
 
-    /** Returns the mode of a sequence of a multimodal store. */
     byte mode(long sequence) {
         return bytes.get(JAVA_BYTE, modesOffset + sequence);
     }

@@ -291,7 +291,7 @@ public final class MegatronPart implements AutoCloseable {
         return openTokens;
     }
 
-    /** Returns the digests of the tokens of a closed part, if they were computed as the tokens were written. */
+    /** Returns the digests of a closed part, if they were computed while it was written. */
     @Nullable TokenDigests digests() {
         return digests;
     }

@@ -59,8 +59,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         this.indexFile = indexFile;
         this.index = index;
         this.tokenFile = tokenFile;
-        this.run = index.isOneRun()
-                ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
+        this.run = index.isOneRun() ? new TokenRun(tokenFile, index.runStart(), index.dtype(), index.tokens()) : null;
         this.positions = index.isOneRun() ? null : new SequencePositions(index, tokenFile);
     }
 
@@ -124,10 +123,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     }
 
     /**
-     * Returns the first sequence of a document; the document ends where the next one starts.
+     * {@return the first sequence of a document, which ends where the next one starts}
      *
      * @param document from 0 to {@link #documentCount()}; the latter returns {@link #sequenceCount()}
-     * @return the sequence's number
      * @throws IndexOutOfBoundsException if the document does not exist
      */
     public long firstSequence(long document) {
@@ -136,10 +134,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     }
 
     /**
-     * Returns where a sequence starts; it ends where the next one starts.
+     * {@return the position of a sequence's first token; the sequence ends where the next one starts}
      *
      * @param sequence from 0 to {@link #sequenceCount()}; the latter returns {@link #tokenCount()}
-     * @return the position of its first token
      * @throws IndexOutOfBoundsException if the sequence does not exist
      */
     public long sequenceStart(long sequence) {
@@ -161,10 +158,10 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     }
 
     /**
-     * Returns the mode of a sequence: a number for its modality, chosen by the writer. Megatron uses 0 for text.
+     * {@return the mode of a sequence, -128 to 127: a number for its modality, chosen by the writer} Megatron uses 0
+     * for text.
      *
      * @param sequence its number
-     * @return the mode, -128 to 127
      * @throws IndexOutOfBoundsException if the sequence does not exist
      * @throws IllegalStateException if the store is not {@link #isMultimodal multimodal}
      */
@@ -264,8 +261,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
         if (index.isMultimodal()) {
             arrays.add(index.modes());
         }
-        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()),
-                details, arrays);
+        return new StoreInfo("megatron", List.of(indexFile.location(), tokenFile.location()), details, arrays);
     }
 
     @Override

@@ -67,10 +67,10 @@ public final class MegatronWriter implements AutoCloseable {
     @FunctionalInterface
     public interface Description {
         /**
-         * Makes the file.
+         * Makes the content of the file.
          *
-         * @param written what is written
-         * @return the content of the file
+         * @param written what was written
+         * @return the content
          */
         byte[] of(MegatronSummary written);
     }
@@ -99,8 +99,7 @@ public final class MegatronWriter implements AutoCloseable {
         return create(path, dtype, ifExists, Integer.MAX_VALUE);
     }
 
-    static MegatronWriter create(Path path, DType dtype, IfExists ifExists, long maxSequenceTokens)
-            throws IOException {
+    static MegatronWriter create(Path path, DType dtype, IfExists ifExists, long maxSequenceTokens) throws IOException {
         if (!dtype.isInteger() || MegatronIndex.codeOf(dtype) == 0) {
             throw new IllegalArgumentException("Megatron's format has no tokens of " + dtype
                     + ", expected u8, i8, u16, i16, i32 or i64");
@@ -116,20 +115,18 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * Returns the path of a store without an ending.
+     * {@return the path of a store without an ending}
      *
      * @param path that path, or one that ends in {@code .bin} or {@code .idx}
-     * @return the path without it
      */
     public static Path prefix(Path path) {
         return path.resolveSibling(MegatronStore.prefix(path.getFileName().toString()));
     }
 
     /**
-     * Returns Megatron's dtype for the tokens of a vocabulary.
+     * {@return Megatron's dtype for the tokens of a vocabulary: {@code u16} below 65,500, otherwise {@code i32}}
      *
      * @param vocabularySize one more than the greatest token
-     * @return {@code u16} below 65,500, otherwise {@code i32}
      */
     public static DType dtypeFor(long vocabularySize) {
         return vocabularySize < U16_VOCABULARY_LIMIT ? DType.U16 : DType.I32;
@@ -221,7 +218,7 @@ public final class MegatronWriter implements AutoCloseable {
         }
     }
 
-    /** A description of the store that is replaced does not describe this one. */
+    /** The description of the store that is replaced. */
     private List<String> surplus() {
         return description == null && Files.exists(file(DESCRIPTION)) ? List.of(name(DESCRIPTION)) : List.of();
     }
@@ -235,7 +232,7 @@ public final class MegatronWriter implements AutoCloseable {
             }
             if (part.openTokens() > 0) {
                 throw new IllegalStateException(prefix + ": part " + part.number() + " has " + part.openTokens()
-                        + " tokens behind the end of its last document");
+                        + " tokens after the end of its last document");
             }
         }
     }

@@ -72,7 +72,6 @@ final class SequencePositions {
         return position;
     }
 
-    /** Returns the sequence of a token. */
     private long sequenceOf(long token) {
         int block = blocks.runOf(token);
         long sequence = (long) block * BLOCK_SEQUENCES;

@@ -21,12 +21,10 @@ final class TokenDigests implements Consumer<ByteBuffer> {
         sha256.update(bytes);
     }
 
-    /** Returns the SHA-256. Call it once. */
     String sha256() {
         return Sha256.hex(sha256);
     }
 
-    /** Returns the checksums of the blocks. Call it once. */
     BlockChecksums blocks(Location file) throws IOException {
         return blocks.of(file);
     }

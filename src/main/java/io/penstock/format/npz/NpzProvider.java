@@ -24,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -41,7 +40,6 @@ public final class NpzProvider implements StoreProvider {
     private static final String NAME = "npz";
     private static final String ENDING = ".npy";
 
-    /** A member that is an array. */
     private record Part(ZipMember member, NpyArray array, String name) {
 
         boolean isView() {
@@ -75,10 +73,8 @@ public final class NpzProvider implements StoreProvider {
     }
 
     /**
-     * Checks an archive's directory, the header of each array, and the checksums of stored members.
-     *
-     * @param given the type of elements that numpy stores as bytes because it lacks the type, such as {@code bf16}, in
-     *     all members with such elements; null if none is given
+     * Checks an archive's directory, the header of each array, and the checksums of stored members. {@code given} is
+     * the type of elements that numpy stores as bytes, such as {@code bf16}; null if none is given.
      */
     private static TensorStore store(MappedFile file, @Nullable DType given, DecodeLimit limit) throws IOException {
         List<ZipMember> members = ZipDirectory.read(file);
@@ -98,9 +94,9 @@ public final class NpzProvider implements StoreProvider {
             entries.add(new TensorFiles.Entry(part.array.spec(part.name), part.array.storedDtype(),
                     part.array.storedOrder(), block >= 0, bytes));
         }
-        Map<String, @Nullable Object> details = new LinkedHashMap<>();
-        details.put("members", members.stream().map(NpzProvider::describe).toList());
-        details.put("converted", copied.stream().map(Part::name).toList());
+        Map<String, @Nullable Object> details = Json.members(
+                "members", members.stream().map(NpzProvider::describe).toList(),
+                "converted", copied.stream().map(Part::name).toList());
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
         return new TensorFiles(NAME + ":tensors=" + parts.size(), file.location(), List.of(file), entries, Map.of(),
                 _ -> info, copies == null ? () -> { } : copies::close);

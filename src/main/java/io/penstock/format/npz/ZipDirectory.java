@@ -4,6 +4,7 @@ package io.penstock.format.npz;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.io.MalformedStoreException;
+import io.penstock.codec.decoder.Gzip;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
@@ -49,14 +50,11 @@ final class ZipDirectory {
     private static final int ENCRYPTED = 1;
     private static final int UTF8_NAME = 1 << 11;
     private static final long MAX_U32 = 0xFFFF_FFFFL;
-    /** A deflated bit makes 258 bytes at the most, and takes two. */
-    private static final long MAX_INFLATION = 1032;
 
     /** Code page 437 above 0x7F, the encoding of names that are not UTF-8. */
     private static final String CP437 = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐"
             + "└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00A0";
 
-    /** The directory's place. */
     private record End(long count, long offset, long end) {
     }
 
@@ -117,8 +115,7 @@ final class ZipDirectory {
             throw malformed(at + 4, "a part of an archive in several files", "an archive in one");
         }
         long locator = at - LOCATOR_64_BYTES;
-        End end = locator >= 0 && i32(locator) == LOCATOR_64 ? end64(locator)
-                : new End(u16(at + 10), u32(at + 16), at);
+        End end = locator >= 0 && i32(locator) == LOCATOR_64 ? end64(locator) : new End(u16(at + 10), u32(at + 16), at);
         long size = end.end == at ? u32(at + 12) : i64(end.end + 40);
         if (end.offset < 0 || size < 0 || size > end.end || end.offset != end.end - size) {
             throw malformed(at, "a directory of " + Long.toUnsignedString(size) + " bytes from byte "
@@ -189,10 +186,10 @@ final class ZipDirectory {
                     "at most " + Math.max(0, directory - dataOffset) + ", up to the directory");
         }
         boolean isPossible = method == ZipMember.STORED ? byteSize == storedBytes
-                : byteSize >= 0 && byteSize / MAX_INFLATION <= storedBytes;
+                : byteSize >= 0 && byteSize / Gzip.MAX_EXPANSION <= storedBytes;
         if (!isPossible) {
             throw malformed(at + 24, member + " has " + Long.toUnsignedString(byteSize) + " bytes of content",
-                    method == ZipMember.STORED ? storedBytes + ", as it is stored" : "at most " + MAX_INFLATION
+                    method == ZipMember.STORED ? storedBytes + ", as it is stored" : "at most " + Gzip.MAX_EXPANSION
                     + " times its " + storedBytes + " deflated ones");
         }
         int crc = i32(at + 16);
@@ -214,7 +211,7 @@ final class ZipDirectory {
                 for (int i = 0; i < numbers.length; i++) {
                     if (numbers[i] == MAX_U32) {
                         if (fieldEnd - field < Long.BYTES) {
-                            throw malformed(at, "a zip64 field of " + fieldBytes + " bytes", "a number more");
+                            throw malformed(at, "a zip64 field of " + fieldBytes + " bytes", "another number");
                         }
                         numbers[i] = i64(field);
                         field += Long.BYTES;

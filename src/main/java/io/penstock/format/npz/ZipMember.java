@@ -14,15 +14,10 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A member of a zip archive.
+ * A member of a zip archive, whose content starts at {@code dataOffset}.
  *
- * @param name its name
- * @param method {@link #STORED} or {@link #DEFLATED}
  * @param flags the general-purpose bits
  * @param crc the CRC-32 of the content
- * @param storedBytes the size in the archive
- * @param byteSize the size of the content
- * @param dataOffset the first byte in the archive
  */
 record ZipMember(String name, int method, int flags, int crc, long storedBytes, long byteSize, long dataOffset) {
 
@@ -32,7 +27,6 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
     private static final int CHUNK_BYTES = 1 << 16;
     private static final long POPULATED_BYTES = 1 << 22;
 
-    /** Returns the name for messages. */
     String inWords() {
         return "member '" + name + "'";
     }

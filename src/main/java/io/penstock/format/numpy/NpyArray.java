@@ -18,17 +18,12 @@ import org.jspecify.annotations.Nullable;
  * An array in numpy's format, in a file or in a part of one, as its header describes it.
  *
  * @param major the version of the format: 1, 2 or 3
- * @param type the elements' type in the file
- * @param dtype the elements' type
- * @param isFortranOrder whether the first index changes fastest
- * @param shape the dimensions
  * @param dataOffset the size of the header: the elements follow it
  * @param dataBytes the size of the elements, in the file and in memory
  */
 public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOrder, long[] shape, long dataOffset,
         long dataBytes) {
 
-    /** The size of the longest header. */
     public static final int MAX_HEADER_BYTES = NpyHeader.MAX_BYTES;
 
     private static final int ALIGNMENT_BYTES = 64;
@@ -38,25 +33,21 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
     /**
      * Reads a header and checks that the file has all elements.
      *
-     * @param file the file, for messages
      * @param part the part of the file that the array is, for messages; empty for the whole file
      * @param head the first bytes: all, or at least {@link #MAX_HEADER_BYTES}
      * @param byteSize the size of header and elements
      * @param given the type of elements that numpy stores as bytes because it lacks the type; null if none is given. A
      *     whole file must have that type; a part may declare another one
-     * @throws MalformedStoreException if the bytes are not a complete {@code .npy}, or the element type is unsupported
      */
     public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, @Nullable DType given)
             throws MalformedStoreException {
         return NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, given);
     }
 
-    /** Tells whether bytes start with the magic of {@code .npy}. */
     public static boolean isNpy(byte[] head) {
         return NpyHeader.isMagic(head);
     }
 
-    /** Returns dtype and shape. */
     public TensorSpec spec(String name) {
         return new TensorSpec(name, dtype, shape);
     }
@@ -80,37 +71,21 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
         return isRowMajor && !type.isBigEndian();
     }
 
-    /**
-     * Copies the elements into row-major, little-endian order.
-     *
-     * @param stored the elements as stored
-     * @param target memory of the same size
-     */
+    /** Copies the elements into row-major, little-endian order; both segments have the same size. */
     public void convert(MemorySegment stored, MemorySegment target) {
         RowMajor.copy(stored, target, this);
     }
 
-    /**
-     * Returns the array as a tensor.
-     *
-     * @param data its elements, row-major and little-endian
-     */
+    /** Returns the array as a tensor of elements that are row-major and little-endian. */
     public Tensor tensor(MemorySegment data) {
         return Tensor.of(data, dtype, shape);
     }
 
-    /**
-     * Returns the header that {@code numpy.save} writes.
-     *
-     * @param dtype the elements' type
-     * @param shape the dimensions; none for a scalar
-     * @return magic, version and text, a multiple of 64 bytes
-     */
+    /** Returns the header that {@code numpy.save} writes, a multiple of 64 bytes. */
     public static byte[] header(DType dtype, long... shape) {
         String dims = LongStream.of(shape).mapToObj(Long::toString).collect(Collectors.joining(", "))
                 + (shape.length == 1 ? "," : "");
-        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims
-                + "), }";
+        String text = "{'descr': '" + NpyType.descrOf(dtype) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
         if (shape.length > 0) {
             text += " ".repeat(MAX_DIGITS - Long.toString(shape[0]).length());
         }

@@ -30,11 +30,6 @@ import org.jspecify.annotations.Nullable;
  * 10+H               the elements; with fortran_order the first index changes fastest
  * </pre>
  *
- * @param place the array's place, for messages
- * @param byteSize the size of header and elements
- * @param major the version
- * @param offset the offset of the text
- * @param bytes the text
  * @param given the type of elements that are stored as uninterpreted bytes, or null; a part of a file may have another
  *     type
  */
@@ -54,10 +49,8 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
     private static final int MAX_SHOWN_CHARS = 80;
 
     /**
-     * The place of an array, for messages.
-     *
-     * @param file the file
-     * @param part the part of the file, for example {@code member 'x.npy'}; empty for the whole file
+     * The place of an array, for messages; {@code part} is, for example, {@code member 'x.npy'}, or empty for a whole
+     * file.
      */
     record Place(Object file, String part) {
 
@@ -71,7 +64,6 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
     }
 
-    /** Reads an array's header; {@link NpyArray#read} describes the parameters. */
     static NpyArray read(Place place, MemorySegment head, long byteSize, @Nullable DType given)
             throws MalformedStoreException {
         int major = readVersion(place, head);

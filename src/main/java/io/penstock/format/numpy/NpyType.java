@@ -10,12 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An element type, as {@code descr} of a {@code .npy} names it.
- *
- * @param dtype our type; null for uninterpreted bytes (numpy's {@code V}), which hold types that numpy lacks: bfloat16,
- *     8-bit floats
- * @param byteSize the size of an element
- * @param isBigEndian whether the most significant byte is first
+ * An element type, as {@code descr} of a {@code .npy} names it. The dtype is null for uninterpreted bytes (numpy's
+ * {@code V}), which hold types that numpy lacks: bfloat16, 8-bit floats.
  */
 record NpyType(@Nullable DType dtype, int byteSize, boolean isBigEndian) {
 
@@ -51,7 +47,6 @@ record NpyType(@Nullable DType dtype, int byteSize, boolean isBigEndian) {
                 new NpyType(dtype, dtype.byteSize(), descr.startsWith(">") && dtype.byteSize() > 1));
     }
 
-    /** Describes an unsupported {@code descr} string. */
     static String describe(String descr) {
         Matcher code = CODE.matcher(descr);
         if (!code.matches()) {

@@ -15,10 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NpyValue {
 
-    /** What messages name in place of a file. */
     private static final String NAME = ".npy";
 
-    /** The last header. */
     private record Header(NpyArray array, TensorSpec spec, MemorySegment bytes) {
 
         boolean starts(MemorySegment npy, long byteSize) {
@@ -32,22 +30,16 @@ public final class NpyValue {
     private @Nullable MemorySegment stored;
 
     /**
-     * Creates a reader.
-     *
-     * @param given the type of elements that numpy stores as bytes because it lacks the type, such as {@code bf16};
-     *     elements of another type are an error. Null to accept any type
+     * Creates a reader; {@code given} is the type of elements that numpy stores as bytes because it lacks the type,
+     * such as {@code bf16}. Elements of another type are then an error.
      */
     public NpyValue(@Nullable DType given) {
         this.given = given;
     }
 
     /**
-     * Reads a value's header.
-     *
-     * @param npy memory that starts with the value; must not change until the value is copied
-     * @param bytes the value's length
-     * @return dtype and shape, without a name; the previous object if the header is the same
-     * @throws IOException if it is malformed, or the element type is unsupported or not the given one
+     * Reads a value's header; returns the previous object if the header is the same. The memory must not change until
+     * the value is copied.
      */
     public TensorSpec read(MemorySegment npy, long bytes) throws IOException {
         stored = null;
@@ -63,17 +55,11 @@ public final class NpyValue {
         return known.spec;
     }
 
-    /** Returns the bytes of the last value's elements. */
     public long dataBytes() {
         return Objects.requireNonNull(header, "no value was read").array.dataBytes();
     }
 
-    /**
-     * Copies the elements of the last value, row-major and little-endian.
-     *
-     * @param target the target memory
-     * @param targetOffset the first byte to write
-     */
+    /** Copies the elements of the last value, row-major and little-endian. */
     public void copyTo(MemorySegment target, long targetOffset) {
         if (stored == null || header == null) {
             throw new IllegalStateException("no value was read");

@@ -19,7 +19,6 @@ final class PythonLiteral {
     record Sequence(boolean isTuple, List<Object> items) {
     }
 
-    /** Python's {@code None}. */
     static final Object NONE = new Object() {
         @Override
         public String toString() {

@@ -4,18 +4,14 @@ package io.penstock.format.parquet;
 import io.penstock.io.MalformedStoreException;
 
 /**
- * What a schema says of a node beyond its physical type: a logical type, or the converted type that older writers put
- * in its place.
+ * What a schema says of a node beyond its physical type: a logical type, or the converted type of older writers.
  *
- * @param meaning what values mean
- * @param bits of an integer
- * @param isSigned whether an integer has a sign
- * @param unit of a time: 1 for milliseconds, 2 for microseconds, 3 for nanoseconds; 0 if it has none of these
- * @param isInstant whether a timestamp is a point in time
+ * @param bits the width of an integer
+ * @param unit of a time: 1 for milliseconds, 2 for microseconds, 3 for nanoseconds; otherwise 0
  */
 record Annotation(Meaning meaning, int bits, boolean isSigned, int unit, boolean isInstant) {
 
-    /** What values mean, in the order of the fields of a logical type. */
+    /** The meanings of values, in the order of the fields of a logical type. */
     enum Meaning {
         NONE, STRING, MAP, LIST, ENUM, DECIMAL, DATE, TIME, TIMESTAMP, INTERVAL, INTEGER, NULL, JSON, BSON, UUID,
         FLOAT16, OTHER;
@@ -50,12 +46,11 @@ record Annotation(Meaning meaning, int bits, boolean isSigned, int unit, boolean
         return new Annotation(meaning, 0, false, unit, true);
     }
 
-    /** The annotation that a converted type stands for. */
     static Annotation ofConverted(int code) {
         return code >= 0 && code < CONVERTED.length ? CONVERTED[code] : new Annotation(Meaning.OTHER);
     }
 
-    /** Reads a logical type: a union, that is a struct of which one field is set. */
+    /** Reads a logical type: a union, which is a struct with one field set. */
     static Annotation read(ThriftReader in) throws MalformedStoreException {
         Annotation found = NONE;
         in.beginStruct();

@@ -4,13 +4,9 @@ package io.penstock.format.parquet;
 import io.penstock.format.parquet.SchemaNode.Repetition;
 import java.util.stream.Collectors;
 
-/** What Arrow calls the types of a schema's nodes: {@code struct<bytes: binary, path: string>}. */
+/** Arrow's names of the types of a schema's nodes: {@code struct<bytes: binary, path: string>}. */
 final class ArrowNames {
 
-    private ArrowNames() {
-    }
-
-    /** The type's name. */
     static String of(SchemaNode node) {
         if (node.is(Annotation.Meaning.LIST) && !node.isLeaf()) {
             SchemaNode element = Schema.elementOf(node);
@@ -24,7 +20,7 @@ final class ArrowNames {
         return node.is(Repetition.REPEATED) ? "list<" + node.name() + ": " + single + " not null>" : single;
     }
 
-    /** A field: its name, its type, and whether it is never null. */
+    /** Returns a field as text: its name, its type, and whether it is required. */
     static String field(SchemaNode node) {
         return node.name() + ": " + of(node) + (node.is(Repetition.REQUIRED) ? " not null" : "");
     }

@@ -5,21 +5,17 @@ import io.penstock.codec.CodecException;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
-/** Reads a page's values of different lengths in bytes, in order. */
+/** Reads a page's values of variable size, in order. */
 @FunctionalInterface
 interface Binaries {
 
     /**
-     * Reads the next values.
-     *
-     * @param into what their bytes are appended to
-     * @param ends set to where each ends in it
-     * @param count how many, at most {@link Numbers#TILE}
-     * @throws CodecException if there are fewer
+     * Appends the bytes of the next {@code count} values, at most {@link Numbers#TILE}, and stores their ends; fails if
+     * there are fewer.
      */
     void read(NativeBuffer into, long[] ends, int count) throws CodecException;
 
-    /** Each value's length as 4 bytes, then its bytes. */
+    /** Each value's length in 4 bytes, then its bytes. */
     static Binaries plain(PageBytes in) {
         return (into, ends, count) -> {
             for (int i = 0; i < count; i++) {
@@ -60,7 +56,7 @@ interface Binaries {
         };
     }
 
-    /** The lengths of what each shares with the value before, then the rest of each as {@link #lengthsFirst}. */
+    /** For each value the length that it shares with the previous one, then the rest as {@link #lengthsFirst}. */
     static Binaries sharedStarts(PageBytes in, long maxCount) throws CodecException {
         DeltaNumbers shared = lengths(in, maxCount);
         DeltaNumbers lengths = lengths(in, maxCount);
@@ -95,7 +91,7 @@ interface Binaries {
         };
     }
 
-    /** A reader of lengths; what is read goes on behind them. */
+    /** Returns a reader of lengths; the page's position is then after them. */
     private static DeltaNumbers lengths(PageBytes in, long maxCount) throws CodecException {
         PageBytes own = in.rest();
         DeltaNumbers ahead = new DeltaNumbers(in);
@@ -106,7 +102,6 @@ interface Binaries {
         return new DeltaNumbers(own);
     }
 
-    /** Frees what it has. */
     default void close() {
     }
 }

@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Decodes a column chunk: puts the values of its pages one behind the other, and makes of the levels what says which
- * row has which. One thread's, for one chunk.
+ * Decodes a column chunk: concatenates the values of its pages, and derives from the levels which row has which. For
+ * one thread and one chunk.
  */
 final class ChunkDecoder implements AutoCloseable {
 
@@ -37,18 +37,10 @@ final class ChunkDecoder implements AutoCloseable {
     private long rowsDone;
     private long elementsDone;
     private long absent;
-    /** What was taken of the budget. */
+    /** The bytes taken from the budget. */
     private long taken;
     private boolean inList;
 
-    /**
-     * A decoder of one chunk.
-     *
-     * @param flat what its values are
-     * @param chunk where it is
-     * @param rows of the row group
-     * @param budget what the file may still decode to
-     */
     ChunkDecoder(MappedFile file, Flat flat, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
         this.flat = flat;
         this.leaf = flat.leaf();
@@ -60,7 +52,6 @@ final class ChunkDecoder implements AutoCloseable {
         this.repetitions = tiles.repetitions();
     }
 
-    /** Decodes it into a copy. */
     ColumnBlock decode(DecodedSpill copy) throws IOException {
         boolean done = false;
         try {
@@ -98,7 +89,7 @@ final class ChunkDecoder implements AutoCloseable {
         }
     }
 
-    /** Takes in the definition levels of rows of one value each; gives how many of them have one. */
+    /** Reads the definition levels of rows of one value each; returns the number of values. */
     private int readRows(int count) throws CodecException {
         checkRows(count);
         int max = leaf.maxDefinition();
@@ -122,7 +113,7 @@ final class ChunkDecoder implements AutoCloseable {
         return present;
     }
 
-    /** Takes in the levels of lists; gives how many elements they have. */
+    /** Reads the levels of lists; returns the number of elements. */
     private int readLists(int count) throws CodecException {
         int element = flat.listDefinition();
         int max = leaf.maxDefinition();
@@ -187,7 +178,7 @@ final class ChunkDecoder implements AutoCloseable {
         offsets.advance((long) count * Integer.BYTES);
     }
 
-    /** Appends the values of some rows or elements, of which some are there. */
+    /** Appends the values of rows or elements, of which {@code present} are not null. */
     private void appendNumbers(int count, int present) throws IOException {
         int stored = leaf.storedBytes();
         int width = flat.byteSize();
@@ -212,7 +203,7 @@ final class ChunkDecoder implements AutoCloseable {
         values.advance((long) count * width);
     }
 
-    /** Small integers are stored as 32 bits: keeps the low ones, in place. */
+    /** Narrows integers that are stored as 32 bits, in place. */
     private static void narrow(MemorySegment packed, int count, int stored, int width) {
         if (stored == width) {
             return;
@@ -228,7 +219,7 @@ final class ChunkDecoder implements AutoCloseable {
         }
     }
 
-    /** Puts values where their rows are, and zeros where there is none. */
+    /** Moves values to their rows, with zeros where a value is missing. */
     private void scatter(MemorySegment packed, int count, int width, long at) {
         MemorySegment target = values.segment();
         int max = leaf.maxDefinition();
@@ -264,7 +255,7 @@ final class ChunkDecoder implements AutoCloseable {
         offsets.advance(Integer.BYTES);
     }
 
-    /** Lists of a fixed size are as long as the schema says. */
+    /** Checks that lists of a fixed size have it. */
     private void checkLengths() throws IOException {
         long expected = flat.listLength();
         MemorySegment starts = offsets.segment();

@@ -6,25 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where a column's values of one row group are, and how they are stored.
+ * The place of a column's values of one row group, and how they are stored.
  *
  * @param path the names from the schema's root to the leaf
- * @param physical the values' type
- * @param compression of its pages
- * @param encodings that its pages use
- * @param values how many values it has, nulls and empty lists included
- * @param start the file's byte at which its first page starts
- * @param byteSize its pages' bytes, with their headers
+ * @param values the number of values, nulls and empty lists included
+ * @param start the offset of its first page
+ * @param byteSize the size of its pages with their headers
  */
 record ColumnChunk(List<String> path, Physical physical, Compression compression, List<Encoding> encodings, long values,
         long start, long byteSize) {
 
-    /** The path as one name. */
     String name() {
         return String.join(".", path);
     }
 
-    /** Reads a column chunk of a footer; its pages must be before a byte of the file. */
+    /** Reads a column chunk of a footer; its pages must end before {@code pagesEnd}. */
     static ColumnChunk read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
         ColumnChunk chunk = null;
         in.beginStruct();

@@ -11,26 +11,24 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** How a column chunk's pages are compressed, in the order of the codes. */
+/** The compression of a column chunk's pages, in the order of the codes. */
 enum Compression {
     UNCOMPRESSED(1, (source, target) -> target.copyFrom(source)),
     SNAPPY(Snappy.MAX_EXPANSION, Snappy::decompress),
-    GZIP(1032, Gzip::decompress),
+    GZIP(Gzip.MAX_EXPANSION, Gzip::decompress),
     LZO(0, null),
     BROTLI(0, null),
-    /** Hadoop's framing of blocks; some writers put a bare block there. */
-    LZ4_HADOOP(255, Compression::decompressHadoopOrBlock),
-    /** A block of 128 KiB of one byte takes 4. */
-    ZSTD(32 << 10, Zstd::decompress),
-    LZ4_RAW(255, Lz4::decompressBlock);
+    /** Hadoop's framing of blocks; some writers store a bare block. */
+    LZ4_HADOOP(Lz4.MAX_EXPANSION, Compression::decompressHadoopOrBlock),
+    ZSTD(Zstd.MAX_EXPANSION, Zstd::decompress),
+    LZ4_RAW(Lz4.MAX_EXPANSION, Lz4::decompressBlock);
 
-    /** Decodes a whole page. */
     @FunctionalInterface
     private interface Decoder {
         void decode(MemorySegment source, MemorySegment target) throws IOException;
     }
 
-    /** What small blocks may expand to, whatever their size: a bound on ratios does not hold for them. */
+    /** Small blocks may expand to this size, whatever their ratio. */
     private static final long SMALL_BYTES = 128 << 10;
 
     private final long maxExpansion;
@@ -41,23 +39,16 @@ enum Compression {
         this.decoder = decoder;
     }
 
-    /** Whether pages so compressed can be read. */
     boolean isSupported() {
         return maxExpansion > 0;
     }
 
-    /** The most that so many bytes may decode to. */
+    /** Returns the most that compressed bytes may decode to. */
     long maxDecodedBytes(long compressedBytes) {
         return this == UNCOMPRESSED ? compressedBytes : compressedBytes * maxExpansion + SMALL_BYTES;
     }
 
-    /**
-     * Decodes a page.
-     *
-     * @param source its bytes; native memory
-     * @param target exactly as large as it decodes to; native memory
-     * @throws IOException if it is malformed; does not name the file
-     */
+    /** Decodes a page into a segment of exactly its size, both in native memory. An error does not name the file. */
     void decompress(MemorySegment source, MemorySegment target) throws IOException {
         if (decoder == null) {
             throw new CodecException("pages compressed with " + this);
@@ -73,7 +64,7 @@ enum Compression {
         }
     }
 
-    /** Runs of a block each, behind the sizes of what it decodes to and of itself, both big-endian. */
+    /** Decodes blocks, each preceded by its decoded and its compressed size, both big-endian. */
     private static void decompressHadoop(MemorySegment source, MemorySegment target) throws CodecException {
         long in = 0;
         long out = 0;

@@ -7,9 +7,9 @@ import io.penstock.codec.CodecException;
 import io.penstock.memory.LittleEndian;
 
 /**
- * Reads integers that are stored as differences. The head is, as varints, the values a block, the miniblocks a block,
- * the count of values, and (zigzag) the first one. A block is (zigzag) its least difference, a byte a miniblock with
- * the bits that its values take, and the miniblocks: differences less the least one. Source: {@code Encodings.md} of
+ * Reads integers that are stored as differences. The head has, as varints, the values per block, the miniblocks per
+ * block, the number of values, and (zigzag) the first value. A block has (zigzag) its least difference, a byte with the
+ * bit width of each miniblock, and the miniblocks: the differences less the least one. Source: {@code Encodings.md} of
  * apache/parquet-format, encoding DELTA_BINARY_PACKED.
  */
 final class DeltaNumbers {
@@ -17,7 +17,7 @@ final class DeltaNumbers {
     private static final String CALLED = "differences";
     private static final int MAX_BLOCK_VALUES = 1 << 20;
     private static final int MINIBLOCK_UNIT = 8;
-    /** Bits that one read of 8 bytes has whatever bit it starts at. */
+    /** The most bits that one read of 8 bytes has from any bit on. */
     private static final int BITS_IN_A_READ = 57;
 
     private final PageBytes in;
@@ -52,12 +52,10 @@ final class DeltaNumbers {
         this.valuesLeft = count;
     }
 
-    /** How many values there are. */
     long count() {
         return count;
     }
 
-    /** Reads the next values. */
     void read(long[] into, int values) throws CodecException {
         if (values > valuesLeft) {
             throw new CodecException(CALLED + ": " + count + " values, where the page has more");
@@ -79,7 +77,7 @@ final class DeltaNumbers {
         valuesLeft -= values;
     }
 
-    /** Passes over all values that were not read, and what fills up the last miniblock. */
+    /** Skips all values that were not read, and the padding of the last miniblock. */
     void skipRest() throws CodecException {
         long[] ignored = new long[miniblockValues];
         while (valuesLeft > 0) {
@@ -116,7 +114,7 @@ final class DeltaNumbers {
         last = value;
     }
 
-    /** The 64 bits at a bit, which may reach into a ninth byte. */
+    /** Returns the 64 bits at a bit, which may reach into a ninth byte. */
     private long wide(long bit) {
         long at = packedStart + (bit >>> 3);
         int shift = (int) (bit & 7);

@@ -9,13 +9,11 @@ import java.lang.foreign.MemorySegment;
 /**
  * The values that data pages of a column chunk refer to.
  *
- * @param entries the values: numbers one behind the other; bytes each behind its length
- * @param count how many
- * @param starts of bytes, where each entry starts, and one more that is 4 behind the last one's end; empty for numbers
+ * @param entries the values: numbers, consecutive; bytes, each after its length
+ * @param starts the start of each entry of bytes, and one more, 4 after the last one's end; empty for numbers
  */
 record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
 
-    /** A dictionary of values that are one behind the other. */
     static Dictionary ofNumbers(PageBytes in, long count, int width) throws CodecException {
         if (count < 0 || count > in.left() / width) {
             throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");
@@ -23,7 +21,6 @@ record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
         return new Dictionary(in.segment.asSlice(in.at, count * width), count, MemorySegment.NULL);
     }
 
-    /** A dictionary of values each behind its length. */
     static Dictionary ofBinaries(PageBytes in, long count, Arena arena) throws CodecException {
         if (count < 0 || count > in.left() / Integer.BYTES) {
             throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");

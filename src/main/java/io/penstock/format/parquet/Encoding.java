@@ -13,10 +13,8 @@ enum Encoding {
     DELTA_BYTE_ARRAY,
     RLE_DICTIONARY,
     BYTE_STREAM_SPLIT,
-    /** None of the format's. */
     UNKNOWN;
 
-    /** The encoding of a code. */
     static Encoding of(int code) {
         return code >= 0 && code < UNKNOWN.ordinal() ? values()[code] : UNKNOWN;
     }

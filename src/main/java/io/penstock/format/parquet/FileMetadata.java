@@ -24,13 +24,6 @@ import java.util.Map;
  * </pre>
  *
  * <p>Source: {@code README.md} and {@code parquet.thrift} of apache/parquet-format.
- *
- * @param version of the format, 1 or 2
- * @param root of the schema
- * @param rows in all row groups
- * @param groups the row groups
- * @param createdBy the program that wrote the file; {@code ""} if it does not say
- * @param properties what else its writer put there, by name
  */
 record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> groups, String createdBy,
         Map<String, String> properties) {
@@ -117,7 +110,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         return new FileMetadata(version, root, rows, List.copyOf(groups), createdBy, properties);
     }
 
-    /** Every leaf has a chunk, in the order of the schema. */
+    /** Checks that every leaf has a chunk, in the order of the schema. */
     private static void checkChunks(ThriftReader in, List<SchemaNode> leaves, List<List<String>> paths,
             RowGroup group) throws MalformedStoreException {
         if (group.chunks().size() != leaves.size()) {
@@ -133,8 +126,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         }
     }
 
-    private static void collect(SchemaNode node, List<String> path, List<SchemaNode> leaves,
-            List<List<String>> paths) {
+    private static void collect(SchemaNode node, List<String> path, List<SchemaNode> leaves, List<List<String>> paths) {
         for (SchemaNode child : node.children()) {
             List<String> below = new ArrayList<>(path);
             below.add(child.name());

@@ -13,17 +13,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column of numbers, bytes or text, one a row, or of lists of numbers.
+ * A column of numbers, bytes or text, one per row, or of lists of numbers.
  *
- * @param column what its values are to a store's users
- * @param storedType what Arrow calls the type of the numbers or bytes
- * @param leaf how they are stored
- * @param listDefinition of a list, the level of an element that is there or null: one less is an empty list, anything
- *     below a null one; 0 if it is no list
+ * @param storedType Arrow's name of the type of the numbers or bytes
+ * @param listDefinition for a list, the level of an element, present or null: one less is an empty list, anything below
+ *     a null one; 0 if it is no list
  */
 record Flat(Column column, String storedType, Leaf leaf, int listDefinition) implements ParquetColumn {
 
-    /** The column of a leaf; null if its values are given as JSON. */
+    /** Returns the column of a leaf; null if its values are given as JSON. */
     static @Nullable Flat of(String name, SchemaNode node, Leaf leaf, int listDefinition) {
         Column column = leaf.physical() == Physical.INT96 ? null
                 : leaf.type().column(name, node.is(Annotation.Meaning.JSON) ? "json" : "");
@@ -35,7 +33,7 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
                 listDefinition);
     }
 
-    /** The same column, with what Arrow's schema says of it beyond Parquet's: a list's length, a unit, a time zone. */
+    /** Returns the column with what only Arrow's schema has: a list's length, a unit, a time zone. */
     Flat refined(ArrowField field) {
         String type = (isList() && field.children().size() == 1 ? field.children().getFirst() : field).typeText();
         boolean isFiner = type.startsWith("duration[") && storedType.equals("int64")
@@ -64,13 +62,13 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
         return listDefinition > 0;
     }
 
-    /** Bytes of a value or a list's element as they are given. */
+    /** Returns the size of a value or of a list's element. */
     int byteSize() {
         return leaf.isBinary() ? 1 : column.kind() == Column.Kind.BYTES ? leaf.storedBytes()
                 : column.spec().dtype().byteSize();
     }
 
-    /** Elements that each list must have; -1 if any count will do. */
+    /** Returns the length of every list; -1 if it varies. */
     long listLength() {
         return isList() && !column.spec().isVariable() ? column.spec().dim(0) : -1;
     }

@@ -14,15 +14,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A leaf of the schema: how its values are stored, and what they are.
  *
- * <p>A definition level says how many of the optional and repeated nodes on the path to the leaf are there; a
- * repetition level says which of the repeated ones goes on, and 0 starts a row.
+ * <p>A definition level is the number of the optional and repeated nodes on the path to the leaf that are present; a
+ * repetition level tells which of the repeated nodes continues, and 0 starts a row.
  *
- * @param index its place among the schema's leaves, and so among a row group's chunks
- * @param physical how values are stored
- * @param storedBytes of a value, once decoded; 0 if they vary
- * @param maxDefinition the level of a value that is there
- * @param maxRepetition how many of the nodes on its path are repeated
- * @param type what its values are
+ * @param index its position among the schema's leaves, and so among a row group's chunks
+ * @param storedBytes the size of a decoded value; 0 if it varies
+ * @param maxDefinition the level of a value that is present
+ * @param maxRepetition the number of repeated nodes on its path
  */
 record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, int maxRepetition, ArrowType type) {
 
@@ -36,7 +34,7 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
         return new Leaf(index, physical, bytesOf(node, physical), maxDefinition, maxRepetition, type);
     }
 
-    /** How a leaf is stored; as bytes, of which there are none, if all values are null. */
+    /** Returns how a leaf is stored; as bytes, without any, if all values are null. */
     private static Physical physicalOf(SchemaNode node) {
         Physical physical = node.physical();
         return physical == null || node.is(Annotation.Meaning.NULL) ? Physical.BYTE_ARRAY : physical;
@@ -46,7 +44,7 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
         return physical == Physical.FIXED_LEN_BYTE_ARRAY ? node.typeLength() : physical.byteSize();
     }
 
-    /** What the values of a leaf are, in Arrow's words. */
+    /** Returns the type of a leaf's values, in Arrow's terms. */
     static ArrowType typeOf(SchemaNode node) {
         Annotation annotation = node.annotation();
         Physical physical = physicalOf(node);
@@ -87,7 +85,7 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
         return ArrowType.decimal(bits, "decimal128", node.precision(), node.scale());
     }
 
-    /** Why a leaf cannot be read; null if it can. */
+    /** Returns why a leaf cannot be read; null if it can. */
     static @Nullable String reasonAgainst(SchemaNode node) {
         if (node.typeLength() > LeafTiles.MAX_VALUE_BYTES && node.physical() == Physical.FIXED_LEN_BYTE_ARRAY) {
             return "values of " + node.typeLength() + " bytes";
@@ -96,7 +94,6 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
                 ? "decimals of scale " + node.scale() : null;
     }
 
-    /** Whether values are of different lengths, in bytes. */
     boolean isBinary() {
         return physical == Physical.BYTE_ARRAY;
     }
@@ -105,7 +102,6 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
         return physical == Physical.INT32 || physical == Physical.INT64;
     }
 
-    /** Writes a value as JSON. */
     void write(MemorySegment from, long at, long bytes, JsonText out) throws UnwritableException {
         if (physical == Physical.INT96) {
             // The day that nanoseconds are of is stored by itself, so that they may be more than a long holds.

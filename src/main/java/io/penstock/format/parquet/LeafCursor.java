@@ -8,7 +8,7 @@ import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 
-/** Goes over the entries of one leaf's chunk: two levels each, and a value where it is there. One thread's. */
+/** Iterates over the entries of one leaf's chunk: two levels each, and a value if it is present. For one thread. */
 final class LeafCursor implements AutoCloseable {
 
     private final Leaf leaf;
@@ -17,7 +17,7 @@ final class LeafCursor implements AutoCloseable {
     private final long[] ends = new long[Numbers.TILE];
     private int count;
     private int at;
-    /** Values of the tile that were passed. */
+    /** The values of the tile that were passed. */
     private int valuesDone;
     private long entriesDone;
     private long rowStart;
@@ -27,7 +27,6 @@ final class LeafCursor implements AutoCloseable {
         this.tiles = new LeafTiles(file, leaf, chunk, budget);
     }
 
-    /** Whether there is no further entry. */
     boolean isAtEnd() throws IOException {
         if (at < count) {
             return false;
@@ -63,19 +62,17 @@ final class LeafCursor implements AutoCloseable {
         }
     }
 
-    /** The definition level of the entry, which is there. */
     int definition() throws IOException {
         require();
         return tiles.definitions()[at];
     }
 
-    /** The repetition level of the entry, which is there. */
     int repetition() throws IOException {
         require();
         return tiles.repetitions()[at];
     }
 
-    /** Whether there is a further entry, with this repetition level. */
+    /** Tells whether there is another entry, with this repetition level. */
     boolean begins(int repetition) throws IOException {
         return !isAtEnd() && tiles.repetitions()[at] == repetition;
     }
@@ -86,14 +83,13 @@ final class LeafCursor implements AutoCloseable {
         }
     }
 
-    /** Goes to the next entry. */
     void advance() throws IOException {
         valuesDone += definition() == leaf.maxDefinition() ? 1 : 0;
         at++;
         entriesDone++;
     }
 
-    /** Writes the value of the entry, which is there, and goes to the next one. */
+    /** Writes the value of the current entry, and goes to the next one. */
     void append(JsonText out) throws IOException {
         int value = valuesDone;
         advance();
@@ -102,19 +98,17 @@ final class LeafCursor implements AutoCloseable {
         leaf.write(values.segment(), start, leaf.isBinary() ? ends[value] - start : width, out);
     }
 
-    /** A row begins. */
     void beginRow() {
         rowStart = entriesDone;
     }
 
-    /** Goes to where the next row begins. */
+    /** Goes to the start of the next row. */
     void endRow() throws IOException {
         while (!isAtEnd() && (entriesDone == rowStart || repetition() != 0)) {
             advance();
         }
     }
 
-    /** An error in the page that is read. */
     MalformedStoreException malformed(String found, String expected) {
         return tiles.malformed(found, expected);
     }

@@ -12,12 +12,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes over the pages of a column chunk by tiles of a few thousand levels, so that what a page claims takes no memory
- * before it is there. One thread's.
+ * Iterates over the pages of a column chunk by tiles of a few thousand levels, so that memory does not depend on what a
+ * page claims. For one thread.
  */
 final class LeafTiles implements AutoCloseable {
 
-    /** What a value of fixed length may take. */
+    /** The largest value of fixed length. */
     static final int MAX_VALUE_BYTES = 1 << 20;
 
     private static final int TILE = Numbers.TILE;
@@ -30,7 +30,7 @@ final class LeafTiles implements AutoCloseable {
     private final int[] repetitions = new int[TILE];
     private @Nullable Dictionary dictionary;
     private long valuesLeft;
-    /** The data page that is read, and its values behind the levels. */
+    /** The current data page, and its values after the levels. */
     private @Nullable PageHeader header;
     private @Nullable PageBytes values;
     private @Nullable Levels repetition;
@@ -40,13 +40,6 @@ final class LeafTiles implements AutoCloseable {
     private @Nullable Numbers numbers;
     private @Nullable Binaries binaries;
 
-    /**
-     * The tiles of one chunk.
-     *
-     * @param leaf how its values are stored
-     * @param chunk where they are
-     * @param budget what the file may still decode to
-     */
     LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
@@ -55,22 +48,21 @@ final class LeafTiles implements AutoCloseable {
         this.valuesLeft = chunk.values();
     }
 
-    /** The definition levels of the tile; zeros if there are none. */
+    /** Returns the definition levels of the tile; zeros if there are none. */
     int[] definitions() {
         return definitions;
     }
 
-    /** The repetition levels of the tile; zeros if there are none. */
+    /** Returns the repetition levels of the tile; zeros if there are none. */
     int[] repetitions() {
         return repetitions;
     }
 
-    /** An error in the page that is read. */
     MalformedStoreException malformed(String found, String expected) {
         return pages.malformed(found, expected);
     }
 
-    /** Goes to the next tile; gives how many levels it has, 0 behind the last one. All values before it are read. */
+    /** Goes to the next tile; returns its number of levels, 0 after the last one. All values before it must be read. */
     int next() throws IOException {
         PageHeader page = header;
         while (page == null || pageDone == page.values()) {
@@ -104,7 +96,7 @@ final class LeafTiles implements AutoCloseable {
         header = null;
     }
 
-    /** Goes to the next data page, past a dictionary and pages that hold no values. */
+    /** Goes to the next data page, past a dictionary and empty pages. */
     private PageHeader nextPage() throws IOException {
         while (true) {
             PageHeader found = pages.next();
@@ -153,14 +145,13 @@ final class LeafTiles implements AutoCloseable {
         }
     }
 
-    /** The levels of a page of version 2; null if all are 0. */
+    /** Returns the levels of a page of version 2; null if all are 0. */
     private static @Nullable Levels levels(PageBytes in, int max) throws CodecException {
         return max == 0 ? null : new RunLengths(in, bits(max), "levels");
     }
 
-    /** The levels of a page of version 1; null if all are 0, which are not stored. */
-    private static @Nullable Levels levels(PageBytes in, Encoding encoding, int max, int count)
-            throws CodecException {
+    /** Returns the levels of a page of version 1; null if all are 0, which are not stored. */
+    private static @Nullable Levels levels(PageBytes in, Encoding encoding, int max, int count) throws CodecException {
         if (max == 0) {
             return null;
         }
@@ -177,7 +168,6 @@ final class LeafTiles implements AutoCloseable {
         return Integer.SIZE - Integer.numberOfLeadingZeros(maxLevel);
     }
 
-    /** Reads the next values of fixed size. */
     void read(MemorySegment into, long at, int count) throws IOException {
         if (numbers == null) {
             numbers = open(numbers(Objects.requireNonNull(header), Objects.requireNonNull(values)));
@@ -185,7 +175,6 @@ final class LeafTiles implements AutoCloseable {
         numbers.read(into, at, count);
     }
 
-    /** Reads the next values of other sizes. */
     void read(NativeBuffer into, long[] ends, int count) throws IOException {
         if (binaries == null) {
             binaries = open(binaries(Objects.requireNonNull(header), Objects.requireNonNull(values)));
@@ -201,7 +190,7 @@ final class LeafTiles implements AutoCloseable {
         return reader;
     }
 
-    /** A reader of values of other sizes; null if they do not have the page's encoding. */
+    /** Returns a reader of values of variable size; null if they do not have the page's encoding. */
     private @Nullable Binaries binaries(PageHeader page, PageBytes in) throws IOException {
         if (leaf.type().id() == ArrowType.Id.NULL) {
             throw pages.malformed("a value in a column of type null", "none");
@@ -215,7 +204,7 @@ final class LeafTiles implements AutoCloseable {
         };
     }
 
-    /** A reader of values of fixed size; null if they do not have the page's encoding. */
+    /** Returns a reader of values of fixed size; null if they do not have the page's encoding. */
     private @Nullable Numbers numbers(PageHeader page, PageBytes in) throws IOException {
         int width = leaf.storedBytes();
         boolean isTruth = leaf.physical() == Physical.BOOLEAN;
@@ -238,7 +227,7 @@ final class LeafTiles implements AutoCloseable {
 
     private Dictionary dictionary() throws IOException {
         if (dictionary == null) {
-            throw pages.malformed("indices of a dictionary that is not there", "a dictionary page first");
+            throw pages.malformed("indices of a missing dictionary", "a dictionary page first");
         }
         return dictionary;
     }

@@ -3,26 +3,16 @@ package io.penstock.format.parquet;
 
 import io.penstock.codec.CodecException;
 
-/** Small numbers, one a value, that are read in order. */
+/** Small numbers, one per value, read in order. */
 @FunctionalInterface
 interface Levels {
 
-    /**
-     * Reads the next ones.
-     *
-     * @param into set from its start
-     * @param count how many
-     * @throws CodecException if there are fewer
-     */
+    /** Reads the next levels into the start of an array; fails if there are fewer. */
     void read(int[] into, int count) throws CodecException;
 
     /**
-     * Levels in the encoding that was in use before runs: as many bits as the highest one takes each, the highest bit
-     * first, without gaps. Source: {@code Encodings.md} of apache/parquet-format, encoding BIT_PACKED.
-     *
-     * @param in their bytes
-     * @param bits of a level
-     * @return a reader
+     * Returns a reader of the older encoding of levels: all of one width, the highest bit first, without gaps. Source:
+     * {@code Encodings.md} of apache/parquet-format, encoding BIT_PACKED.
      */
     static Levels bitPacked(PageBytes in, int bits) {
         long[] bit = {0};

@@ -8,12 +8,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory that grows as it is written, so that what a file claims takes none: only what is decoded does. One
- * thread's.
+ * Native memory that grows as it is written, so that its size does not depend on what a file claims. For one thread.
  */
 final class NativeBuffer implements AutoCloseable {
 
-    /** What it holds at most, less what an {@code int} cannot count. */
+    /** The most that it holds, less what an {@code int} cannot count. */
     static final long MAX_BYTES = DecodedBlocks.MAX_BLOCK_BYTES - 1;
 
     private static final long ALIGNMENT_BYTES = 64;
@@ -22,22 +21,20 @@ final class NativeBuffer implements AutoCloseable {
     private MemorySegment segment = MemorySegment.NULL;
     private long used;
 
-    /** The memory, of which the bytes up to {@link #used} are written. */
+    /** Returns the memory, written up to {@link #used}. */
     MemorySegment segment() {
         return segment;
     }
 
-    /** Bytes written. */
     long used() {
         return used;
     }
 
-    /** What is written. */
     MemorySegment written() {
         return segment.asSlice(0, used);
     }
 
-    /** Makes room for some more bytes; gives where they start. What is there is not defined. */
+    /** Makes room for more bytes; returns their offset. Their content is undefined. */
     long reserve(long bytes) throws CodecException {
         if (bytes > segment.byteSize() - used) {
             grow(bytes);
@@ -45,19 +42,16 @@ final class NativeBuffer implements AutoCloseable {
         return used;
     }
 
-    /** Some bytes were written behind the others. */
     void advance(long bytes) {
         used += bytes;
     }
 
-    /** Appends bytes. */
     void append(MemorySegment source, long offset, long bytes) throws CodecException {
         reserve(bytes);
         MemorySegment.copy(source, offset, segment, used, bytes);
         used += bytes;
     }
 
-    /** Forgets what is written behind so many bytes. */
     void truncate(long bytes) {
         used = bytes;
     }
@@ -81,7 +75,6 @@ final class NativeBuffer implements AutoCloseable {
         segment = copy;
     }
 
-    /** Frees the memory. Calling it again does nothing. */
     @Override
     public void close() {
         if (arena != null) {

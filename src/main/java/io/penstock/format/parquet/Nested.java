@@ -14,29 +14,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column whose values are given as JSON: a node of the schema and what is below it.
+ * A column whose values are given as JSON: a node of the schema with its descendants.
  *
- * @param column what its values are to a store's users
- * @param storedType what Arrow calls its type
- * @param root the node
- * @param leaves the leaves below it
+ * @param storedType Arrow's name of its type
  */
 record Nested(Column column, String storedType, Node root, List<Leaf> leaves) implements ParquetColumn {
 
-    /** What is written for a node. */
     enum Kind { LEAF, STRUCT, LIST, MAP }
 
     /**
      * A node.
      *
-     * @param kind what is written for it
-     * @param key its name as it is written before a struct's value
-     * @param isOptional whether it may be null
-     * @param definition the least definition level at which it is not
-     * @param repetition of a list or a map, the level at which a further element of it begins; the least definition
-     *     level at which it has one is {@code definition + 1}
-     * @param firstLeaf the first of the column's leaves that are below it
-     * @param leafCount how many those are
+     * @param key its name as JSON, before a struct's value
+     * @param definition the least definition level at which it is not null
+     * @param repetition of a list or a map, the level at which another element begins; {@code definition + 1} is the
+     *     least definition level at which it has one
+     * @param firstLeaf the first of its leaves, counted in the column
      * @param children of a struct; the element of a list; key and value of a map
      */
     record Node(Kind kind, byte[] key, boolean isOptional, int definition, int repetition, int firstLeaf,
@@ -44,10 +37,8 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
     }
 
     /**
-     * The column of a node of the schema.
-     *
-     * @param definition the definition level of what it is in
-     * @param firstIndex the place of its first leaf among the schema's
+     * Returns the column of a node; {@code definition} is its parent's level, {@code firstIndex} its first leaf in the
+     * schema.
      */
     static Nested of(String name, SchemaNode node, int definition, int firstIndex) {
         List<Leaf> leaves = new ArrayList<>();
@@ -67,7 +58,7 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
         return single(node, optional, definition + (optional ? 1 : 0), repetition, firstIndex, leaves);
     }
 
-    /** A node, whether or not it is repeated. */
+    /** Returns a node, repeated or not. */
     private static Node single(SchemaNode node, boolean optional, int definition, int repetition, int firstIndex,
             List<Leaf> leaves) {
         int first = leaves.size();
@@ -98,7 +89,7 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
                 first, leaves.size() - first, List.copyOf(children));
     }
 
-    /** Why a node cannot be read even as JSON; null if it can. */
+    /** Returns why a node cannot be read even as JSON; null if it can. */
     static @Nullable String reasonAgainst(SchemaNode node) {
         if (node.isLeaf()) {
             return Leaf.reasonAgainst(node);

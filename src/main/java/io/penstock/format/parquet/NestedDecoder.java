@@ -14,8 +14,8 @@ import io.penstock.io.spill.DecodedSpill;
 import java.io.IOException;
 
 /**
- * Puts the rows of a nested column together from the levels of its leaves, and writes them as JSON. One thread's, for
- * one row group.
+ * Assembles the rows of a nested column from the levels of its leaves, and writes them as JSON. For one thread and one
+ * row group.
  *
  * <p>Every leaf has an entry for each value, and one for each null or empty list above it. So a node's first leaf tells
  * what the node is, and the other leaves must agree. Source: Melnik et al., "Dremel: Interactive Analysis of Web-Scale
@@ -38,7 +38,6 @@ final class NestedDecoder implements AutoCloseable {
                 group.chunks().get(leaf.index()), budget)).toArray(LeafCursor[]::new);
     }
 
-    /** Decodes it into a copy. */
     ColumnBlock decode(DecodedSpill copy) throws IOException {
         try (JsonRows texts = new JsonRows(file, column.column().name(), budget)) {
             for (long row = 0; row < rows; row++) {
@@ -61,7 +60,7 @@ final class NestedDecoder implements AutoCloseable {
         }
     }
 
-    /** Appends a row; gives its state. */
+    /** Appends a row; returns its state. */
     private byte append(JsonText text) throws IOException {
         if (cursors[0].definition() < column.root().definition()) {
             skip(column.root());
@@ -134,7 +133,7 @@ final class NestedDecoder implements AutoCloseable {
         }
     }
 
-    /** Whether a list has a further element, in which all leaves must agree. */
+    /** Tells whether a list has another element; all leaves must agree. */
     private boolean goesOn(Node node) throws IOException {
         boolean more = cursors[node.firstLeaf()].begins(node.repetition());
         for (int i = 1; i < node.leafCount(); i++) {
@@ -145,7 +144,7 @@ final class NestedDecoder implements AutoCloseable {
         return more;
     }
 
-    /** Passes over the entry that each leaf below a node has for a null or an empty list. */
+    /** Skips the entry that each leaf of a node has for a null or an empty list. */
     private void skip(Node node) throws IOException {
         int level = cursors[node.firstLeaf()].definition();
         for (int i = 0; i < node.leafCount(); i++) {

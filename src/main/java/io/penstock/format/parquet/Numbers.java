@@ -7,24 +7,17 @@ import io.penstock.codec.CodecException;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
-/** Reads a page's values of fixed size, in order, as they are stored but packed and little-endian. */
+/** Reads a page's values of fixed size, in order, packed and little-endian. */
 @FunctionalInterface
 interface Numbers {
 
-    /** Most values that one call reads. */
+    /** The most values of one call. */
     int TILE = 4096;
 
-    /**
-     * Reads the next values.
-     *
-     * @param into where to
-     * @param at the first byte to write
-     * @param count how many, at most {@link #TILE}
-     * @throws CodecException if there are fewer
-     */
+    /** Reads the next {@code count} values, at most {@link #TILE}; fails if there are fewer. */
     void read(MemorySegment into, long at, int count) throws CodecException;
 
-    /** Values one behind the other. */
+    /** Consecutive values. */
     static Numbers plain(PageBytes in, int width) {
         return (into, at, count) -> {
             long bytes = (long) count * width;
@@ -32,12 +25,12 @@ interface Numbers {
         };
     }
 
-    /** Truth values, 8 a byte, the lowest bit first. */
+    /** Booleans, 8 per byte, the lowest bit first. */
     static Numbers plainBooleans(PageBytes in) {
         long[] bit = {0};
         return (into, at, count) -> {
             if (bit[0] + count > in.left() * 8) {
-                throw new CodecException("truth values: " + in.left() + " bytes, where there are more values");
+                throw new CodecException("booleans: " + in.left() + " bytes, too few for the values");
             }
             for (int i = 0; i < count; i++, bit[0]++) {
                 int octet = in.segment.get(JAVA_BYTE, in.at + (bit[0] >>> 3));
@@ -46,7 +39,7 @@ interface Numbers {
         };
     }
 
-    /** Truth values in runs, whose bytes are counted before them. */
+    /** Booleans in runs, after their size in bytes. */
     static Numbers runsOfBooleans(PageBytes in) throws CodecException {
         RunLengths runs = new RunLengths(in.part(in.i32("truth values"), "truth values"), 1, "truth values");
         int[] tile = new int[TILE];
@@ -58,7 +51,6 @@ interface Numbers {
         };
     }
 
-    /** Indices of a dictionary's entries. */
     static Numbers dictionary(PageBytes in, Dictionary dictionary, int width) throws CodecException {
         Levels indices = indices(in, dictionary.count());
         MemorySegment entries = dictionary.entries();
@@ -85,7 +77,7 @@ interface Numbers {
         };
     }
 
-    /** The indices of a data page's values: the bits of one in a byte, then runs; each is that of an entry. */
+    /** Returns the indices of a data page's values: a byte with their width, then runs. */
     static Levels indices(PageBytes in, long entryCount) throws CodecException {
         String called = "indices of a dictionary";
         if (in.left() == 0) {
@@ -118,7 +110,6 @@ interface Numbers {
         }
     }
 
-    /** Integers as differences. */
     static Numbers differences(PageBytes in, int width) throws CodecException {
         DeltaNumbers numbers = new DeltaNumbers(in);
         long[] tile = new long[TILE];
@@ -134,7 +125,7 @@ interface Numbers {
         };
     }
 
-    /** Bytes of all values, first the first of each, then the second of each, and so on. */
+    /** The first bytes of all values, then the second ones, and so on. */
     static Numbers split(PageBytes in, int width) throws CodecException {
         long values = in.left() / width;
         if (values * width != in.left()) {
@@ -156,7 +147,7 @@ interface Numbers {
         };
     }
 
-    /** Bytes of one length that share their start with the value before. */
+    /** Values of one length that share their start with the previous one. */
     static Numbers ofBinaries(Binaries binaries, int width) {
         long[] ends = new long[TILE];
         return (into, at, count) -> {

@@ -8,14 +8,13 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A run of a page's bytes that is read from its start to its end.
+ * A range of a page's bytes, read from start to end.
  *
- * <p>There are {@link #SLACK_BYTES} behind every page that belong to it, so that numbers of any width of bits can be
- * read 8 bytes at a time up to the last one.
+ * <p>Each page is followed by {@link #SLACK_BYTES} of its own, so that numbers of any bit width can be read 8 bytes at
+ * a time.
  */
 final class PageBytes {
 
-    /** Bytes behind a page that may be read. */
     static final int SLACK_BYTES = 8;
 
     final MemorySegment segment;
@@ -28,12 +27,11 @@ final class PageBytes {
         this.end = end;
     }
 
-    /** The bytes that are left. */
     long left() {
         return end - at;
     }
 
-    /** Takes some bytes off the front; gives where they start. */
+    /** Takes bytes off the front; returns their offset. */
     long take(long bytes, String called) throws CodecException {
         if (bytes < 0 || bytes > end - at) {
             throw new CodecException(called + ": " + bytes + " bytes, where " + (end - at) + " are left");
@@ -43,13 +41,13 @@ final class PageBytes {
         return start;
     }
 
-    /** Takes some bytes off the front, as a run of their own. */
+    /** Takes bytes off the front, as a range of their own. */
     PageBytes part(long bytes, String called) throws CodecException {
         long start = take(bytes, called);
         return new PageBytes(segment, start, start + bytes);
     }
 
-    /** What is left, which this goes on to read by itself. */
+    /** Returns what is left as a range of its own; reading here continues independently. */
     PageBytes rest() {
         return new PageBytes(segment, at, end);
     }
@@ -62,7 +60,6 @@ final class PageBytes {
         return segment.get(LittleEndian.I32, take(Integer.BYTES, called));
     }
 
-    /** A number as ULEB128. */
     long varint(String called) throws CodecException {
         long value = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {
@@ -75,13 +72,13 @@ final class PageBytes {
         throw new CodecException(called + ": a number of more than 10 bytes");
     }
 
-    /** A number as ULEB128, the sign in its lowest bit. */
+    /** Reads a ULEB128 number whose lowest bit is the sign. */
     long zigzag(String called) throws CodecException {
         long value = varint(called);
         return value >>> 1 ^ -(value & 1);
     }
 
-    /** A number of up to 57 bits at a bit behind a byte, the lowest bit first. */
+    /** Reads a number of up to 57 bits, the lowest bit first. */
     static long bits(MemorySegment segment, long start, long bit, long mask) {
         return segment.get(LittleEndian.I64, start + (bit >>> 3)) >>> (bit & 7) & mask;
     }

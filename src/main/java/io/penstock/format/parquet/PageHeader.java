@@ -5,17 +5,13 @@ import io.penstock.io.MalformedStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands before a page.
+ * The header of a page.
  *
- * @param kind what it holds
- * @param uncompressedBytes its bytes once decompressed
- * @param compressedBytes its bytes in the file
- * @param crc the CRC-32 of those bytes; null if it has none
- * @param values how many levels or entries it has
- * @param encoding of the values
+ * @param crc the CRC-32 of the compressed bytes; null if it is missing
+ * @param values the number of levels or entries
  * @param definitionEncoding of the definition levels of version 1
  * @param repetitionEncoding of the repetition levels of version 1
- * @param rows that start in a page of version 2; -1 for others
+ * @param rows the rows that start in a page of version 2; -1 for others
  * @param definitionBytes of the levels of a page of version 2, which are not compressed; 0 for others
  * @param repetitionBytes of the levels of a page of version 2, which are not compressed; 0 for others
  * @param isCompressed whether the values of a page of version 2 are; true for others
@@ -24,12 +20,12 @@ record PageHeader(Kind kind, int uncompressedBytes, int compressedBytes, @Nullab
         Encoding encoding, Encoding definitionEncoding, Encoding repetitionEncoding, int rows, int definitionBytes,
         int repetitionBytes, boolean isCompressed) {
 
-    /** Kinds of pages, in the order of their codes. */
+    /** The kinds of pages, in the order of their codes. */
     enum Kind { DATA, INDEX, DICTIONARY, DATA_V2 }
 
-    /** The field with the struct of the first kind; those of the others follow in the order of their codes. */
+    /** The field with the struct of the first kind; the other kinds follow in order. */
     private static final int FIRST_BODY = 5;
-    /** The ids of a kind's struct, from 0 on. */
+    /** The number of ids of a kind's struct. */
     private static final int BODY_IDS = 8;
 
     static PageHeader read(ThriftReader in) throws MalformedStoreException {

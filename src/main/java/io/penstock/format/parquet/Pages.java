@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32;
 
 /**
- * The pages of a column chunk, one after another: each is copied from the mapping into memory, checked by its CRC if it
- * has one, and decompressed there. The mapping itself is never handed to native code. One thread's.
+ * The pages of a column chunk: each is copied from the mapping into memory, checked by its CRC if it has one, and
+ * decompressed there. Native code never gets the mapping itself. For one thread.
  */
 final class Pages implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class Pages implements AutoCloseable {
         file.require(at, chunk.byteSize());
     }
 
-    /** Goes to the next page; its header. */
+    /** Goes to the next page; returns its header. */
     PageHeader next() throws IOException {
         headerAt = at;
         if (at >= end) {
@@ -56,12 +56,12 @@ final class Pages implements AutoCloseable {
         return header;
     }
 
-    /** The arena that a dictionary lives in: as long as the pages are read. */
+    /** The arena of a dictionary, which lives as long as this. */
     Arena dictionaryArena() {
         return dictionaryArena;
     }
 
-    /** The bytes of a dictionary page, which stay. */
+    /** Returns the bytes of a dictionary page, which stay valid. */
     PageBytes dictionaryBytes() throws IOException {
         PageBytes page = bytes();
         MemorySegment kept = dictionaryArena.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
@@ -69,7 +69,7 @@ final class Pages implements AutoCloseable {
         return new PageBytes(kept, 0, page.left());
     }
 
-    /** Copies the page out of the mapping and checks it. */
+    /** Copies the page from the mapping and checks it. */
     private MemorySegment load() throws IOException {
         int bytes = header.compressedBytes();
         stored.truncate(0);
@@ -87,7 +87,7 @@ final class Pages implements AutoCloseable {
         return page;
     }
 
-    /** The bytes of the page, once decompressed: its levels, if it has any, and its values. */
+    /** Returns the decompressed page: its levels, if any, and its values. */
     PageBytes bytes() throws IOException {
         MemorySegment page = load();
         int skip = header.definitionBytes() + header.repetitionBytes();
@@ -120,8 +120,7 @@ final class Pages implements AutoCloseable {
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found,
-                expected);
+        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found, expected);
     }
 
     @Override

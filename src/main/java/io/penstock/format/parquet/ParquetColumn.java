@@ -9,19 +9,17 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.List;
 
-/** A column that can be read, and which leaves of the schema it is made of. */
+/** A column that can be read, and its leaves in the schema. */
 sealed interface ParquetColumn permits Flat, Nested {
 
-    /** What its values are to a store's users. */
     Column column();
 
-    /** What Arrow calls the type of its values, or of the numbers in its lists. */
+    /** Returns Arrow's name of the type of its values, or of the numbers in its lists. */
     String storedType();
 
-    /** The leaves that its values are stored in. */
     List<Leaf> leaves();
 
-    /** Decodes its part of a row group, which is taken of the budget. */
+    /** Decodes its part of a row group. */
     ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
             throws IOException;
 }

@@ -14,10 +14,8 @@ import java.util.List;
 /**
  * One file of a store.
  *
- * @param file its mapping
  * @param budget what its columns may still decode to
- * @param metadata its footer
- * @param schema the columns that are read of it
+ * @param schema the columns that are read
  */
 record ParquetPart(MappedFile file, DecodeLimit.Budget budget, FileMetadata metadata, Schema schema)
         implements AutoCloseable {
@@ -35,7 +33,7 @@ record ParquetPart(MappedFile file, DecodeLimit.Budget budget, FileMetadata meta
         });
     }
 
-    /** What Arrow says beyond Parquet's own schema; a hint, which is passed over where it is none. */
+    /** Returns the fields of Arrow's own schema, which has more than Parquet's; none if it is missing or unreadable. */
     private static List<ArrowField> arrowFields(MappedFile file, FileMetadata metadata) {
         String encoded = metadata.properties().get(ARROW_SCHEMA);
         if (encoded == null) {
@@ -49,7 +47,7 @@ record ParquetPart(MappedFile file, DecodeLimit.Budget budget, FileMetadata meta
         }
     }
 
-    /** Passes over columns whose compression is not supported, and checks how many values the others have. */
+    /** Excludes columns of an unsupported compression, and checks the number of values of the others. */
     private void check() throws MalformedStoreException {
         for (ParquetColumn column : List.copyOf(columns())) {
             metadata.groups().stream().flatMap(group -> column.leaves().stream()

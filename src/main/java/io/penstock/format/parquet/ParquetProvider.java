@@ -28,8 +28,7 @@ public final class ParquetProvider implements StoreProvider {
 
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
-        return candidate.isFile() && candidate.nameEndsWith(".parquet")
-                || !candidate.filesEnding(".parquet").isEmpty();
+        return candidate.isFile() && candidate.nameEndsWith(".parquet") || !candidate.filesEnding(".parquet").isEmpty();
     }
 
     @Override

@@ -29,20 +29,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of Parquet files. A column chunk, that is a column of one row group, is decoded when a row of it is located
- * for the first time; from then on a look-up is a read of the decoded copy. What is neither numbers nor bytes nor text
- * is given as JSON, put together of its column chunks.
+ * The rows of Parquet files. A column chunk, a column of one row group, is decoded when one of its rows is first
+ * located; then look-ups read the decoded copy. Values that are neither numbers nor bytes nor text are given as JSON.
  */
 final class ParquetStore implements RecordStore {
 
-    /** Rows that are stored together, and the file that has them. */
     private record Group(ParquetPart part, RowGroup rows) {
     }
 
     private final Location path;
     private final List<ParquetPart> parts;
     private final List<Column> columns;
-    /** The row groups that have rows. */
     private final Group[] groups;
     private final PrefixSums starts;
     private final ColumnBlocks blocks;
@@ -73,15 +70,14 @@ final class ParquetStore implements RecordStore {
      * Opens Parquet files and checks their footers.
      *
      * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names
-     * @param member which of several sets of files in a folder: {@code train} for {@code train-00000-of-00010.parquet}
-     *     and those that follow; null if there is but one
-     * @param limit what each file may decode to; a column beyond it is refused when it is read
+     * @param member one of several tables in a folder: {@code train} for {@code train-00000-of-00010.parquet} and so
+     *     on; null if there is one
+     * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member)
-                    : List.of(path)) {
+            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
@@ -155,7 +151,7 @@ final class ParquetStore implements RecordStore {
                 from.part().budget(), copy);
     }
 
-    /** Always: pages are encoded, and mostly compressed. */
+    /** Always true: pages are encoded. */
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());

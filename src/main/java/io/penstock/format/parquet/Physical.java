@@ -18,7 +18,7 @@ enum Physical {
         this.byteSize = byteSize;
     }
 
-    /** Bytes of a value once decoded, a truth value as one byte; 0 if the type alone does not say. */
+    /** Returns the size of a decoded value, 1 for a boolean; 0 if the type alone does not determine it. */
     int byteSize() {
         return byteSize;
     }

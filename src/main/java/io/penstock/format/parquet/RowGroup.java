@@ -5,15 +5,10 @@ import io.penstock.io.MalformedStoreException;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Rows that are stored together, a chunk a column.
- *
- * @param rows how many
- * @param chunks the chunk of each leaf of the schema
- */
+/** A row group, with the chunk of each leaf of the schema. */
 record RowGroup(long rows, List<ColumnChunk> chunks) {
 
-    /** Rows of a group are counted in an {@code int} while they are decoded. */
+    /** Decoding counts the rows of a group in an {@code int}. */
     private static final long MAX_ROWS = Integer.MAX_VALUE - 1;
 
     static RowGroup read(ThriftReader in, long pagesEnd) throws MalformedStoreException {

@@ -5,9 +5,9 @@ import io.penstock.codec.CodecException;
 import java.util.Arrays;
 
 /**
- * Reads numbers of few bits: levels, indices of a dictionary, truth values. They are stored as runs, each of which is a
- * varint and what it says: {@code count << 1} and one value for all, or {@code groups << 1 | 1} and groups of 8 values
- * of so many bits each, the lowest bit first. Source: {@code Encodings.md} of apache/parquet-format, encoding RLE.
+ * Reads numbers of few bits: levels, indices of a dictionary, booleans. They are stored in runs, each a varint and its
+ * content: {@code count << 1} and one repeated value, or {@code groups << 1 | 1} and groups of 8 values, the lowest bit
+ * first. Source: {@code Encodings.md} of apache/parquet-format, encoding RLE.
  */
 final class RunLengths implements Levels {
 
@@ -24,12 +24,7 @@ final class RunLengths implements Levels {
     private long packedStart;
     private long packedBit;
 
-    /**
-     * A reader of a run of bytes.
-     *
-     * @param bits of a number, 0 to 32
-     * @param called what the numbers are, for messages
-     */
+    /** Creates a reader of numbers of 0 to 32 bits; {@code called} names them in messages. */
     RunLengths(PageBytes in, int bits, String called) throws CodecException {
         if (bits < 0 || bits > MAX_BITS) {
             throw new CodecException(called + " of " + bits + " bits");

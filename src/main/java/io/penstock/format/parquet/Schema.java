@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The columns of a schema: its leaves, named by the path of structs that they are in, {@code image.bytes} for instance,
- * and its lists of numbers, named as the list. Other lists, maps, decimals and {@code INT96} are given as JSON.
+ * The columns of a schema: its leaves, named by the path of their structs, such as {@code image.bytes}, and its lists
+ * of numbers, named as the list. Other lists, maps, decimals and {@code INT96} are given as JSON.
  *
  * <p>A list is a group {@code LIST} with a repeated child; whether that child is the element or holds it follows the
  * rules for backward compatibility in {@code LogicalTypes.md} of apache/parquet-format. A repeated leaf without such a
@@ -26,16 +26,13 @@ final class Schema {
     private final List<UnreadColumn> unread = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final SchemaNode root;
-    /** What Arrow wrote of the schema, by the names of columns; none if it did not write the file. */
+    /** The fields of Arrow's schema by column; empty if there is none. */
     private final Map<String, ArrowField> refinements = new HashMap<>();
     private final List<ArrowField> arrow;
     private int nextIndex;
 
     /**
-     * The columns of a file.
-     *
-     * @param root of its schema
-     * @param arrow the fields of the schema that Arrow put beside it; none if it did not, or if it is of no use
+     * Creates the columns of a file; {@code arrow} has the fields of Arrow's schema, none if it is missing or unusable.
      */
     Schema(SchemaNode root, List<ArrowField> arrow) {
         this.root = root;
@@ -47,23 +44,22 @@ final class Schema {
         }
     }
 
-    /** The columns that can be read, in the order of the file. */
+    /** Returns the readable columns in the order of the file. */
     List<ParquetColumn> columns() {
         return columns;
     }
 
-    /** A column that looked as if it could be read cannot be. */
+    /** Excludes a column that looked readable. */
     void pass(ParquetColumn column, String reason) {
         columns.remove(column);
         unread.add(new UnreadColumn(column.column().name(), column.storedType(), reason));
     }
 
-    /** What cannot be read. */
     List<UnreadColumn> unread() {
         return unread;
     }
 
-    /** A line a column of the file, in Arrow's words: {@code name: type}. */
+    /** Returns a line per column of the file, in Arrow's terms: {@code name: type}. */
     List<String> lines() {
         if (!arrow.isEmpty()) {
             return arrow.stream().map(ArrowField::text).toList();
@@ -97,19 +93,19 @@ final class Schema {
         }
     }
 
-    /** The group of key and value of a map; null if it has none. */
+    /** Returns the group of key and value of a map; null if it has none. */
     static @Nullable SchemaNode pairOf(SchemaNode map) {
         SchemaNode pair = repeatedOf(map);
         return pair != null && pair.children().size() == 2 ? pair : null;
     }
 
-    /** The only child, if it is repeated; otherwise null. */
+    /** Returns the only child, if it is repeated; otherwise null. */
     private static @Nullable SchemaNode repeatedOf(SchemaNode group) {
         SchemaNode child = group.children().size() == 1 ? group.children().getFirst() : null;
         return child != null && child.is(Repetition.REPEATED) ? child : null;
     }
 
-    /** The element of a list: the repeated node itself, or what it holds; null if there is none. */
+    /** Returns the element of a list: the repeated node itself, or its child; null if there is none. */
     static @Nullable SchemaNode elementOf(SchemaNode list) {
         SchemaNode repeated = repeatedOf(list);
         if (repeated == null) {
@@ -121,9 +117,8 @@ final class Schema {
         return isElement ? repeated : repeated.children().getFirst();
     }
 
-    /** Adds a leaf, or the list that it is the element of; the node is given as JSON unless it is numbers or bytes. */
-    private void add(SchemaNode node, SchemaNode leaf, String name, int maxDefinition, int listDefinition,
-            int above) {
+    /** Adds a leaf, or the list of it; as JSON unless it is numbers or bytes. */
+    private void add(SchemaNode node, SchemaNode leaf, String name, int maxDefinition, int listDefinition, int above) {
         Flat found = Flat.of(name, leaf, Leaf.of(leaf, nextIndex, maxDefinition, listDefinition > 0 ? 1 : 0),
                 listDefinition);
         ArrowField refinement = refinements.get(name);

@@ -7,21 +7,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of a schema: a group of others, or a leaf, whose values are a column.
+ * A node of a schema: a group, or a leaf, whose values are a column.
  *
- * @param name its name among its siblings
  * @param physical the type of a leaf's values; null for a group
- * @param typeLength bytes of a value of fixed length
- * @param repetition how often it occurs in its parent
- * @param annotation what it means
- * @param precision digits of a decimal
- * @param scale digits of a decimal behind the point
- * @param children of a group
+ * @param typeLength the size of a value of fixed length
+ * @param precision the digits of a decimal
+ * @param scale the digits of a decimal after the point
  */
 record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repetition repetition,
         Annotation annotation, int precision, int scale, List<SchemaNode> children) {
 
-    /** How often a node occurs in its parent. */
     enum Repetition { REQUIRED, OPTIONAL, REPEATED }
 
     private static final int MAX_DEPTH = 64;
@@ -38,17 +33,17 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
         return annotation.meaning() == meaning;
     }
 
-    /** How many leaves it has, itself included. */
+    /** Returns the number of its leaves; 1 for a leaf. */
     int leafCount() {
         return isLeaf() ? 1 : children.stream().mapToInt(SchemaNode::leafCount).sum();
     }
 
-    /** The same node, once in its parent. */
+    /** Returns the node, once in its parent. */
     SchemaNode single() {
         return new SchemaNode(name, physical, typeLength, Repetition.REQUIRED, annotation, precision, scale, children);
     }
 
-    /** Reads the list of a footer that has the nodes depth first; gives the root. */
+    /** Reads a footer's list of the nodes, depth first; returns the root. */
     static SchemaNode read(ThriftReader in) throws MalformedStoreException {
         int count = in.list(ThriftReader.STRUCT);
         int[] left = {count};
@@ -62,7 +57,7 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
         return root;
     }
 
-    /** Reads a node and those below it, of so many that are left. */
+    /** Reads a node and its descendants, at most {@code left} nodes. */
     private static SchemaNode read(ThriftReader in, int[] left, int depth) throws MalformedStoreException {
         if (depth > MAX_DEPTH) {
             throw in.malformed("a schema more than " + MAX_DEPTH + " deep", "less");

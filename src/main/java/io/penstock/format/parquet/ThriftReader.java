@@ -55,18 +55,11 @@ final class ThriftReader {
     private long at;
     private int type = STRUCT;
     private int fieldId;
-    /** For each struct or container that is being read, the id of the field that it is. */
+    /** For each open struct or container, the id of its field. */
     private final int[] outerIds = new int[MAX_NESTING];
     private int nesting;
 
-    /**
-     * A reader of one struct.
-     *
-     * @param file the file, for messages
-     * @param bytes all of it
-     * @param at where the struct starts
-     * @param end where it ends at the latest
-     */
+    /** Creates a reader of one struct, which ends at {@code end} at the latest. */
     ThriftReader(Location file, MemorySegment bytes, long at, long end) {
         this.file = file;
         this.bytes = bytes;
@@ -74,12 +67,10 @@ final class ThriftReader {
         this.end = end;
     }
 
-    /** Where the next byte is read. */
     long position() {
         return at;
     }
 
-    /** Enters a struct. */
     void beginStruct() throws MalformedStoreException {
         expect(STRUCT, "a struct");
         enter();
@@ -107,16 +98,13 @@ final class ThriftReader {
         return true;
     }
 
-    /** The id of the field that {@link #nextField} went to. */
     int fieldId() {
         return fieldId;
     }
 
     /**
-     * Reads a struct's integers and truth values.
-     *
-     * @param ids how many ids may occur, from 0 on; fields with other ids or types are passed over
-     * @return each field's value at its id, -1 where the struct lacks it; true is 1
+     * Reads a struct's integers and booleans; returns the value of each id below {@code ids}, -1 if it is missing, 1
+     * for true.
      */
     int[] integers(int ids) throws MalformedStoreException {
         int[] values = new int[ids];
@@ -177,7 +165,7 @@ final class ThriftReader {
         }
     }
 
-    /** Enters a list of such elements, whose values follow one after another; gives how many. */
+    /** Enters a list and returns its count. */
     int list(int elementType) throws MalformedStoreException {
         expect(LIST, "a list");
         int count = listHead();
@@ -188,7 +176,7 @@ final class ThriftReader {
         return count;
     }
 
-    /** Passes over the value of the field. */
+    /** Skips the value of the field. */
     void skip() throws MalformedStoreException {
         switch (type) {
             case TRUE, FALSE -> { }
@@ -215,7 +203,7 @@ final class ThriftReader {
         }
     }
 
-    /** Passes over the elements of a list or set, or the keys and values of a map. */
+    /** Skips the elements of a list or set, or the keys and values of a map. */
     private void skipElements(int count, int... types) throws MalformedStoreException {
         enter();
         for (int i = 0; i < count; i++) {
@@ -226,7 +214,7 @@ final class ThriftReader {
         nesting--;
     }
 
-    /** A truth value is its field's type, but a byte as an element. */
+    /** A boolean is its field's type, but a byte as an element. */
     private void skipElement(int elementType) throws MalformedStoreException {
         if (elementType == TRUE || elementType == FALSE) {
             u8();
@@ -236,14 +224,14 @@ final class ThriftReader {
         }
     }
 
-    /** The count of a list; sets the type to that of its elements. */
+    /** Returns the count of a list; sets the type of its elements. */
     private int listHead() throws MalformedStoreException {
         int head = u8();
         type = head & 0xF;
         return count(head >>> 4 == 0xF ? varint() : head >>> 4);
     }
 
-    /** Every element takes a byte at least. */
+    /** Checks a count: every element takes at least a byte. */
     private int count(long count) throws MalformedStoreException {
         if (count < 0 || count > MAX_ELEMENTS || count > end - at) {
             throw malformed("field " + fieldId + ": " + Long.toUnsignedString(count) + " elements", "at most "

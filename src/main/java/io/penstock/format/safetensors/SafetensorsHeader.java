@@ -29,31 +29,17 @@ import org.jspecify.annotations.Nullable;
  *                  "__metadata__" -> {string -> string}, may be missing
  *  8+N  bytes      the tensors, row-major, little-endian, without gaps; offsets count from here
  * </pre>
- *
- * @param headerBytes N
- * @param metadata the fields of {@code __metadata__}; null if it is missing
- * @param entries the tensors, in the order of their offsets
  */
 record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadata, List<Entry> entries) {
 
     static final String METADATA = "__metadata__";
     static final int LENGTH_BYTES = Long.BYTES;
-    /** The format's own limit. */
     static final int MAX_HEADER_BYTES = 100_000_000;
 
     /** The limit of numpy and PyTorch. */
     private static final int MAX_RANK = 64;
 
-    /**
-     * A tensor.
-     *
-     * @param name its name
-     * @param type the element type in the file
-     * @param shape its dimensions
-     * @param spec its name, type and shape; null if the element type is unsupported
-     * @param begin its first byte, counted from the end of the header
-     * @param end the byte after its last
-     */
+    /** A tensor. The spec is null if the element type is unsupported; offsets count from the end of the header. */
     record Entry(String name, SafetensorsType type, List<Long> shape, @Nullable TensorSpec spec, long begin, long end) {
     }
 
@@ -93,7 +79,6 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
         }
     }
 
-    /** Returns the offset of the first tensor. */
     long dataOffset() {
         return LENGTH_BYTES + headerBytes;
     }

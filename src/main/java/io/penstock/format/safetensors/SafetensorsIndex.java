@@ -11,9 +11,6 @@ import java.util.Map;
  * A {@code *.safetensors.index.json}. It maps each tensor to a file in or below its folder:
  *
  * <pre>{@code {"metadata": {...}, "weight_map": {"embed": "model-00001-of-00002.safetensors", ...}} }</pre>
- *
- * @param path the index
- * @param weightMap the file of each tensor, in the order of the index
  */
 record SafetensorsIndex(Location path, Map<String, String> weightMap) {
 
@@ -27,12 +24,10 @@ record SafetensorsIndex(Location path, Map<String, String> weightMap) {
         });
     }
 
-    /** Returns the names of the files, sorted. */
     List<String> shards() {
         return weightMap.values().stream().distinct().sorted().toList();
     }
 
-    /** Returns the names of the tensors in a file. */
     List<String> tensorsIn(String shard) {
         return weightMap.keySet().stream().filter(name -> shard.equals(weightMap.get(name))).toList();
     }

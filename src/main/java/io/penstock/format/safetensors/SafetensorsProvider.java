@@ -78,11 +78,8 @@ public final class SafetensorsProvider implements StoreProvider {
     }
 
     /**
-     * Opens a store.
-     *
-     * @param path a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index or, without an
-     *     index, one file
-     * @throws MalformedStoreException if a file is malformed or missing, or lacks a tensor that the index names
+     * Opens a {@code .safetensors}, a {@code .safetensors.index.json}, or a folder with one index or, without an index,
+     * one file.
      */
     static TensorStore open(Location path) throws IOException {
         Location file = path.isFolder() ? fileIn(path) : path;
@@ -145,10 +142,8 @@ public final class SafetensorsProvider implements StoreProvider {
                     tensors.add(new Located(shard, entry));
                 }
             }
-            Map<String, @Nullable Object> details = new LinkedHashMap<>();
-            details.put("weight_map", index.weightMap());
-            details.put("shards", index.shards());
-            return store(path, shards, tensors.stream(), details, Stream.of(path));
+            return store(path, shards, tensors.stream(),
+                    Json.members("weight_map", index.weightMap(), "shards", index.shards()), Stream.of(path));
         } catch (Throwable t) {
             shards.forEach(shard -> shard.file.close());
             throw t;
@@ -176,8 +171,7 @@ public final class SafetensorsProvider implements StoreProvider {
         List<MappedFile> files = shards.stream().map(Shard::file).toList();
         StoreInfo info = new StoreInfo(NAME, Stream.concat(index, files.stream().map(MappedFile::location)).toList(),
                 details, List.of());
-        return new TensorFiles(NAME + ":tensors=" + entries.size(), path, files, entries, unread, _ -> info,
-                () -> { });
+        return new TensorFiles(NAME + ":tensors=" + entries.size(), path, files, entries, unread, _ -> info, () -> { });
     }
 
     private static Map<String, @Nullable Object> describe(Entry other) {

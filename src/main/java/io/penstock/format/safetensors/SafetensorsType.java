@@ -48,7 +48,6 @@ enum SafetensorsType {
         this.what = dtype.toString();
     }
 
-    /** An unsupported type. */
     SafetensorsType(int bits, String what) {
         this.dtype = null;
         this.bits = bits;
@@ -74,7 +73,6 @@ enum SafetensorsType {
         return bits;
     }
 
-    /** Describes the elements. */
     String what() {
         return what;
     }

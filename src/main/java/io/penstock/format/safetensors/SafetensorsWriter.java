@@ -116,11 +116,9 @@ public final class SafetensorsWriter {
         long begin = 0;
         for (Typed each : tensors) {
             long end = Math.addExact(begin, each.tensor.spec().byteSize());
-            Map<String, @Nullable Object> entry = new LinkedHashMap<>();
-            entry.put("dtype", each.type.toString());
-            entry.put("shape", LongStream.of(each.tensor.spec().shape()).boxed().toList());
-            entry.put("data_offsets", List.of(begin, end));
-            fields.put(each.name(), entry);
+            fields.put(each.name(), Json.members("dtype", each.type.toString(),
+                    "shape", LongStream.of(each.tensor.spec().shape()).boxed().toList(),
+                    "data_offsets", List.of(begin, end)));
             begin = end;
         }
         byte[] text = Json.write(fields).getBytes(StandardCharsets.UTF_8);

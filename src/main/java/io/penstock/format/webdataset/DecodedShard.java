@@ -27,12 +27,7 @@ final class DecodedShard implements AutoCloseable {
     private volatile @Nullable UnnamedFile copy;
     private boolean closed;
 
-    /**
-     * A shard that is not decoded yet.
-     *
-     * @param limit the most that it may decode to
-     * @param byteSize its decoded size, as its index says
-     */
+    /** Creates a shard that is not decoded yet; {@code byteSize} is its decoded size by its index. */
     DecodedShard(Location shard, Compression compression, DecodeLimit limit, long byteSize) {
         this.shard = shard;
         this.compression = compression;

@@ -36,9 +36,6 @@ final class IndexFile {
     private static final System.Logger LOG = System.getLogger(IndexFile.class.getName());
     private static final int COPY_BYTES = 1 << 16;
 
-    private IndexFile() {
-    }
-
     /** Where the index of a shard is: beside it, or with the copy of a remote one. */
     static Location of(Location shard) throws IOException {
         return shard.derived(ENDING).map(Location::of).orElseGet(() -> shard.resolveSibling(shard.name() + ENDING));
@@ -76,7 +73,7 @@ final class IndexFile {
         }
     }
 
-    /** Whether a header is of that shard's index, and its sizes agree with each other, the file and the tar. */
+    /** Tells whether a header is of that shard's index, and its sizes agree with each other, the file and the tar. */
     private static boolean isOf(MemorySegment header, long fileBytes, ShardState state, long maxTarBytes) {
         long tarBytes = header.get(LittleEndian.I64, ShardIndex.TAR_BYTES_AT);
         long samples = header.get(LittleEndian.I64, ShardIndex.SAMPLES_AT);
@@ -103,8 +100,8 @@ final class IndexFile {
     }
 
     /**
-     * Writes the index of a shard atomically. If that fails, for example because the folder is read-only, the index is
-     * built again at the next open.
+     * Writes the index of a shard atomically. If that fails, for example in a read-only folder, the index is built
+     * again at the next open.
      */
     static void write(Location shard, ShardIndex index) {
         Path file = place(shard).orElse(null);
@@ -196,7 +193,6 @@ final class IndexFile {
         }
     }
 
-    /** Returns the bytes of the sidecar. */
     static MemorySegment sealed(ShardIndex index) {
         MemorySegment bytes = index.bytes();
         bytes.set(LittleEndian.I32, ShardIndex.CRC_AT, crc(bytes));

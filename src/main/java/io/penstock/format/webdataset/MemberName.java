@@ -10,18 +10,13 @@ import java.util.Locale;
  */
 final class MemberName {
 
-    private MemberName() {
-    }
-
     /**
-     * Returns the length of the key, before a dot and the suffix: that of group 1 in
-     * {@code ^((?:.*}{@code /|)[^.]+)[.]([^/]*)$}.
+     * Returns the length of the key, before a dot and the suffix, which is group 1 in {@code ^((?:.*}{@code
+     * /|)[^.]+)[.]([^/]*)$}; -1 if the name has no key.
      *
      * <p>The dot is the first one after the last slash: the suffix has no slash, and the key's last part no dot. That
      * part is not empty, but may end in a slash: the key of {@code a/.b} is {@code a/}. It may have line ends, the part
      * before it may not.
-     *
-     * @return the length; -1 if the name has no key
      */
     static int keyBytes(byte[] name, int length) {
         int slash = lastIndexOf(name, length, '/');
@@ -56,7 +51,9 @@ final class MemberName {
         return i;
     }
 
-    /** Whether the name, or its first folder, has the form {@code __x__}: such members are metadata of the tar. */
+    /**
+     * Tells whether the name, or its first folder, has the form {@code __x__}: such members are metadata of the tar.
+     */
     static boolean isMetadata(byte[] name, int length) {
         int end = 0;
         while (end < length && name[end] != '/') {
@@ -68,7 +65,7 @@ final class MemberName {
         return end >= 4 && name[0] == '_' && name[1] == '_' && name[end - 2] == '_' && name[end - 1] == '_';
     }
 
-    /** Returns the suffix after a key of a given length, in lower case. */
+    /** Returns the suffix in lower case. */
     static String suffix(byte[] name, int length, int keyBytes) {
         return new String(name, keyBytes + 1, length - keyBytes - 1, StandardCharsets.UTF_8).toLowerCase(Locale.ROOT);
     }

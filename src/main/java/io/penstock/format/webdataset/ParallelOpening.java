@@ -36,16 +36,8 @@ final class ParallelOpening {
         this.failures = new Throwable[paths.size()];
     }
 
-    /**
-     * Opens shards.
-     *
-     * @param limit the most that each may decode to
-     * @param arena holds the indices
-     * @return the shards, in order
-     * @throws IOException if one cannot be opened; of several failures, that of the first shard
-     */
-    static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena)
-            throws IOException {
+    /** Opens shards in order; of several failures, it throws that of the first shard. */
+    static Shard[] open(List<Location> paths, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
         ParallelOpening opening = new ParallelOpening(paths, use, limit, arena);
         int threads = Math.min(Math.min(Runtime.getRuntime().availableProcessors(), MAX_THREADS), paths.size());
         Thread[] helpers = new Thread[threads - 1];

@@ -88,32 +88,29 @@ final class SampleScanner {
         return isFirst;
     }
 
-    /** Whether the member is in a sample; only then the following methods describe it. */
+    /** Tells whether the member is in a sample; only then the following methods describe it. */
     boolean belongs() {
         return belongs;
     }
 
-    /** Whether the member is the first one of a sample. */
     boolean beginsSample() {
         return beginsSample;
     }
 
-    /** The member's suffix, by its number in {@link Suffixes}. */
     int suffix() {
         return suffix;
     }
 
-    /** The key of the member's sample. */
     String key() {
         return new String(key, 0, keyBytes, StandardCharsets.UTF_8);
     }
 
-    /** Whether this member marks its sample as bad: {@code __bad__}, not empty. Readers drop such samples. */
+    /** Tells whether this member marks its sample as bad: {@code __bad__}, not empty. Readers drop such samples. */
     boolean saysBad() {
         return tar.dataBytes() > 0 && suffixes.text(suffix).equals("__bad__");
     }
 
-    /** Files so far, including those in no sample. */
+    /** Returns the files so far, including those in no sample. */
     long regularMembers() {
         return regularMembers;
     }

@@ -12,7 +12,6 @@ import java.lang.foreign.Arena;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One tar: its index and its bytes. */
 final class Shard implements AutoCloseable {
 
     /** Below this size, a pass over the headers of a plain shard takes less time than reading an index file. */
@@ -23,9 +22,7 @@ final class Shard implements AutoCloseable {
     final Compression compression;
     private final DecodeLimit limit;
     final ShardIndex index;
-    /** The mapping of a plain shard. */
     private final @Nullable MappedFile plain;
-    /** The copy of a compressed one. */
     private final @Nullable DecodedShard decoded;
 
     private Shard(Location path, Compression compression, DecodeLimit limit, ShardIndex index,
@@ -63,11 +60,7 @@ final class Shard implements AutoCloseable {
         return new Shard(path, compression, limit, index, file);
     }
 
-    /**
-     * Returns the tar's bytes; the first call decodes a compressed shard.
-     *
-     * @throws UncheckedIOException if it cannot be decoded
-     */
+    /** Returns the tar's bytes; the first call decodes a compressed shard. */
     MappedFile tar() {
         return decoded != null ? decoded.file() : Objects.requireNonNull(plain);
     }
@@ -81,11 +74,7 @@ final class Shard implements AutoCloseable {
         return new TarSource.OfMapping(plain, 0);
     }
 
-    /**
-     * Returns the key of a sample, from its first member's name.
-     *
-     * @throws UncheckedIOException if the shard shrank, or cannot be decoded
-     */
+    /** Returns the key of a sample, from its first member's name. */
     String key(long sample) {
         Objects.checkIndex(sample, index.samples());
         MappedFile tar = tar();

@@ -56,12 +56,7 @@ final class ShardIndex {
     private final long membersAt;
     private final List<String> suffixes;
 
-    /**
-     * Creates a view of an index.
-     *
-     * @param bytes the index; its sizes agree with each other
-     * @throws IndexOutOfBoundsException if the suffixes exceed their part
-     */
+    /** Creates a view of an index. */
     ShardIndex(MemorySegment bytes) {
         this.bytes = bytes;
         this.samples = bytes.get(LittleEndian.I64, SAMPLES_AT);
@@ -88,7 +83,6 @@ final class ShardIndex {
         return bytes + 7 & -8;
     }
 
-    /** Returns the size of an index in bytes. */
     static long byteSize(long suffixBytes, long samples, long members) {
         return HEADER_BYTES + suffixBytes + (samples + 1) * SAMPLE_BYTES + members * MEMBER_BYTES;
     }
@@ -105,43 +99,38 @@ final class ShardIndex {
         return members;
     }
 
-    /** The files in the tar, including those in no sample. */
+    /** Returns the number of files in the tar, including those in no sample. */
     long regularMembers() {
         return bytes.get(LittleEndian.I64, REGULAR_AT);
     }
 
-    /** The tar's size, decoded if the shard is compressed. */
+    /** Returns the tar's size, decoded if the shard is compressed. */
     long tarBytes() {
         return bytes.get(LittleEndian.I64, TAR_BYTES_AT);
     }
 
-    /** The shard's size as a file. */
     long fileBytes() {
         return bytes.get(LittleEndian.I64, FILE_BYTES_AT);
     }
 
-    /** The sample of the shard's content. */
     MemorySegment content() {
         return bytes.asSlice(CONTENT_AT, CONTENT_BYTES);
     }
 
-    /** The suffixes by number. */
     List<String> suffixes() {
         return suffixes;
     }
 
-    /** The first member of a sample; for the sample after the last one, the number of members. */
+    /** Returns the first member of a sample; for the sample after the last one, the number of members. */
     long firstMember(long sample) {
         return bytes.get(LittleEndian.I32, samplesAt + sample * SAMPLE_BYTES) & U32;
     }
 
-    /** The offset of a sample's first header. */
     long entryOffset(long sample) {
         return (bytes.get(LittleEndian.I32, samplesAt + sample * SAMPLE_BYTES + Integer.BYTES) & U32)
                 * TarReader.BLOCK_BYTES;
     }
 
-    /** The offset of a member's data. */
     long dataOffset(long member) {
         return (bytes.get(LittleEndian.I32, membersAt + member * MEMBER_BYTES) & U32) * TarReader.BLOCK_BYTES;
     }
@@ -154,7 +143,7 @@ final class ShardIndex {
         return bytes.get(LittleEndian.I16, membersAt + member * MEMBER_BYTES + Integer.BYTES) & 0xFFFF;
     }
 
-    /** Whether all suffixes exist, all members are within the tar, and samples are in order. */
+    /** Tells whether all suffixes exist, all members are within the tar, and samples are in order. */
     boolean isConsistent() {
         long tarBytes = tarBytes();
         long last = 0;

@@ -30,13 +30,7 @@ final class ShardIndexBuilder implements AutoCloseable {
     private ShardIndexBuilder() {
     }
 
-    /**
-     * Reads a shard.
-     *
-     * @param limit the most that it may decode to
-     * @param state its state before this pass
-     * @param arena holds the index
-     */
+    /** Reads a shard; {@code state} is its state before this pass. */
     static ShardIndex build(Location shard, Compression compression, DecodeLimit limit, ShardState state, Arena arena)
             throws IOException {
         try (ShardIndexBuilder builder = new ShardIndexBuilder()) {

@@ -46,7 +46,6 @@ public final class ShardList {
         return List.copyOf(shards);
     }
 
-    /** Returns the generation of the shards of a path. */
     static Generation generation(Location path) throws IOException {
         List<Location> shards = new ArrayList<>();
         for (Location part : parts(path)) {
@@ -59,7 +58,6 @@ public final class ShardList {
         return ShardSets.of(shards).generation();
     }
 
-    /** Returns the files and folders that a path names. */
     private static List<Location> parts(Location path) throws IOException {
         if (path.exists()) {
             return List.of(path);
@@ -126,7 +124,7 @@ public final class ShardList {
         return named;
     }
 
-    /** Whether a folder has tars, or a record of some. */
+    /** Tells whether a folder has tars, or a record of some. */
     static boolean isFolderOfTars(Location folder) throws IOException {
         return !folder.files(ShardList::isShardOrRecord).isEmpty();
     }
@@ -135,7 +133,7 @@ public final class ShardList {
         return hasShardName(name) || ShardRecord.isName(name);
     }
 
-    /** Whether a path has the ending of a tar, or names several by braces or {@code ::}. */
+    /** Tells whether a path has the ending of a tar, or names several by braces or {@code ::}. */
     static boolean isShardOrPattern(Location path) throws IOException {
         return hasShardName(path) || !path.exists()
                 && Arrays.stream(path.path().split("::")).anyMatch(part -> hasShardName(part)

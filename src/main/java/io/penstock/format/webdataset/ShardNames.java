@@ -7,12 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The names of a dataset's shards: a file name with {@code %d} or {@code %06d} for the number, from 0. Without a number
- * there is one shard.
- *
- * @param pattern the name as given
- * @param before the part before the number; without one, the whole name
- * @param number the {@code %d}; null if there is none
- * @param after the part after the number
+ * there is one shard, whose name is {@code before}.
  */
 record ShardNames(String pattern, String before, @Nullable String number, String after) {
 

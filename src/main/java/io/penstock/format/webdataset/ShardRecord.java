@@ -25,10 +25,6 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>{@code content} is the sample of the content that the shard's index has too ({@link ShardState}).
- *
- * @param file the record's location
- * @param names the shards' names
- * @param shards the shards, by number
  */
 record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
 
@@ -48,7 +44,6 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         }
     }
 
-    /** Returns the name of the record of a pattern's shards. */
     static String nameFor(String pattern) {
         return pattern + ENDING;
     }
@@ -69,11 +64,6 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         return (Json.write(fields) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * Reads a record.
-     *
-     * @throws MalformedStoreException if it is malformed or of another version
-     */
     static ShardRecord read(Location file) throws IOException {
         return JsonFile.read(file, "a record of shards", MAX_BYTES, fields -> {
             fields.expect(VERSION_KEY, VERSION);
@@ -104,7 +94,6 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         return entry;
     }
 
-    /** Returns the error for missing shards. */
     MalformedStoreException missing(Location folder, List<String> missing) {
         String found = "no " + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
                 + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " shards more" : "");
@@ -112,7 +101,6 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
                 + " names (a list of shards reads those that are there)");
     }
 
-    /** Returns the error for a shard that differs from the record. */
     MalformedStoreException other(Location shard, String found, String expected) {
         return new MalformedStoreException(shard, found, expected + ", as " + file.name()
                 + " says (a shard of another dataset? if it was changed on purpose, remove that file)");

@@ -60,7 +60,6 @@ final class ShardSets {
         return record.isFile() ? ShardRecord.read(record) : null;
     }
 
-    /** A shard's entry in a record. */
     private record Recorded(ShardRecord record, ShardRecord.Entry entry) {
     }
 
@@ -77,11 +76,7 @@ final class ShardSets {
         return recorded;
     }
 
-    /**
-     * Checks open shards against the records beside them.
-     *
-     * @throws MalformedStoreException if one differs from its record
-     */
+    /** Checks open shards against the records beside them. */
     void check(Shard[] opened) throws IOException {
         if (opened.length == 1) {
             return; // a single shard is read on its own

@@ -22,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 /**
  * Identifies a shard's content.
  *
- * @param byteSize the file's size
  * @param mtimeNanos the time of the last write, in nanoseconds since 1970; {@link #UNKNOWN} if the file is not local
  * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
  *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them. Of a shard that is not local, the
@@ -30,7 +29,6 @@ import java.util.concurrent.TimeUnit;
  */
 record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
-    /** An unknown time. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int BLOCK_BYTES = 4096;
@@ -78,7 +76,7 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
         return new ShardState(info.byteSize(), UNKNOWN, Arrays.copyOf(sha256.digest(), ShardIndex.CONTENT_BYTES));
     }
 
-    /** The time of the last write; a file that moves to its final place meanwhile is looked at there. */
+    /** Returns the time of the last write; follows a file to its final place if it moves meanwhile. */
     private static long mtimeNanos(Location shard) throws IOException {
         Path local = shard.local().orElse(null);
         while (local != null) {

@@ -25,7 +25,6 @@ final class Suffixes {
     private final byte[][] cachedBytes = new byte[CACHE_SIZE][];
     private final int[] cachedIds = new int[CACHE_SIZE];
 
-    /** Returns the number of the suffix after a key of a given length. */
     int idOf(Location file, TarReader tar, int keyBytes) throws MalformedStoreException {
         byte[] name = tar.name();
         int length = tar.nameBytes();
@@ -65,7 +64,6 @@ final class Suffixes {
         return texts.get(id);
     }
 
-    /** All suffixes, by number. */
     List<String> texts() {
         return texts;
     }

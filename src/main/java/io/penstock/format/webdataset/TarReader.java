@@ -57,12 +57,7 @@ final class TarReader {
     private byte @Nullable [] extendedName;
     private long extendedSize;
 
-    /**
-     * Creates a reader.
-     *
-     * @param file the file, for messages
-     * @param source its decoded bytes, at a member's header or its first extended header
-     */
+    /** Creates a reader of a tar whose source is at a member's header or its first extended header. */
     TarReader(Location file, TarSource source) {
         this.file = file;
         this.source = source;
@@ -82,17 +77,17 @@ final class TarReader {
         return new String(name, 0, nameBytes, StandardCharsets.UTF_8);
     }
 
-    /** Whether the member is a file, not a folder, link or device. */
+    /** Tells whether the member is a file, not a folder, link or device. */
     boolean isRegular() {
         return regular;
     }
 
-    /** Where the first header of the member is. */
+    /** Returns the offset of the member's first header. */
     long entryOffset() {
         return entryOffset;
     }
 
-    /** Where the member's data is; the source stands there after {@link #next}. */
+    /** Returns the offset of the member's data; the source is there after {@link #next}. */
     long dataOffset() {
         return dataOffset;
     }
@@ -128,7 +123,7 @@ final class TarReader {
             }
         }
         if (extendedName != null || extendedSize >= 0) {
-            throw new MalformedStoreException(file, source.position(), "the tar ends behind an extended header",
+            throw new MalformedStoreException(file, source.position(), "the tar ends after an extended header",
                     "the header of the member that it speaks of");
         }
         return false;
@@ -180,7 +175,6 @@ final class TarReader {
         return Arrays.equals(header, MAGIC_AT, MAGIC_AT + USTAR.length, USTAR, 0, USTAR.length);
     }
 
-    /** Returns the number of bytes before the first zero. */
     private static int zeroTerminated(byte[] bytes, int at, int length) {
         int end = indexOf(bytes, at, at + length, '\0');
         return end < 0 ? length : end - at;
@@ -209,7 +203,7 @@ final class TarReader {
         return true;
     }
 
-    /** The sum of a header's bytes, with blanks in place of the checksum; old writers added signed bytes. */
+    /** Returns the sum of a header's bytes, with blanks in place of the checksum; old writers added signed bytes. */
     private static long checksum(byte[] header, int mask) {
         long sum = 0;
         for (int i = 0; i < BLOCK_BYTES; i++) {
@@ -218,7 +212,7 @@ final class TarReader {
         return sum;
     }
 
-    /** Whether bytes begin with a header that has its checksum. */
+    /** Tells whether bytes begin with a header that has its checksum. */
     static boolean isHeader(byte[] bytes) {
         if (bytes.length < BLOCK_BYTES) {
             return false;
@@ -242,9 +236,7 @@ final class TarReader {
 
     /**
      * Reads a number: octal digits among blanks up to a zero byte, or GNU tar's form for larger numbers, base 256 after
-     * the byte 0x80.
-     *
-     * @return the number; -1 if there is none, or it is negative or exceeds a long
+     * the byte 0x80. Returns -1 if there is none, or it is negative or exceeds a long.
      */
     private static long number(byte[] header, int at, int length) {
         if (header[at] < 0) {
@@ -396,7 +388,6 @@ final class TarReader {
         return new MalformedStoreException(file, headerAt, "a sparse member", "members that are stored whole");
     }
 
-    /** Returns the size of data with its padding. */
     static long padded(long bytes) {
         return bytes + BLOCK_BYTES - 1 & -BLOCK_BYTES;
     }

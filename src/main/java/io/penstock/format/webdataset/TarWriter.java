@@ -103,7 +103,6 @@ final class TarWriter implements AutoCloseable {
         file.put(MemorySegment.ofArray(header), 0, header.length);
     }
 
-    /** Octal digits and a zero byte. */
     private void octal(int at, int length, long value) {
         long rest = value;
         for (int i = at + length - 2; i >= at; i--) {

@@ -285,8 +285,7 @@ public final class WebDatasetStore implements RecordStore {
         for (Column column : columns) {
             sha256.update((column.name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
-        return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256="
-                + Sha256.shortHex(sha256);
+        return "webdataset:samples=" + size() + ":shards=" + shards.length + ":sha256=" + Sha256.shortHex(sha256);
     }
 
     @Override

@@ -24,14 +24,10 @@ final class Chroma {
         }
     }
 
-    private Chroma() {
-    }
-
     private static int fixed(double factor) {
         return (int) (factor * (1 << BITS) + 0.5);
     }
 
-    /** YCbCr to RGB. */
     static void toRgb(byte[] pixels) {
         for (int i = 0; i < pixels.length; i += 3) {
             int y = pixels[i] & 0xFF;
@@ -43,7 +39,7 @@ final class Chroma {
         }
     }
 
-    /** YCCK to CMYK: the first three components encode the complements of the inks. */
+    /** Converts YCCK to CMYK: the first three components encode the complements of the inks. */
     static void toInks(byte[] pixels) {
         for (int i = 0; i < pixels.length; i += 4) {
             int y = pixels[i] & 0xFF;

@@ -14,9 +14,6 @@ final class Colors {
     private static final int BLUE_WEIGHT = 7_471;
     private static final int WEIGHT_BITS = 16;
 
-    private Colors() {
-    }
-
     static int luma(int red, int green, int blue) {
         return RED_WEIGHT * red + GREEN_WEIGHT * green + BLUE_WEIGHT * blue + (1 << WEIGHT_BITS - 1) >> WEIGHT_BITS;
     }

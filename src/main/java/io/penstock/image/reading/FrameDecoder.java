@@ -29,12 +29,10 @@ public final class FrameDecoder implements AutoCloseable {
     private ImageHeader header;
     private int orientation;
 
-    /** Creates a decoder that uses the preferred JPEG library. */
     public FrameDecoder(ImageDecoding decoding) {
         this(decoding, JpegLibrary.preferred());
     }
 
-    /** Creates a decoder that uses a JPEG library. */
     public FrameDecoder(ImageDecoding decoding, JpegLibrary jpegLibrary) {
         this.decoding = decoding;
         format = decoding.format();
@@ -42,10 +40,8 @@ public final class FrameDecoder implements AutoCloseable {
     }
 
     /**
-     * Reads an image's header, from memory as for {@link ImageReader#read}.
-     *
-     * @return the frame to change, which is the whole image, upright if so decoded; the same at every call
-     * @throws ImageException if the image is malformed before its pixels, unsupported, or too large
+     * Reads an image's header from memory, as {@link ImageReader#read} does. Returns the frame to change, which is the
+     * whole image, upright if so decoded; the same object at every call.
      */
     public ImageFrame read(MemorySegment image, long imageBytes) throws ImageException {
         header = reader.read(image, imageBytes);
@@ -55,16 +51,13 @@ public final class FrameDecoder implements AutoCloseable {
         return frame;
     }
 
-    /** Tells whether the current image is turned. */
     boolean turns() {
         return orientation != Orientation.UPRIGHT;
     }
 
     /**
-     * Decodes the framed part of the current image to the frame's height by width by channels, {@code u8}.
-     *
-     * @throws ImageException if the image is malformed; the target's content is then undefined
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
+     * Decodes the framed part of the current image to the frame's height by width by channels, {@code u8}. If that
+     * fails, the target's content is undefined.
      */
     public void decode(MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
         if (frame.isWhole() && !turns() && target.isNative()) {
@@ -123,7 +116,6 @@ public final class FrameDecoder implements AutoCloseable {
         }
     }
 
-    /** Frees the buffers. Further calls do nothing. */
     @Override
     public void close() {
         reader.close();

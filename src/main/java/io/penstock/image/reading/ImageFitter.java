@@ -15,7 +15,6 @@ public final class ImageFitter implements AutoCloseable {
     private final ImageFit fit;
     private final FrameDecoder decoder;
 
-    /** Creates a fitter that closes the decoder when it is closed. */
     public ImageFitter(ImageFit fit, FrameDecoder decoder) {
         this.fit = fit;
         this.decoder = decoder;
@@ -25,7 +24,6 @@ public final class ImageFitter implements AutoCloseable {
      * Reads an image from native memory, not a file mapping, to height by width by channels, {@code u8}.
      *
      * @throws ImageException if the image is malformed, too large, or of another size than an exact fit requires
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
      */
     public void read(MemorySegment image, long imageBytes, MemorySegment target, long targetOffset)
             throws ImageException, MissingLibraryException {
@@ -63,7 +61,6 @@ public final class ImageFitter implements AutoCloseable {
         return (int) Math.rint((resized - part) / 2.0);
     }
 
-    /** Closes the decoder. Further calls do nothing. */
     @Override
     public void close() {
         decoder.close();

@@ -19,7 +19,7 @@ public enum ImageFormat {
         this.magic = magic;
     }
 
-    /** Detects the format of an image; null if it is unsupported. */
+    /** Returns the format of an image; null if it is unsupported. */
     public static @Nullable ImageFormat of(MemorySegment stored, long storedBytes) {
         if (JPEG.starts(stored, storedBytes)) {
             return JPEG;

@@ -17,21 +17,18 @@ public final class ImageFrame {
     int imageWidth;
     int top;
     int left;
-    /** The size of the image's part. */
     int partHeight;
     int partWidth;
     Resizer.Filter filter = Resizer.Filter.BILINEAR;
     boolean resized;
     int resizedHeight;
     int resizedWidth;
-    /** The part of the resized part. */
     int cropTop;
     int cropLeft;
     int height;
     int width;
     boolean mirrored;
 
-    /** Starts with a whole image of these rows and columns. */
     public void reset(int wholeHeight, int wholeWidth) {
         imageHeight = wholeHeight;
         imageWidth = wholeWidth;
@@ -53,17 +50,15 @@ public final class ImageFrame {
         cropTop = cropLeft = 0;
     }
 
-    /** Returns the rows of the result. */
     public int height() {
         return height;
     }
 
-    /** Returns the pixels in a row of the result. */
     public int width() {
         return width;
     }
 
-    /** Crops the result to at least one pixel. Throws {@link IllegalArgumentException} if the crop is not inside it. */
+    /** Crops the result to at least one pixel, inside it. */
     public void crop(int row, int column, int rows, int columns) {
         if (row < 0 || column < 0 || rows < 1 || columns < 1 || row > height - rows || column > width - columns) {
             throw new IllegalArgumentException("a crop of " + rows + " x " + columns + " at " + row + ", " + column
@@ -96,12 +91,10 @@ public final class ImageFrame {
         return true;
     }
 
-    /** Mirrors the result left and right. */
     public void mirror() {
         mirrored = !mirrored;
     }
 
-    /** Tells whether the result is the image as it is. */
     boolean isWhole() {
         return !resized && !mirrored && height == imageHeight && width == imageWidth;
     }

@@ -20,7 +20,6 @@ public final class ImageHeader {
     ImageHeader() {
     }
 
-    /** Clears the previous image's properties. */
     @SuppressWarnings("NullAway")
     void clear() {
         format = null;
@@ -29,7 +28,6 @@ public final class ImageHeader {
         transparent = false;
     }
 
-    /** Returns the file format. */
     public ImageFormat format() {
         return format;
     }
@@ -44,7 +42,6 @@ public final class ImageHeader {
         return height;
     }
 
-    /** Returns the stored channels. */
     public PixelLayout layout() {
         return layout;
     }

@@ -31,7 +31,6 @@ public final class ImageReader implements AutoCloseable {
     private long storedBytes;
     private boolean closed;
 
-    /** Creates a reader with the default library and limit. */
     public ImageReader() {
         this(JpegLibrary.preferred(), ImageDecoding.DEFAULT_MAX_PIXELS);
     }
@@ -51,12 +50,8 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Reads an image's header.
-     *
-     * @param image native memory that starts with the image; not a file mapping, which might shrink; must stay
-     *     unchanged until the pixels are decoded
-     * @return the header, valid until the next one is read
-     * @throws ImageException if the image is neither a JPEG nor a PNG, is malformed before its pixels, or has too many
+     * Reads the header of an image at the start of native memory, not of a file mapping, which might shrink. The memory
+     * must stay unchanged until the pixels are decoded; the header is valid until the next one is read.
      */
     public ImageHeader read(MemorySegment image, long imageBytes) throws ImageException {
         Objects.checkFromIndexSize(0, imageBytes, image.byteSize());
@@ -91,12 +86,10 @@ public final class ImageReader implements AutoCloseable {
     }
 
     /**
-     * Decodes the current image as stored, without turning it upright: height by width by channels, {@code u8}.
+     * Decodes the current image as stored, without turning it upright: height by width by channels, {@code u8}. If that
+     * fails, the target's content is undefined.
      *
      * @param denominator 1; for a JPEG also 2, 4 or 8, to decode each side that many times smaller in less time
-     * @throws ImageException if the image is malformed; the target's content is then undefined
-     * @throws MissingLibraryException if it is a JPEG, and the library to read it is missing
-     * @throws IndexOutOfBoundsException if the target is too small
      */
     public void decode(PixelFormat format, int denominator, MemorySegment target, long targetOffset)
             throws ImageException, MissingLibraryException {
@@ -108,7 +101,7 @@ public final class ImageReader implements AutoCloseable {
     /**
      * Decodes the current image to its stored channels, {@link ImageHeader#storedByteSize} bytes: {@code u8}, or
      * little-endian {@code u16} for 16 bits. Gray of fewer than 8 bits is scaled to 0 to 255; palette indices are
-     * unchanged. Throws what {@link #decode} throws.
+     * unchanged.
      */
     public void decodeStored(MemorySegment target, long targetOffset) throws ImageException, MissingLibraryException {
         decode(null, 1, header.storedByteSize(), target, targetOffset);
@@ -186,12 +179,11 @@ public final class ImageReader implements AutoCloseable {
         png.decode(pngHeader, header, image, format, target, targetOffset);
     }
 
-    /** Whether decoding the current image at a smaller scale takes less time. */
+    /** Tells whether decoding the current image at a smaller scale takes less time. */
     boolean scalesFaster() {
         return header.format == ImageFormat.JPEG && jpegLibrary == JpegLibrary.TURBOJPEG;
     }
 
-    /** Frees the buffers. Further calls do nothing. */
     @Override
     public void close() {
         closed = true;

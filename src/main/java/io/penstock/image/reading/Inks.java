@@ -14,15 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Inks {
 
-    private Inks() {
-    }
-
-    /**
-     * Converts pixels.
-     *
-     * @param raw four bytes a pixel, as stored
-     * @param format the pixel format; null for CMYK with 255 for full ink
-     */
+    /** Converts pixels of four bytes each, as stored; a null format means CMYK with 255 for full ink. */
     static void convert(MemorySegment raw, long pixels, @Nullable PixelFormat format, MemorySegment target,
             long targetOffset) {
         long to = targetOffset;

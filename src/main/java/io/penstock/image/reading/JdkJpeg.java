@@ -76,8 +76,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     /** Returns all components of all pixels, interleaved. */
-    private byte[] components(JpegHeader jpeg, ImageHeader header, int storedBytes)
-            throws ImageException {
+    private byte[] components(JpegHeader jpeg, ImageHeader header, int storedBytes) throws ImageException {
         byte[] bytes = new byte[storedBytes];
         int length = jpeg.copyNeeded(bytes);
         warning = null;

@@ -40,7 +40,6 @@ final class JpegHeader {
     private static final int JFIF_BYTES = 14;
     private static final int ADOBE_TRANSFORM_OFFSET = 11;
     private static final int EXIF_HEADER_BYTES = 6;
-    /** The bytes of precision, height, width and the number of components in a frame's segment. */
     private static final int FRAME_BYTES = 6;
     private static final int COMPONENT_BYTES = 3;
     /** A block of 8 by 8 values takes at least one bit of entropy-coded data. */
@@ -48,8 +47,7 @@ final class JpegHeader {
     /** Arithmetic coding takes even less for uniform images. */
     private static final long MAX_ARITHMETIC_GAIN = 64;
 
-    private static final ValueLayout.OfShort U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     @SuppressWarnings("NullAway.Init")
     private MemorySegment stored;
@@ -59,10 +57,8 @@ final class JpegHeader {
     Coding coding;
     boolean progressive;
     boolean arithmetic;
-    /** The offset of the first scan's marker. */
     long scanOffset;
     private boolean jfif;
-    /** The Adobe segment's transform; -1 if there is none. */
     private int adobe;
     private final int[] ids = new int[4];
     /** Values of all components in the square of one coarsest sample, and pixels in it. */
@@ -217,7 +213,7 @@ final class JpegHeader {
         return ids[0] == 'R' && ids[1] == 'G' && ids[2] == 'B' ? Coding.RGB : Coding.YCBCR;
     }
 
-    /** Before memory is allocated, checks whether the image's bytes can hold that many pixels. */
+    /** Checks, before memory is allocated, whether the image's bytes can hold that many pixels. */
     private void checkSizeIsPossible(ImageHeader header) throws ImageException {
         long pixels = (long) header.width * header.height;
         long values = (storedBytes - scanOffset) * MAX_VALUES_PER_BYTE * (arithmetic ? MAX_ARITHMETIC_GAIN : 1);
@@ -238,7 +234,7 @@ final class JpegHeader {
         }
     }
 
-    /** Whether decoding needs a segment: tables, frames, and those that determine the coding. */
+    /** Tells whether decoding needs a segment: tables, frames, and those that determine the coding. */
     static boolean isNeeded(int marker) {
         return marker < APP0 || marker == APP14;
     }

@@ -28,7 +28,6 @@ public enum JpegLibrary {
         };
     }
 
-    /** Tells whether the library was found. */
     public boolean isPresent() {
         return switch (this) {
             case TURBOJPEG -> TurboJpeg.isPresent();
@@ -36,7 +35,6 @@ public enum JpegLibrary {
         };
     }
 
-    /** Opens a decoder for one thread. */
     JpegDecoder open() throws MissingLibraryException {
         if (this == TURBOJPEG) {
             return TurboJpeg.open();

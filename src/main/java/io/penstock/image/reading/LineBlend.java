@@ -24,7 +24,6 @@ final class LineBlend {
     /** The channels of each line. */
     private int[][] ring = {};
     private int[][] blended = {};
-    /** The input line that comes next. */
     private int line;
     private int made;
 
@@ -49,12 +48,10 @@ final class LineBlend {
         }
     }
 
-    /** Tells whether all lines of the next output are there. */
     boolean isReady() {
         return made < axis.part && axis.first[made] + axis.count[made] <= line;
     }
 
-    /** The number of the next output. */
     int next() {
         return made;
     }

@@ -12,9 +12,6 @@ final class Lines {
     private static final int[] NONE = {};
     private static final int LEAST = 64;
 
-    private Lines() {
-    }
-
     /** Returns the same lines if they are enough and long enough, or more and longer ones. */
     static int[][] atLeast(int[][] lines, int count, int length) {
         int[][] more = lines;

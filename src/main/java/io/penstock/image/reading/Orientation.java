@@ -21,19 +21,15 @@ public final class Orientation {
     private static final int TIFF_MAGIC = 42;
     private static final int ENTRY_BYTES = 12;
 
-    private static final ValueLayout.OfShort BIG_U16 =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort BIG_U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt BIG_U32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
-    private Orientation() {
-    }
 
     /** Tells whether turning an image of an orientation, 0 to 8, upright swaps height and width. */
     public static boolean isTransposed(int orientation) {
         return orientation >= 5;
     }
 
-    /** Turns pixels, {@code height} stored rows of {@code width}, upright. The target must not be the source. */
+    /** Turns {@code height} stored rows of {@code width} pixels upright. The target must not be the source. */
     public static void turn(int orientation, MemorySegment source, int width, int height, int pixelBytes,
             MemorySegment target, long targetOffset) {
         boolean transposed = isTransposed(orientation);
@@ -44,8 +40,7 @@ public final class Orientation {
         boolean fromBottom = isFromBottom(orientation);
         long right = fromRight ? -pixelBytes : pixelBytes;
         long down = (long) width * (fromBottom ? -pixelBytes : pixelBytes);
-        long first = (fromRight ? width - 1L : 0) * pixelBytes
-                + (fromBottom ? height - 1L : 0) * width * pixelBytes;
+        long first = (fromRight ? width - 1L : 0) * pixelBytes + (fromBottom ? height - 1L : 0) * width * pixelBytes;
         long columnStep = transposed ? down : right;
         long rowStep = transposed ? right : down;
         long to = targetOffset;
@@ -60,12 +55,12 @@ public final class Orientation {
         }
     }
 
-    /** Whether the first upright pixel is stored in the last column. */
+    /** Tells whether the first upright pixel is stored in the last column. */
     private static boolean isFromRight(int orientation) {
         return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     }
 
-    /** Whether the first upright pixel is stored in the last row. */
+    /** Tells whether the first upright pixel is stored in the last row. */
     private static boolean isFromBottom(int orientation) {
         return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     }

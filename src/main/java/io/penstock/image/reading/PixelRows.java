@@ -6,10 +6,8 @@ package io.penstock.image.reading;
 public interface PixelRows {
 
     /**
-     * Takes a row, numbered from 0.
-     *
-     * @param channels the values, 0 to 255, of each channel: an array for each, which may be longer than the row; for
-     *     this call only
+     * Takes a row, numbered from 0: an array of values, 0 to 255, per channel, which may be longer than the row and is
+     * valid for this call only.
      */
     void row(int row, int[][] channels);
 }

@@ -41,11 +41,7 @@ final class PngDecoder implements AutoCloseable {
     private long chunkEnd;
     private long at;
 
-    /**
-     * Decodes to pixels.
-     *
-     * @param format the pixel format; null for the stored channels
-     */
+    /** Decodes to pixels of the format, or to the stored channels if it is null. */
     void decode(PngHeader header, ImageHeader image, MemorySegment segment, @Nullable PixelFormat format,
             MemorySegment target, long targetOffset) throws ImageException {
         png = header;

@@ -66,9 +66,7 @@ final class PngHeader {
     int colorType;
     int depth;
     boolean interlaced;
-    /** The offset of the first {@code IDAT}. */
     long pixelsOffset;
-    /** The end of the last {@code IDAT}. */
     long pixelsEnd;
     int colors;
     /** Red, green, blue, alpha of each color; opaque black for missing colors. */
@@ -232,7 +230,7 @@ final class PngHeader {
         }
     }
 
-    /** Before memory is allocated, checks whether the image's bytes can hold that many pixels. */
+    /** Checks, before memory is allocated, whether the image's bytes can hold that many pixels. */
     private void checkSizeIsPossible(ImageHeader header) throws ImageException {
         long bits = (long) depth * header.layout.channels();
         long rowBytes = (header.width * bits + 7) / 8;
@@ -243,7 +241,6 @@ final class PngHeader {
         }
     }
 
-    /** Returns the start of the next chunk. */
     private long next(long at) throws ImageException {
         if (storedBytes - at < FRAMING_BYTES) {
             throw new ImageException(storedBytes, "the image ends before its IEND", "a chunk at byte " + at);
@@ -275,7 +272,6 @@ final class PngHeader {
         }
     }
 
-    /** Returns the data bytes of a chunk. */
     long length(long at) {
         return stored.get(U32, at) & 0xFFFF_FFFFL;
     }

@@ -16,10 +16,8 @@ final class PngRow {
     private int pixelBytes;
 
     /**
-     * Sets the stored and the requested layout of rows.
-     *
-     * @param wanted the pixel format; null for the stored channels: little-endian {@code u16} for 16 bits, otherwise
-     *     {@code u8}, gray of fewer bits scaled to 0 to 255, palette indices unchanged
+     * Sets the stored and the requested layout of rows. A null format means the stored channels: little-endian {@code
+     * u16} for 16 bits, otherwise {@code u8}, gray of fewer bits scaled to 0 to 255, palette indices unchanged.
      */
     void set(PngHeader header, ImageHeader image, @Nullable PixelFormat wanted) {
         png = header;
@@ -29,12 +27,10 @@ final class PngRow {
         pixelBytes = wanted != null ? wanted.channels() : channels * (png.depth == 16 ? 2 : 1);
     }
 
-    /** Returns the bytes of a converted pixel. */
     int pixelBytes() {
         return pixelBytes;
     }
 
-    /** Returns the bytes of a stored row. */
     int storedBytes(int columns) throws ImageException {
         long bytes = ((long) columns * bitsPerPixel + 7) / 8;
         if (Math.max(bytes, (long) columns * pixelBytes) > Integer.MAX_VALUE - 64) {
@@ -49,10 +45,8 @@ final class PngRow {
     }
 
     /**
-     * Converts a row.
-     *
-     * @param stored the row from its second byte on
-     * @return the pixels: in {@code into} from its first byte on, or in {@code stored} from its second on
+     * Converts the row in {@code stored} from its second byte on; returns the pixels in {@code into} from its first
+     * byte on, or in {@code stored} from its second on.
      */
     byte[] convert(byte[] stored, int columns, byte[] into) {
         if (format == null) {
@@ -110,7 +104,6 @@ final class PngRow {
         return into;
     }
 
-    /** Returns a value of the row at the stored depth. */
     private int value(byte[] stored, int index) {
         return switch (png.depth) {
             case 8 -> stored[1 + index] & 0xFF;

@@ -31,7 +31,7 @@ final class ResizeAxis {
      * Computes the weights of outputs between two places in the input.
      *
      * @param newSourceSize the pixels that count
-     * @param newBoxFrom where the first of the outputs begins, in input pixels
+     * @param newBoxFrom the start of the first output, in input pixels
      * @param newSize the outputs between the two places, of which {@code newPart} from {@code newStart} on are computed
      */
     void set(Resizer.Filter by, int newSourceSize, double newBoxFrom, double newBoxTo, int newSize, int newStart,
@@ -97,12 +97,10 @@ final class ResizeAxis {
         count[i] = to - from;
     }
 
-    /** The first input that is needed. */
     int low() {
         return first[0];
     }
 
-    /** The input behind the last that is needed. */
     int high() {
         return first[part - 1] + count[part - 1];
     }

@@ -63,7 +63,6 @@ public final class Resizer {
         abstract double weight(double x);
     }
 
-    /** Pixels in a strip of rows, about. */
     private static final int STRIP_PIXELS = 1 << 17;
     private static final int MOST_STRIP_ROWS = 512;
 
@@ -75,13 +74,9 @@ public final class Resizer {
     private final LineBlend columns = new LineBlend();
     private final LineBlend rows = new LineBlend();
     private final PackedRows packed = new PackedRows();
-    /** Some source rows. */
     private int[][] block = {};
-    /** A strip's source columns. */
     private int[][] turned = {};
-    /** A strip's resized columns. */
     private int[][] narrowed = {};
-    /** A strip's resized rows. */
     private int[][] strip = {};
     private byte[] loaded = {};
 
@@ -117,27 +112,22 @@ public final class Resizer {
         down.set(frame.filter, height, boxTop, boxBottom, frame.resizedHeight, frame.cropTop, frame.height);
     }
 
-    /** The first column of the part that is needed. */
     int firstColumn() {
         return across.low();
     }
 
-    /** The columns that are needed. */
     int columnCount() {
         return across.high() - across.low();
     }
 
-    /** The first row of the part that is needed. */
     int firstRow() {
         return down.low();
     }
 
-    /** The rows that are needed. */
     int rowCount() {
         return down.high() - down.low();
     }
 
-    /** Returns rows that write pixels to memory. */
     PixelRows into(MemorySegment target, long targetOffset, int width, int channels) {
         return packed.into(target, targetOffset, width, channels);
     }
@@ -195,7 +185,7 @@ public final class Resizer {
         }
     }
 
-    /** Resizes a strip's columns to fewer or more. */
+    /** Resizes a strip's columns. */
     private void narrow(int channels, int width, int length, boolean mirrored) {
         columns.start(across, channels, length);
         for (int x = 0; x < width; x++) {

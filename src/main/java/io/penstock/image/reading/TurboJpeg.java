@@ -62,7 +62,6 @@ final class TurboJpeg implements JpegDecoder {
         }
     }
 
-    /** The functions of a library that is present. */
     private static TurboLibrary.Base base() {
         return Objects.requireNonNull(LIBRARY.base());
     }

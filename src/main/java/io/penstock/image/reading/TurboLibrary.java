@@ -19,11 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of libturbojpeg ({@code turbojpeg.h}): those of the API of version 2.0, which version 3 also has, and
- * those of version 3 that decode parts of images, where they are there.
- *
- * @param base the functions of all versions; null if the library is missing
- * @param parts the functions of version 3; null if it is older
- * @param absence why the library is missing; null if it is there
+ * those of version 3 that decode parts of images, null if the library is older. Without a library, {@code base} is null
+ * and {@code absence} says why.
  */
 record TurboLibrary(@Nullable Base base, @Nullable Parts parts, @Nullable Throwable absence) {
 

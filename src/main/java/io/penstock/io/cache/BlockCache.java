@@ -84,7 +84,6 @@ public final class BlockCache {
      * @param blockBytes the size of a block, a power of 2
      * @param readAheadBlocks the most blocks that are fetched at a time before anybody waits for them
      * @throws IOException if it cannot be created, is not on a local disk, or the folder has other files
-     * @throws IllegalArgumentException if the limit is too small
      */
     public static BlockCache open(Path folder, long limitBytes, int blockBytes, int readAheadBlocks)
             throws IOException {
@@ -114,11 +113,7 @@ public final class BlockCache {
         return (Files.getFileStore(folder).getUsableSpace() + present) / 2;
     }
 
-    /**
-     * Opens an existing cache to look at it.
-     *
-     * @throws NoSuchFileException if there is none
-     */
+    /** Opens an existing cache to look at it; throws {@link NoSuchFileException} if there is none. */
     public static BlockCache existing(Path folder) throws IOException {
         if (!Files.isRegularFile(folder.resolve(MARKER))) {
             throw new NoSuchFileException(folder.toString(), null, "no cache");
@@ -153,29 +148,16 @@ public final class BlockCache {
         return eviction.limitBytes();
     }
 
-    /** {@return the folder} */
     public Path folder() {
         return folder;
     }
 
-    /**
-     * Opens an object for reading, whose blocks are fetched as they are needed.
-     *
-     * @param object the object
-     * @param reader reads it
-     * @return the object, to be closed by the caller
-     */
+    /** Opens an object whose blocks are fetched by the reader as they are needed; the caller closes it. */
     public CachedObject open(RemoteObject object, ObjectReader reader) throws IOException {
         return new CachedObject(this, object, reader, ObjectFolder.open(folder(object), object, blockBytes));
     }
 
-    /**
-     * {@return a file beside the blocks of an object, for what is derived from it; it need not exist, and is removed
-     * with the object}
-     *
-     * @param object the object
-     * @param name what is derived, as a name
-     */
+    /** Returns the path of a file that is derived from an object and removed with it; it need not exist. */
     public Path derived(RemoteObject object, String name) {
         return folder(object).resolve("derived" + name);
     }
@@ -188,11 +170,7 @@ public final class BlockCache {
         return folder.resolve("objects");
     }
 
-    /**
-     * {@return the version of an object that was opened last, of those in the cache; empty if there is none}
-     *
-     * @param name the object's name
-     */
+    /** Returns the version of an object in the cache that was opened last; empty if there is none. */
     public Optional<RemoteObject> find(String name) throws IOException {
         RemoteObject found = null;
         Instant latest = Instant.MIN;
@@ -206,13 +184,7 @@ public final class BlockCache {
         return Optional.ofNullable(found);
     }
 
-    /**
-     * An object in the cache.
-     *
-     * @param object the object
-     * @param presentBytes the bytes of its blocks that are there
-     * @param lastUse when one of them was used last
-     */
+    /** An object in the cache, the size of its blocks there, and the time when one of them was last used. */
     public record Entry(RemoteObject object, long presentBytes, Instant lastUse) {
     }
 
@@ -240,11 +212,7 @@ public final class BlockCache {
         return entries().stream().map(entry -> entry.object().name()).distinct().toList();
     }
 
-    /**
-     * Checks every block against its checksum and drops those that are damaged.
-     *
-     * @return the damaged blocks, by object and offset
-     */
+    /** Checks every block against its checksum and drops damaged ones, which it returns, by object and offset. */
     public List<String> verify() throws IOException {
         List<String> damaged = new ArrayList<>();
         for (Path version : versionFolders()) {
@@ -263,10 +231,8 @@ public final class BlockCache {
     }
 
     /**
-     * Drops the least recently used blocks, and removes the folders of objects that no process uses and that have none.
-     *
-     * @param limitBytes how much may stay
-     * @return the bytes that were dropped
+     * Drops the least recently used blocks until at most {@code limitBytes} are left, and removes the folders of
+     * objects without blocks that no process uses. Returns the number of dropped bytes.
      */
     public long trim(long limitBytes) throws IOException {
         long dropped = eviction.trim(limitBytes);
@@ -360,7 +326,6 @@ public final class BlockCache {
         }
     }
 
-    /** A request was sent. */
     void sent() {
         requests.increment();
     }

@@ -69,21 +69,13 @@ final class BlockTable implements AutoCloseable {
         Files.write(file, empty.array(), StandardOpenOption.CREATE_NEW);
     }
 
-    /**
-     * Maps a table to change it.
-     *
-     * @throws MalformedStoreException if the file is no table
-     */
+    /** Maps a table to change it; throws {@link MalformedStoreException} if the file is no table. */
     static BlockTable open(Path file) throws IOException {
         return map(file, FileChannel.MapMode.READ_WRITE, Arena.ofShared(), StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
     }
 
-    /**
-     * Maps a table to look at it, for one thread.
-     *
-     * @throws MalformedStoreException if the file is no table
-     */
+    /** Maps a table to read it, for one thread; throws {@link MalformedStoreException} if the file is no table. */
     static BlockTable read(Path file) throws IOException {
         return map(file, FileChannel.MapMode.READ_ONLY, Arena.ofConfined(), StandardOpenOption.READ);
     }
@@ -168,7 +160,6 @@ final class BlockTable implements AutoCloseable {
         return get(entryAt(block) + Long.BYTES);
     }
 
-    /** The bytes of all blocks that are present. */
     long presentBytes() {
         long bytes = 0;
         for (int block = 0; block < blocks; block++) {

@@ -84,7 +84,6 @@ public final class CachedObject implements RangeFetcher {
         return table.length(block);
     }
 
-    /** {@return the bytes of the blocks that are in the cache} */
     public long presentBytes() {
         return table.presentBytes();
     }
@@ -175,10 +174,8 @@ public final class CachedObject implements RangeFetcher {
     }
 
     /**
-     * Starts fetching a block that is read in so many steps.
-     *
-     * @return its bytes, 0 if it is there, or {@link CachePlan#NOT_STARTED} if it has to wait until fewer blocks are
-     *     fetched, or until there is room
+     * Starts fetching a block that is read in so many steps; returns its bytes, 0 if it is there, or {@link
+     * CachePlan#NOT_STARTED} if it has to wait until fewer blocks are fetched, or until there is room.
      */
     long fetchAhead(int block, long steps) throws IOException {
         if (closed || isUsable(block) || pending.containsKey(block)) {
@@ -192,7 +189,6 @@ public final class CachedObject implements RangeFetcher {
         return bytes;
     }
 
-    /** Fetches blocks and waits for them. */
     private void bring(int first, int last, FetchWaits waits) {
         try {
             cache.checkFits(object, table.start(last) + table.length(last) - table.start(first));

@@ -67,9 +67,8 @@ final class Eviction {
     }
 
     /**
-     * Makes room for a block that is about to be stored; waits until others are stored that may then be dropped.
-     *
-     * @throws FileSystemException if open files keep too much
+     * Makes room for a block that is about to be stored; waits until others are stored that may then be dropped. Throws
+     * {@link FileSystemException} if open files keep too much.
      */
     synchronized void makeRoom(RemoteObject object, long bytes) throws IOException {
         for (int waits = 0; !reserve(bytes, -1); waits++) {
@@ -87,9 +86,8 @@ final class Eviction {
     }
 
     /**
-     * Makes room for a block without dropping what is read in fewer steps, or as many.
-     *
-     * @return false if there is not enough
+     * Makes room for a block without dropping what is read in fewer steps, or as many; returns false if there is not
+     * enough.
      */
     synchronized boolean reserve(long bytes, long steps) throws IOException {
         boolean mayLook = steps < 0 || System.nanoTime() - lookedAt > LOOK_NANOS;

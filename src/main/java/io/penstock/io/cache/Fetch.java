@@ -23,7 +23,6 @@ final class Fetch {
         this.reserved = reserved;
     }
 
-    /** Enters a phase. */
     synchronized void enter(FetchPhase next) {
         long now = System.nanoTime();
         nanos[phase.ordinal()] += now - since;

@@ -124,7 +124,6 @@ final class ObjectFolder implements AutoCloseable {
         }
     }
 
-    /** Reads the object that a folder is of. */
     static RemoteObject object(Path folder) throws IOException {
         Path file = folder.resolve(DESCRIPTION);
         try {
@@ -248,9 +247,8 @@ final class ObjectFolder implements AutoCloseable {
     }
 
     /**
-     * Removes a block that no process fetches or keeps. Not for an instance that keeps blocks itself.
-     *
-     * @return its bytes; 0 if it is absent or in use
+     * Removes a block that no process fetches or keeps; returns its bytes, 0 if it is absent or in use. Not for an
+     * instance that keeps blocks itself.
      */
     long drop(int block) throws IOException {
         if (!table.isPresent(block) || !locks.tryExclusive(block)) {
@@ -283,7 +281,6 @@ final class ObjectFolder implements AutoCloseable {
         return true;
     }
 
-    /** Removes a folder and what is in it. */
     static void remove(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {

@@ -14,19 +14,11 @@ public interface ObjectReader {
     interface Sink {
 
         /**
-         * Takes the next bytes.
-         *
-         * @param bytes valid during the call
-         * @throws java.nio.file.FileSystemException if they cannot be stored; reading them again would not help
-         * @throws IOException if they cannot be stored
+         * Takes the next bytes, which are valid during the call. A {@link java.nio.file.FileSystemException} means that
+         * they cannot be stored, and reading them again would not help.
          */
         void accept(ByteBuffer bytes) throws IOException;
 
-        /**
-         * Says what the read waits for from now on.
-         *
-         * @param phase the phase
-         */
         default void enter(FetchPhase phase) {
         }
 
@@ -36,12 +28,8 @@ public interface ObjectReader {
     }
 
     /**
-     * Reads a range.
-     *
-     * @param offset the first byte
-     * @param bytes the number of bytes, at least 1
-     * @param sink takes exactly these bytes, if the call succeeds
-     * @throws IOException if they cannot be read, or the object has another version now; names the object
+     * Reads a range of at least 1 byte; the sink takes exactly these bytes, if the call succeeds. An error, also if the
+     * object has another version now, names the object.
      */
     void read(long offset, long bytes, Sink sink) throws IOException;
 }

@@ -92,7 +92,6 @@ final class PlanTable implements AutoCloseable {
         return isWritten() ? Arena.ofShared() : Arena.ofConfined();
     }
 
-    /** Creates an empty table. */
     static PlanTable create(Path folder) throws IOException {
         Files.createDirectories(folder);
         while (true) {
@@ -125,8 +124,7 @@ final class PlanTable implements AutoCloseable {
         for (Path path : all) {
             try (SharedFile lock = SharedFile.open(path)) {
                 if (!lock.tryExclusive(0)) {
-                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_ONLY,
-                            StandardOpenOption.READ);
+                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_ONLY, StandardOpenOption.READ);
                     table.findPlaces();
                     live.add(table);
                 } else if (lock.isCurrent()) {

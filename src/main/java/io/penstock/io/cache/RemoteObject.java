@@ -10,7 +10,6 @@ import java.security.MessageDigest;
  *
  * @param name its name as users write it, without credentials, for example {@code s3://bucket/data.npy}
  * @param version its version, as {@link io.penstock.io.FileInfo} has it
- * @param byteSize its size
  */
 public record RemoteObject(String name, String version, long byteSize) {
 

@@ -35,13 +35,9 @@ public final class CommittedFolder {
     private static final String SURPLUS_ENDING = ".surplus";
     private static final long MAX_SURPLUS_BYTES = 64L << 20;
 
-    private CommittedFolder() {
-    }
-
     /**
-     * Returns the committed folder of a store, which need not exist.
-     *
-     * @param store the path it is written as: a file, a Megatron prefix, a shard pattern
+     * Returns the committed folder of a store, which need not exist; {@code store} is the path it is written as: a
+     * file, a Megatron prefix, a shard pattern.
      */
     public static Path of(Path store) {
         return store.resolveSibling("." + store.getFileName() + ENDING);
@@ -79,10 +75,8 @@ public final class CommittedFolder {
     }
 
     /**
-     * Lists the regular files of a folder as readers see them: with those in committed folders, without surplus ones.
-     *
-     * @return their names, unordered
-     * @throws IllegalArgumentException if a list of surplus files is malformed; names it
+     * Returns the names of a folder's regular files as readers see them, unordered: with those in committed folders,
+     * without surplus ones. A malformed list of surplus files is an {@link IllegalArgumentException} that names it.
      */
     public static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
         List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
@@ -120,10 +114,8 @@ public final class CommittedFolder {
     }
 
     /**
-     * Reads the names of the files that the store of a committed folder no longer has.
-     *
-     * @return the names; empty if the list is gone, because the files are gone then too
-     * @throws IllegalArgumentException if the list is malformed; names it
+     * Returns the names of the files that the store of a committed folder no longer has; none if the list is gone,
+     * because the files are gone then too. A malformed list is an {@link IllegalArgumentException} that names it.
      */
     public static List<String> surplusOf(Path committed) throws IOException {
         Path list = surplusIn(committed);

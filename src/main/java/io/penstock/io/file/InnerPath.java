@@ -9,23 +9,15 @@ import java.nio.file.Path;
  */
 public final class InnerPath {
 
-    private InnerPath() {
-    }
-
-    /**
-     * Resolves a path to a file in a folder or below it.
-     *
-     * @throws IllegalArgumentException as {@link #check}
-     */
+    /** Resolves a path to a file in a folder or below it, after {@link #check}. */
     public static Path below(Path folder, String name) {
         check(folder, name);
         return folder.resolve(name);
     }
 
     /**
-     * Accepts names separated by slashes; no name is empty, {@code .} or {@code ..}.
-     *
-     * @throws IllegalArgumentException if the path leads out of the folder or is invalid
+     * Accepts names separated by slashes; no name is empty, {@code .} or {@code ..}. Throws {@link
+     * IllegalArgumentException} if the path leads out of the folder or is invalid.
      */
     public static void check(Object folder, String name) {
         // A backslash separates names on other systems, and a name here must be one name there.
@@ -39,11 +31,7 @@ public final class InnerPath {
         }
     }
 
-    /**
-     * Accepts the plain name of a file.
-     *
-     * @throws IllegalArgumentException if it is anything else
-     */
+    /** Accepts the plain name of a file; throws {@link IllegalArgumentException} for anything else. */
     public static void checkName(Object folder, String name) {
         check(folder, name);
         if (name.indexOf('/') >= 0) {

@@ -35,9 +35,6 @@ public final class RegularFile {
         T open(Path path) throws IOException;
     }
 
-    private RegularFile() {
-    }
-
     /** Rejects anything but a regular file, without opening it. */
     public static void require(Path path) throws IOException {
         require(path, path);

@@ -16,9 +16,6 @@ public final class Sha256 {
     private static final int CHUNK_BYTES = 1 << 20;
     private static final int SHORT_DIGITS = 32;
 
-    private Sha256() {
-    }
-
     /** Creates a SHA-256 digest. */
     public static MessageDigest digest() {
         try {
@@ -28,12 +25,7 @@ public final class Sha256 {
         }
     }
 
-    /**
-     * Digests a segment.
-     *
-     * @param progress receives the number of bytes digested so far
-     * @return 64 hexadecimal digits
-     */
+    /** Returns the digest of a segment; {@code progress} receives the number of bytes digested so far. */
     public static String hex(MemorySegment bytes, LongConsumer progress) {
         MessageDigest sha256 = digest();
         update(sha256, bytes, progress);

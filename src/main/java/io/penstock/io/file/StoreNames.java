@@ -16,9 +16,6 @@ public final class StoreNames {
     /** The most endings that a sidecar has: {@code x.tar.gz.crc32c}. */
     private static final int MAX_ENDINGS = 3;
 
-    private StoreNames() {
-    }
-
     /**
      * Returns all names that the file's writer may have been given: the file's name with and without its last endings,
      * each also as a pattern of numbered files. {@code corpus.bin.crc32c} belongs to the store {@code corpus}.

@@ -14,15 +14,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Assumption: one commit replaces all files of a store, each by a new file. Guarantee: if the marker files are the
  * same before and after opening, all opened files are of one version. One marker file is enough.
- *
- * @param versions the versions of the marker files; empty for missing ones
  */
 public record Generation(List<String> versions) {
 
     /** More replacements than this during one open are the writer's fault. */
     private static final int ATTEMPTS = 1000;
 
-    /** Copies. */
     public Generation {
         versions = List.copyOf(versions);
     }
@@ -33,7 +30,6 @@ public record Generation(List<String> versions) {
         Generation now() throws IOException;
     }
 
-    /** Opens a store. */
     @FunctionalInterface
     public interface Opening<S> {
         S open() throws IOException;
@@ -49,10 +45,7 @@ public record Generation(List<String> versions) {
     }
 
     /**
-     * Opens a store with all files of one version; opens it again if it was replaced meanwhile.
-     *
-     * @param store the store, for messages
-     * @throws IOException if it cannot be opened, or is replaced too often
+     * Opens a store with all files of one version; opens it again if it was replaced meanwhile, but not without end.
      */
     public static <S extends AutoCloseable> S open(Location store, Look look, Opening<S> opening) throws IOException {
         Generation before = look.now();

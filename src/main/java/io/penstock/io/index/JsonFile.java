@@ -16,9 +16,6 @@ public final class JsonFile {
         T read(JsonFields fields) throws IOException;
     }
 
-    private JsonFile() {
-    }
-
     /** Reads a local file, as {@link #read(Location, String, long, Reader)} does. */
     public static <T> T read(Path file, String what, long mostBytes, Reader<T> reader) throws IOException {
         return read(Location.of(file), what, mostBytes, reader);
@@ -29,8 +26,6 @@ public final class JsonFile {
      *
      * @param what what the file should be, for messages, such as {@code a loader state}
      * @param mostBytes its maximum size, so that a wrong path does not load a corpus into memory
-     * @return the reader's result
-     * @throws MalformedStoreException if the file is too large, not a JSON object, or rejected by the reader
      */
     public static <T> T read(Location file, String what, long mostBytes, Reader<T> reader) throws IOException {
         long bytes = file.byteSize();

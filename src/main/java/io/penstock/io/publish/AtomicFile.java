@@ -52,24 +52,17 @@ public final class AtomicFile {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    private AtomicFile() {
-    }
-
     /**
-     * Writes a text atomically.
-     *
-     * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
-     *     is replaced
+     * Writes a text atomically. An error names the file, whose old content is unchanged unless the message says that it
+     * is replaced.
      */
     public static void write(Path file, String text) throws IOException {
         write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     /**
-     * Writes a file atomically.
-     *
-     * @throws IOException if the write fails; names the file. The old file is unchanged unless the message says that it
-     *     is replaced
+     * Writes a file atomically. An error names the file, whose old content is unchanged unless the message says that it
+     * is replaced.
      */
     public static void write(Path file, Content content) throws IOException {
         Path target = target(file);

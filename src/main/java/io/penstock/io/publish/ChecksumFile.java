@@ -25,16 +25,12 @@ public final class ChecksumFile {
 
     private final StagingFolder staging;
 
-    /** Creates checksums of files in a staging folder. */
     public ChecksumFile(StagingFolder staging) {
         this.staging = staging;
     }
 
     /**
-     * Writes and flushes the checksum file.
-     *
-     * @param known the digests of files that need not be read
-     * @return the digest of each file
+     * Writes and flushes the checksum file; returns the digest of each file. Files whose digest is known are not read.
      */
     public Map<String, String> write(String name, List<String> files, Map<String, String> known,
             LongConsumer progress) throws IOException {

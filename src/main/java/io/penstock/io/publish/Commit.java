@@ -18,9 +18,6 @@ import java.util.List;
 /** Moves the files of a {@link CommittedFolder} to their final places, after the commit. */
 final class Commit {
 
-    private Commit() {
-    }
-
     static byte[] surplusBytes(Collection<String> names) {
         return Json.write(List.copyOf(names)).getBytes(StandardCharsets.UTF_8);
     }
@@ -37,10 +34,8 @@ final class Commit {
     }
 
     /**
-     * Moves all files of a committed folder to their final places, then deletes surplus files and the folder. For the
-     * store's single writer. Does nothing if the folder does not exist.
-     *
-     * @throws IOException if a step fails; the store stays readable, and the next call continues
+     * Moves all files of a committed folder, if it exists, to their final places, then deletes surplus files and the
+     * folder. For the store's single writer. If a step fails, the store stays readable, and the next call continues.
      */
     static void finish(Path committed) throws IOException {
         if (!Files.isDirectory(committed)) {

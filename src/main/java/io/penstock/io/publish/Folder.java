@@ -15,9 +15,6 @@ import java.util.stream.Stream;
 /** Operations on folders. */
 public final class Folder {
 
-    private Folder() {
-    }
-
     /** {@return the folder that a file is in; the working folder for a name alone; a root is in itself} */
     public static Path of(Path file) {
         Path absolute = file.toAbsolutePath();
@@ -80,11 +77,7 @@ public final class Folder {
         }
     }
 
-    /**
-     * Deletes a folder and its content. Links are deleted, not followed.
-     *
-     * @param folder the folder; it need not exist
-     */
+    /** Deletes a folder and its content, if it exists. Links are deleted, not followed. */
     public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             return;

@@ -26,12 +26,7 @@ public final class SpoolFile implements AutoCloseable {
     private long flushedBytes;
     private int used;
 
-    /**
-     * Creates a writer for an empty file.
-     *
-     * @param channel the file; owned
-     * @param target the final file, for messages
-     */
+    /** Creates a writer for an empty file, which it owns; messages name {@code target}, the final file. */
     public SpoolFile(FileChannel channel, Path target, int bufferBytes) {
         this(channel, target, bufferBytes, null);
     }
@@ -45,19 +40,16 @@ public final class SpoolFile implements AutoCloseable {
     }
 
     /**
-     * Creates a writer, as the constructor does.
-     *
-     * @param observer receives the bytes on the way to the file, in order, until some that it had are removed
+     * Creates a writer whose observer receives the bytes on the way to the file, in order, until some of them are
+     * removed.
      */
-    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes,
-            Consumer<ByteBuffer> observer) {
+    public static SpoolFile observed(FileChannel channel, Path target, int bufferBytes, Consumer<ByteBuffer> observer) {
         return new SpoolFile(channel, target, bufferBytes, observer);
     }
 
     /**
-     * Makes room at {@link #position} of {@link #buffer}; call {@link #advance} after writing there.
-     *
-     * @param bytes the bytes needed; at most the size of the buffer
+     * Makes room for at most the size of the buffer at {@link #position} of {@link #buffer}; call {@link #advance}
+     * after writing there.
      */
     public void reserve(int bytes) throws IOException {
         if (bytes > buffer.byteSize() - used) {
@@ -65,7 +57,6 @@ public final class SpoolFile implements AutoCloseable {
         }
     }
 
-    /** Returns the buffer. */
     public MemorySegment buffer() {
         return buffer;
     }
@@ -99,7 +90,6 @@ public final class SpoolFile implements AutoCloseable {
         used += Long.BYTES;
     }
 
-    /** Appends memory. */
     public void put(MemorySegment source, long offset, long bytes) throws IOException {
         for (long done = 0; done < bytes; ) {
             reserve(1);
@@ -137,11 +127,7 @@ public final class SpoolFile implements AutoCloseable {
         return flushedBytes + used;
     }
 
-    /**
-     * Writes the buffer.
-     *
-     * @throws IOException if the write fails, for example because the disk is full; names the file
-     */
+    /** Writes the buffer; an error, for example because the disk is full, names the file. */
     public void flush() throws IOException {
         view.position(0).limit(used);
         if (observer != null) {

@@ -61,10 +61,9 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Creates and locks the folder, after completing an earlier writer's commit.
+     * Creates and locks the folder of a store, or of the prefix of its files, after completing an earlier writer's
+     * commit.
      *
-     * @param target the store to write, or the prefix of its files
-     * @return the folder, to be closed by the caller
      * @throws IOException if the store's parent folder does not exist or is not writable, or another writer is active
      */
     public static StagingFolder open(Path target) throws IOException {
@@ -105,11 +104,7 @@ public final class StagingFolder implements AutoCloseable {
         Files.createDirectory(files);
     }
 
-    /**
-     * Completes committed stores that contain a file or its sidecar.
-     *
-     * @param description the name of its sidecar, such as its checksums
-     */
+    /** Completes committed stores that contain a file or its sidecar, {@code description}. */
     public static void finish(Path file, String description) throws IOException {
         for (Path store : WriteFailure.naming(file, () -> Commit.unfinishedWith(file, description))) {
             open(store).close();
@@ -123,23 +118,17 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** Creates a file in the folder. */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
         return naming(() -> FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW,
                 StandardOpenOption.READ, StandardOpenOption.WRITE));
     }
 
-    /**
-     * Runs a step on files of the folder.
-     *
-     * @throws IOException if it fails; names the store
-     */
+    /** Runs a step on files of the folder; an error names the store. */
     public <T extends @Nullable Object> T naming(WriteFailure.Step<T> step) throws IOException {
         return WriteFailure.naming(target, step);
     }
 
-    /** Returns the path of a file in the folder. */
     public Path resolve(String name) {
         return files.resolve(name);
     }
@@ -163,10 +152,9 @@ public final class StagingFolder implements AutoCloseable {
     }
 
     /**
-     * Publishes files of the folder as the store, atomically and durably. Replaces files of those names.
-     *
-     * @param surplus names of old files of the store to delete; they need not exist
-     * @throws IOException if that fails; nothing has changed unless the message says that the store is replaced
+     * Publishes files of the folder as the store, atomically and durably, replacing files of those names. Deletes the
+     * surplus files of the old store, which need not exist. If it fails, nothing has changed unless the message says
+     * that the store is replaced.
      */
     public synchronized void publish(List<String> names, Collection<String> surplus) throws IOException {
         requireOpen();

@@ -19,22 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WriteFailure {
 
-    private WriteFailure() {
-    }
-
-    /** A step of a writer. */
     @FunctionalInterface
     public interface Step<T extends @Nullable Object> {
 
-        /** Runs the step. */
         T run() throws IOException;
     }
 
-    /**
-     * Runs a step of a writer.
-     *
-     * @throws IOException if it fails; an OS error on the store's files names the store
-     */
+    /** Runs a step of a writer; an OS error on the store's files names the store. */
     public static <T extends @Nullable Object> T naming(Path target, Step<T> step) throws IOException {
         try {
             return step.run();

@@ -37,11 +37,8 @@ public final class WriterLock {
     }
 
     /**
-     * Creates and locks a folder.
-     *
-     * @param target what is written, for messages
-     * @param folder the folder; it may be a leftover
-     * @throws IOException if another writer is active or locking fails; then a folder created here is deleted
+     * Creates and locks a folder, which may be a leftover; messages name {@code target}. If another writer is active or
+     * locking fails, a folder created here is deleted.
      */
     public static WriterLock take(Object target, Path folder) throws IOException {
         if (!IN_USE.add(folder)) {

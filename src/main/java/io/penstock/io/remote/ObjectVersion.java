@@ -15,9 +15,6 @@ final class ObjectVersion {
 
     private static final String MODIFIED = "modified ";
 
-    private ObjectVersion() {
-    }
-
     /** Returns the version that an answer is of. */
     static String of(HttpHeaders headers) {
         return headers.firstValue("ETag").orElseGet(() -> headers.firstValue("Last-Modified")

@@ -41,8 +41,7 @@ final class Publication {
     private long sentBytes;
     private long totalBytes;
 
-    Publication(S3Uploads objects, UploadJournal journal, String mark, int parallel, int partBytes,
-            Progress progress) {
+    Publication(S3Uploads objects, UploadJournal journal, String mark, int parallel, int partBytes, Progress progress) {
         this.objects = objects;
         this.journal = journal;
         this.mark = mark;

@@ -10,9 +10,6 @@ final class UriText {
 
     private static final String UNRESERVED = "-._~";
 
-    private UriText() {
-    }
-
     /** Encodes a path; slashes stay. */
     static String path(String path) {
         return encode(path, UNRESERVED + "/");

@@ -28,15 +28,12 @@ public final class DecodedBlocks implements AutoCloseable {
     private static final int STRIPES = 64;
     private static final int WRITE_BYTES = 1 << 20;
 
-    /** Decodes a block. */
     @FunctionalInterface
     public interface Decoder {
 
         /**
-         * Decodes a block. Several threads may call this at once, for different blocks.
-         *
-         * @param target native memory of exactly the block's size, zeroed
-         * @throws IOException if the block is malformed; names the file
+         * Decodes a block into zeroed native memory of exactly its size. Several threads may call this at once, for
+         * different blocks. An error names the file.
          */
         void decode(int block, MemorySegment target) throws IOException;
     }
@@ -46,19 +43,15 @@ public final class DecodedBlocks implements AutoCloseable {
     public interface StreamDecoder {
 
         /**
-         * Decodes a block. Several threads may call this at once, for different blocks.
-         *
-         * @param output receives the block's bytes in order
-         * @throws IOException if the block is malformed; names the file
+         * Passes a block's bytes to the output in order. Several threads may call this at once, for different blocks.
+         * An error names the file.
          */
         void decode(int block, Output output) throws IOException;
     }
 
-    /** Receives a decoded block. */
     @FunctionalInterface
     public interface Output {
 
-        /** Appends bytes. */
         void put(byte[] bytes, int offset, int length) throws IOException;
     }
 
@@ -81,9 +74,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Creates a copy without decoded blocks; takes address space, but no memory or disk space.
-     *
-     * @throws IOException if a size is above {@link #MAX_BLOCK_BYTES} or the file cannot be created
+     * Creates a copy without decoded blocks, each of at most {@link #MAX_BLOCK_BYTES}; takes address space, but no
+     * memory or disk space.
      */
     public static DecodedBlocks create(Object store, long[] sizes, Decoder decoder) throws IOException {
         for (long size : sizes) {
@@ -101,12 +93,7 @@ public final class DecodedBlocks implements AutoCloseable {
         });
     }
 
-    /**
-     * Creates a copy without decoded blocks, for blocks of any size.
-     *
-     * @param sizes the decoded size of each block in bytes: the store's declared sizes, already checked
-     * @param decoder decodes blocks to these sizes
-     */
+    /** Creates a copy without decoded blocks, of any sizes: those that the store declares, already checked. */
     public static DecodedBlocks createStreamed(Object store, long[] sizes, StreamDecoder decoder) throws IOException {
         long[] starts = new long[sizes.length + 1];
         for (int i = 0; i < sizes.length; i++) {
@@ -115,12 +102,10 @@ public final class DecodedBlocks implements AutoCloseable {
         return new DecodedBlocks(store, UnnamedFile.create(store, starts[sizes.length]), starts, decoder);
     }
 
-    /** Returns the number of blocks. */
     public int blocks() {
         return starts.length - 1;
     }
 
-    /** Returns the decoded size of a block. */
     public long byteSize(int block) {
         return starts[block + 1] - starts[block];
     }
@@ -137,9 +122,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Locates bytes that start in a block and may continue in the following ones, decoding blocks if needed.
-     *
-     * @throws UncheckedIOException if a block is malformed or the copy cannot be written; later calls fail too
+     * Locates bytes that start in a block and may continue in the following ones, decoding them if needed; fails as
+     * {@link #locate}.
      */
     public void locateRun(int block, long offset, long bytes, Span into) {
         Objects.checkIndex(block, blocks());
@@ -152,10 +136,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * Reads a signed little-endian number in a block, decoding the block if needed.
-     *
-     * @param bytes its size: 1, 4 or 8
-     * @throws UncheckedIOException if the block is malformed or the copy cannot be written; later calls fail too
+     * Reads a signed little-endian number of 1, 4 or 8 bytes in a block, decoding the block if needed; fails as {@link
+     * #locate}.
      */
     public long number(int block, long offset, int bytes) {
         Objects.checkFromIndexSize(offset, bytes, byteSize(block));
@@ -169,9 +151,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * {@return a view of a block's bytes, valid until {@link #close}; decodes the block if needed}
-     *
-     * @throws UncheckedIOException if the block is malformed or the copy cannot be written
+     * Returns a view of a block's bytes, valid until {@link #close}; decodes the block if needed, and fails as {@link
+     * #locate}.
      */
     public MemorySegment block(int block) {
         decode(block);
@@ -179,9 +160,8 @@ public final class DecodedBlocks implements AutoCloseable {
     }
 
     /**
-     * {@return a view of all blocks consecutively, valid until {@link #close}; decodes them if needed}
-     *
-     * @throws UncheckedIOException if a block is malformed or the copy cannot be written
+     * Returns a view of all blocks consecutively, valid until {@link #close}; decodes them if needed, and fails as
+     * {@link #locate}.
      */
     public MemorySegment all() {
         for (int block = 0; block < blocks(); block++) {
@@ -217,7 +197,6 @@ public final class DecodedBlocks implements AutoCloseable {
         }
     }
 
-    /** Appends memory to an output. */
     public static void put(MemorySegment bytes, Output output) throws IOException {
         byte[] chunk = new byte[(int) Math.min(WRITE_BYTES, bytes.byteSize())];
         for (long at = 0; at < bytes.byteSize(); at += chunk.length) {

@@ -23,12 +23,6 @@ public final class DecodedSpill implements AutoCloseable {
     private static final int ALIGNMENT_BYTES = 64;
     private static final int WRITE_BYTES = 1 << 20;
 
-    /**
-     * The place of a part.
-     *
-     * @param file the file that holds it
-     * @param offset its first byte
-     */
     public record Place(MappedFile file, long offset) {
     }
 
@@ -45,9 +39,8 @@ public final class DecodedSpill implements AutoCloseable {
     }
 
     /**
-     * Appends runs of bytes, each aligned to 64 bytes.
-     *
-     * @return the place of the first run; the others follow at distances of {@link #aligned}
+     * Appends runs of bytes, each aligned to 64 bytes. Returns the place of the first run; the others follow at
+     * distances of {@link #aligned}.
      */
     public synchronized Place append(MemorySegment... runs) throws IOException {
         long bytes = 0;

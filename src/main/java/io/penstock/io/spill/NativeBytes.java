@@ -29,20 +29,17 @@ public final class NativeBytes implements AutoCloseable {
         used += Long.BYTES;
     }
 
-    /** Appends bytes. */
     public void put(byte[] value) {
         reserve(value.length);
         MemorySegment.copy(value, 0, bytes, ValueLayout.JAVA_BYTE, used, value.length);
         used += value.length;
     }
 
-    /** Appends a byte. */
     public void put(byte value) {
         reserve(Byte.BYTES);
         bytes.set(ValueLayout.JAVA_BYTE, used++, value);
     }
 
-    /** Appends bytes. */
     public void put(MemorySegment source, long offset, long length) {
         reserve(length);
         MemorySegment.copy(source, offset, bytes, used, length);
@@ -64,12 +61,10 @@ public final class NativeBytes implements AutoCloseable {
         used = byteSize;
     }
 
-    /** Returns the size of the buffer. */
     public long byteSize() {
         return used;
     }
 
-    /** Copies all bytes. */
     public void copyTo(MemorySegment target, long offset) {
         MemorySegment.copy(bytes, 0, target, offset, used);
     }

@@ -100,7 +100,6 @@ public final class BatchHolder {
         return memory.address() + slab.offset(field);
     }
 
-    /** The memory from a field's start on. */
     public MemorySegment start(int field) {
         long offset = slab.offset(field);
         MemorySegment start = starts[field];

@@ -40,14 +40,12 @@ public final class CopyDelivery implements Delivery {
     private final LoaderProbe probe;
     private final ConsumerNotice notice = new ConsumerNotice();
     private final TrainerGate delivered;
-    /** Recorded by the stream that asks for the next batch; null if batches are not timed. Of the trainer's thread. */
+    /** Recorded by the stream that asks for the next batch; null if batches are not timed. For the trainer's thread. */
     private @Nullable DeviceEvent asked;
 
     /**
-     * Allocates the device slots and starts the copy thread.
-     *
-     * @param stages what is enqueued behind each copy; closed here once nothing of it runs, also by the caller
-     * @param timed whether the device's clock is read for every batch
+     * Allocates the device slots and starts the copy thread. The stages are enqueued behind each copy, and closed here
+     * once nothing of them runs, also if this fails.
      */
     public CopyDelivery(Device device, SlotRing ring, DeviceStages stages, int batchSize, int slotCount, Leases leases,
             LeaseTerms terms, LoaderFailure failure, LateBatch late, LoaderProbe probe, LongSupplier nanoTime,

@@ -12,10 +12,8 @@ public interface Delivery extends Lender, AutoCloseable {
     void begin(Run run);
 
     /**
-     * Stops reading the ring. Called when the run is cancelled and no worker fills.
-     *
-     * @param nextToTake the sequence that the trainer would take next
-     * @return the sequence that would be read next: what is ready from there on can be taken back
+     * Stops reading the ring, when the run is canceled and no worker fills. Returns the sequence that would be read
+     * next, at least {@code nextToTake}: what is ready from there on can be taken back.
      */
     long stop(long nextToTake);
 
@@ -23,19 +21,15 @@ public interface Delivery extends Lender, AutoCloseable {
     boolean isReady(long sequence);
 
     /**
-     * A stream asks for a batch of the run, before it is waited for: on the device's clock, its stall begins here.
-     *
-     * @throws IllegalArgumentException if the stream is another device's; nothing is taken
+     * Announces that a stream asks for a batch of the run, before waiting for it: on the device's clock, its stall
+     * begins here. Throws {@link IllegalArgumentException} if the stream is another device's.
      */
     default void ask(long n, DeviceStream stream) {
     }
 
     /**
-     * Waits until a batch of the run can be lent, or the loader is over.
-     *
-     * @return false if the thread was interrupted; nothing is taken
-     * @throws IllegalStateException if the wait could never end because the calling thread holds the leases that it
-     *     would wait for
+     * Waits until a batch of the run can be lent, or the loader is over; false if the thread was interrupted. Throws
+     * {@link IllegalStateException} if the calling thread holds the leases that it would wait for.
      */
     boolean await(Run run, long n);
 
@@ -43,15 +37,14 @@ public interface Delivery extends Lender, AutoCloseable {
      * Lends a batch that was waited for.
      *
      * @param stream the stream that will use the batch, which is made to wait for it; null to wait here
-     * @throws NotMadeException if the batch could not be made; it is passed over
+     * @throws NotMadeException if the batch could not be made; the next call skips it
      * @throws IllegalStateException if the loader has failed
      */
     Lease lend(Run run, long n, @Nullable DeviceStream stream);
 
     /**
-     * Fails if {@link #await} could never return because the calling thread holds the leases that it would wait for.
-     *
-     * @throws IllegalStateException if so
+     * Throws an {@link IllegalStateException} if {@link #await} could never return because the calling thread holds the
+     * leases that it would wait for.
      */
     void checkCanTake(Run run, long n);
 

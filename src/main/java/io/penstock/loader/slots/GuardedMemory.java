@@ -16,7 +16,6 @@ import java.lang.foreign.MemorySegment;
  */
 public final class GuardedMemory {
 
-    /** The system property. */
     public static final String PROPERTY = "penstock.leases";
 
     /** Whether batches are guarded. Constant, so that it costs nothing if they are not. */
@@ -24,9 +23,6 @@ public final class GuardedMemory {
 
     /** A byte that is conspicuous in every dtype: -17 in integers, about -1e230 in f64, -5e28 in f32. */
     private static final byte POISON = (byte) 0xEF;
-
-    private GuardedMemory() {
-    }
 
     /** Returns a copy of a slot's first bytes. Where the OS has no such call, the slot itself. */
     static MemorySegment copyOf(MemorySegment slot, long bytes) {

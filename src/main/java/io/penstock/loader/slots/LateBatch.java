@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
 
 /**
- * Names the worker that the trainer waits for, and where it is, when that takes long: code of users may be slow, or
- * never return. Of the trainer's thread.
+ * Names the worker that the trainer waits for, and where it is, when that takes long: user code may be slow, or never
+ * return. For the trainer's thread.
  */
 public final class LateBatch {
 
@@ -25,9 +25,8 @@ public final class LateBatch {
     }
 
     /**
-     * Who makes the batches. Called once, before the trainer takes one.
-     *
-     * @param makers describes, for people, the thread that makes a sequence, if one does
+     * Sets a function that describes, for people, the thread that makes a sequence. Called once, before the first
+     * batch.
      */
     public void connect(LongFunction<Optional<String>> makers) {
         this.makers = makers;

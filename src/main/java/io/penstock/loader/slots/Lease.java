@@ -9,8 +9,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lease on the batch in a slot: who took it, the streams that it is used on, and what keeps the slot from being
- * given back: the lease itself, until it is closed, and every {@linkplain #hold hold} on it.
+ * One lease on the batch in a slot: who took it, the streams that use it, and what keeps the slot: the lease itself,
+ * until it is closed, and every {@linkplain #hold hold} on it.
  */
 public final class Lease implements AutoCloseable {
 
@@ -90,11 +90,10 @@ public final class Lease implements AutoCloseable {
     }
 
     /**
-     * Says that work on a stream reads the batch. The stream is made to wait for the batch's bytes; what is enqueued
-     * there up to {@link #close} ends before the slot is reused.
+     * Announces that work on a stream reads the batch. The stream is made to wait for the batch's bytes; what is
+     * enqueued there up to {@link #close} ends before the slot is reused.
      *
-     * @param stream a stream of the loader's device
-     * @throws IllegalArgumentException if it is another device's
+     * @throws IllegalArgumentException if the stream is another device's
      * @throws IllegalStateException if the batch is closed, or used on more than {@value #MAX_STREAMS} streams
      */
     public void usedOn(DeviceStream stream) {

@@ -2,10 +2,8 @@
 package io.penstock.loader.slots;
 
 /**
- * What a lease checks.
- *
- * @param anyThread whether any thread may read and close it, instead of the one that took it
- * @param reused whether a slot has one lease, lent again with each batch in it
+ * What a lease checks: whether any thread may use it, not only the one that took it, and whether a slot reuses its
+ * lease for each batch.
  */
 public record LeaseTerms(boolean anyThread, boolean reused) {
 }

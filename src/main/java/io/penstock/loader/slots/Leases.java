@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the leases of a loader, and the workers that a closed loader has left to themselves, and frees what they stand
- * on after the last of them: at the loader's end, or later by whoever ends what outlives it.
+ * Counts a loader's leases, and the workers that it abandoned, and frees what they use after the last of them: when the
+ * loader is closed, or later.
  */
 public final class Leases {
 
@@ -23,21 +23,14 @@ public final class Leases {
     private final AtomicInteger leases = new AtomicInteger();
     private final Runnable freeing;
 
-    /**
-     * For one loader.
-     *
-     * @param freeing frees all that leases stand on
-     */
+    /** For one loader; {@code freeing} frees what leases use. */
     public Leases(String name, LoaderFailure failure, Runnable freeing) {
         this.name = name;
         this.failure = failure;
         this.freeing = freeing;
     }
 
-    /**
-     * Counts a lease before it is there, so that a close beside the call that takes it frees nothing under it; none is
-     * begun once that close has looked.
-     */
+    /** Counts a lease before it exists, so that a concurrent close frees nothing under it; afterwards none is begun. */
     public void begin() {
         if (leases.getAndUpdate(n -> n < CLOSING ? n + 1 : n) >= CLOSING) {
             throw new IllegalStateException("the loader is closed");
@@ -45,9 +38,8 @@ public final class Leases {
     }
 
     /**
-     * One lease is over, and its slot free.
-     *
-     * @param inDeleter whether the caller is native code, in the deleter of a DLPack tensor: then this must not block
+     * One lease is over, and its slot free. In the deleter of a DLPack tensor, native code calls this, and it must not
+     * block.
      */
     public void ended(boolean inDeleter) {
         if (leases.decrementAndGet() == CLOSING) {
@@ -60,8 +52,8 @@ public final class Leases {
     }
 
     /**
-     * Begins no more leases, ends those that the calling thread forgot, names all that are out, and frees everything
-     * if none is. Adds what has gone wrong in closing to the failure, if there is one; throws it otherwise.
+     * Begins no more leases, ends those that the calling thread forgot, names all open ones, and frees everything if
+     * there are none. Adds its errors to the failure, if there is one; throws them otherwise.
      */
     public void close(Closing closing, List<BatchHolder> holders) {
         List<Lease> forgotten = new ArrayList<>();

@@ -3,9 +3,7 @@ package io.penstock.loader.slots;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Why a loader has ended: an error, which is set by the thread that met it and thrown on the trainer's, or its close.
- */
+/** Why a loader has ended: an error, set by the thread that met it and thrown on the trainer's, or by its close. */
 public final class LoaderFailure {
 
     private volatile @Nullable RuntimeException error;

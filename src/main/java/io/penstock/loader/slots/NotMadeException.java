@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader.slots;
 
-/** Thrown at the turn of a batch that could not be built, which is passed over. The cause is what its maker threw. */
+/** Thrown at the turn of a batch that could not be built, which is skipped; the cause is what its maker threw. */
 public final class NotMadeException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

@@ -4,17 +4,14 @@ package io.penstock.loader.slots;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that is parked at a gate, with 128 bytes of room on either side. Wakers look at it for every batch, so it
- * must share no cache line with what a waiter writes for every batch, in its gate or beside it: a line that is written
- * on one core and read on another costs some hundred nanoseconds each time.
+ * The thread that is parked at a gate, with 128 bytes of padding on either side. Wakers read it for every batch, so it
+ * must share no cache line with what a waiter writes for every batch: reading a line that another core has written
+ * costs some hundred nanoseconds each time.
  *
- * <p>The room consists of {@code int}s, the size that leaves no gap for the JVM to fill with another field.
+ * <p>The padding consists of {@code int}s, a size that leaves no gap for the JVM to fill with another field.
  */
 @SuppressWarnings("UnusedVariable")
 final class ParkedThread {
-
-    private ParkedThread() {
-    }
 
     /** The JVM places a superclass's fields before those of its subclasses. */
     private abstract static class RoomBefore {

@@ -37,7 +37,7 @@ public abstract class SpinGate extends ParkedThread.Padded {
 
     /** How long to stay awake: yielding, so that a thread which has something to do gets the processor. */
     private final long awakeNanos;
-    /** From which wait on {@link #waitsLong} is called. */
+    /** The wait after which {@link #waitsLong} is called. */
     private final long patienceNanos;
     /** How many of the next waits park without yielding. Only the waiting thread uses it. */
     private int waitsWithoutYield;
@@ -59,10 +59,8 @@ public abstract class SpinGate extends ParkedThread.Padded {
     }
 
     /**
-     * Waits until the gate is open. An interrupt ends the wait if the caller says so; otherwise waiting goes on. Either
-     * way it is set when this returns.
-     *
-     * @return whether the gate is open; false only after an interrupt
+     * Waits until the gate is open; returns false only after an interrupt, if that may end the wait. The interrupt
+     * status is set again.
      */
     public final boolean await(boolean interruptible) {
         for (int i = 0; i < SPINS; i++) {

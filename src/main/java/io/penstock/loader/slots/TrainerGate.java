@@ -11,11 +11,7 @@ final class TrainerGate extends SpinGate {
     private final LateBatch late;
     private long sequence;
 
-    /**
-     * Creates a gate.
-     *
-     * @param ready whether the batch of a sequence is ready; reads volatile state
-     */
+    /** Creates a gate; {@code ready} reads from volatile state whether the batch of a sequence is ready. */
     TrainerGate(LongPredicate ready, LoaderFailure failure, LateBatch late) {
         super(TRAINER_AWAKE_NANOS, late.patienceNanos);
         this.ready = ready;

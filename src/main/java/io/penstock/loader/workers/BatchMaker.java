@@ -14,9 +14,8 @@ public interface BatchMaker extends AutoCloseable {
     void claimed(long sequence, long now);
 
     /**
-     * Builds a batch: writes the plan and slab of a free slot. What it throws, the trainer gets at the batch's turn.
-     *
-     * @param told receives epoch, first, plannedAt and the times of the stages
+     * Builds a batch: writes the plan and slab of a free slot, and to {@code told} its epoch, first, plannedAt and the
+     * stages' times. The trainer gets what it throws at the batch's turn.
      */
     void make(long sequence, HostSlot slot, Filling told);
 

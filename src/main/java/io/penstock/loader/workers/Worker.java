@@ -195,12 +195,8 @@ public final class Worker implements AutoCloseable {
     }
 
     /**
-     * Fills the slot of a claimed sequence. Reads the clock as seldom as possible: a narrow batch takes a few
-     * microseconds.
-     *
-     * @param begin when the wait for the slot began
-     * @param free when the slot was free
-     * @return the time at the end
+     * Fills the slot of a claimed sequence, which was free at {@code free}, from {@code begin} on; returns the time at
+     * the end. Reads the clock as seldom as possible: a narrow batch takes a few microseconds.
      */
     private long fill(int ring, long sequence, long begin, long free) {
         Place place = place(ring);

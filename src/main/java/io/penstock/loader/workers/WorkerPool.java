@@ -52,12 +52,11 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /**
-     * Starts a thread for each worker, as daemons: a forgotten loader does not keep the JVM alive.
+     * Starts a daemon thread for each worker: a forgotten loader does not keep the JVM alive.
      *
      * @param patience how long to wait for a worker that does not end
      * @param leases of each loader; count workers that are abandoned
-     * @param onDeath told of an error that ends a thread outside of any batch
-     * @throws io.penstock.os.ThreadLimitException if the OS has no more threads
+     * @param onDeath receives an error that ends a thread outside of any batch
      */
     public WorkerPool(String name, List<Worker> workers, Duration patience, List<Leases> leases,
             Consumer<Throwable> onDeath) {
@@ -118,10 +117,9 @@ public final class WorkerPool implements AutoCloseable {
     }
 
     /**
-     * Cancels the runs and waits until no worker works on them. Each stops after its current sample. One that takes
-     * longer than the pool's patience is interrupted.
-     *
-     * @throws IllegalStateException if a worker does not end even then
+     * Cancels the runs and waits until no worker works on them. Each stops after its current sample; one that takes
+     * longer than the pool's patience is interrupted. Throws {@link IllegalStateException} if a worker does not end
+     * even then.
      */
     public synchronized void stop() {
         cancel();

@@ -129,7 +129,6 @@ public final class BlockChecksums {
         return file.resolveSibling(file.getFileName() + SUFFIX);
     }
 
-    /** Returns the location of a file's checksums. */
     static Location locationFor(Location file) {
         return file.resolveSibling(file.name() + SUFFIX);
     }
@@ -286,7 +285,6 @@ public final class BlockChecksums {
         return HEADER_BYTES + Integer.BYTES * blocks + Integer.BYTES;
     }
 
-    /** Formats a checksum for messages. */
     static String hex(int crc) {
         return String.format("%08x", crc);
     }

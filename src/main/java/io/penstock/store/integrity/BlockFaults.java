@@ -14,7 +14,6 @@ final class BlockFaults {
     private static final int MAX_BLOCKS_TOLD = 4096;
 
     private final BlockChecksums checksums;
-    /** What is wrong with each bad block. */
     private final TreeMap<Long, String> messages = new TreeMap<>();
     private long more;
 

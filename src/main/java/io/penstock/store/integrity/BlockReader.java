@@ -51,7 +51,6 @@ final class BlockReader implements AutoCloseable {
         }
     }
 
-    /** Returns the file's size at open. */
     long fileBytes() {
         return fileBytes;
     }

@@ -19,10 +19,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file's digest in a {@code sha256sum} listing next to it: {@code X.sha256} for {@code X.bin}, as our writers name
  * it, {@code X.bin.sha256} or {@code SHA256SUMS}. Other lines are skipped: listings may be signed or have comments.
- *
- * @param listing the listing
- * @param file the file
- * @param hex the digest in the listing
  */
 record Sha256Listing(Location listing, Location file, String hex) {
 
@@ -33,9 +29,8 @@ record Sha256Listing(Location listing, Location file, String hex) {
     private static final long MAX_LISTING_BYTES = 64 << 20;
 
     /**
-     * Returns the listing that contains a file; null if there is none.
-     *
-     * @param read the listings read so far, each as digests by name; a listing may have millions of files
+     * Returns the listing that contains a file; null if there is none. {@code read} caches listings as digests by name,
+     * because they may have millions of files.
      */
     static @Nullable Sha256Listing of(Location file, Map<Location, Map<String, String>> read) throws IOException {
         String name = file.name();

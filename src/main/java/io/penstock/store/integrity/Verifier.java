@@ -45,7 +45,6 @@ final class Verifier {
     private final int threads;
     private final Progress progress;
     private final Map<Location, List<String>> checksOf = new LinkedHashMap<>();
-    /** The SHA-256 listings, each read once. */
     private final Map<Location, Map<String, String>> listings = new HashMap<>();
     private final List<Fault> faults = new ArrayList<>();
     private final List<BlockFaults> blockFaults = new ArrayList<>();

@@ -101,11 +101,7 @@ public final class NvtxRange implements AutoCloseable {
         }
     }
 
-    /**
-     * Ends a started range.
-     *
-     * @param range the id from {@link #start}
-     */
+    /** Ends a range by its id from {@link #start}. */
     public void end(long range) {
         try {
             tool().end().invokeExact(tool().domain(), range);

@@ -35,11 +35,6 @@ import org.jspecify.annotations.Nullable;
  * expects them. In place of one that the tool leaves out, nothing is called.
  *
  * @param domain the domain of this library's ranges; NULL, the default domain, if the tool has no domains
- * @param registerString {@code nvtxDomainRegisterStringA}; does nothing and returns null if the tool lacks it
- * @param push {@code nvtxDomainRangePushEx}; likewise
- * @param pop {@code nvtxDomainRangePop}; likewise
- * @param start {@code nvtxDomainRangeStartEx}; likewise
- * @param end {@code nvtxDomainRangeEnd}; likewise
  */
 record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle push, MethodHandle pop,
         MethodHandle start, MethodHandle end) {
@@ -151,8 +146,7 @@ record NvtxTool(MemorySegment domain, MethodHandle registerString, MethodHandle 
         try {
             return load(library);
         } catch (IllegalArgumentException | IllegalCallerException | UnsatisfiedLinkError e) {
-            LOG.log(System.Logger.Level.WARNING, "no NVTX ranges: " + VARIABLE + "=" + library + ": "
-                    + e.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "no NVTX ranges: " + VARIABLE + "=" + library + ": " + e.getMessage());
             return null;
         } catch (RuntimeException | Error e) {
             throw e;

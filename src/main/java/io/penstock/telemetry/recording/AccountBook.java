@@ -100,10 +100,8 @@ public final class AccountBook implements Accounts {
     // ---- the trainer's thread
 
     /**
-     * A batch was taken.
-     *
-     * @param ready batches that were complete at the request; {@link BatchAccount#NOT_MEASURED} if not read
-     * @param free number of empty slots
+     * A batch was taken when {@code ready} batches were complete, {@link BatchAccount#NOT_MEASURED} if not read, and
+     * {@code free} slots empty.
      */
     void taken(long sequence, long requestedAt, long takenAt, int ready, int free) {
         taking.taken(index(sequence), sequence, requestedAt, takenAt, ready, free);
@@ -142,10 +140,7 @@ public final class AccountBook implements Accounts {
         taking.computed(index(sequence), sequence, nanos);
     }
 
-    /**
-     * {@return the measured cost of one batch's account on this machine, in nanoseconds, without clock reads that
-     * happen anyway}
-     */
+    /** Returns the measured cost of one batch's account in nanoseconds, without clock reads that happen anyway. */
     public static double nanosPerBatch() {
         var scratch = new AccountBook(false, false);
         var batch = new Filling(0);

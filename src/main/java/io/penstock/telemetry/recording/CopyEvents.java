@@ -13,7 +13,6 @@ final class CopyEvents {
     /** The events that have begun. */
     private final @Nullable TransferEvent[] begun;
 
-    /** At most so many copies are in flight. */
     CopyEvents(String loader, String device, int inFlight) {
         this.loader = loader;
         this.device = device;

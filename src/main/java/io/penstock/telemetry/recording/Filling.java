@@ -15,7 +15,6 @@ public final class Filling {
     /** The sequence that means nothing is left to make. */
     public static final long NOTHING = -1;
 
-    /** The thread's number. */
     public final int worker;
     /** The batch's number since the loader opened, from 0. */
     public long sequence = NOTHING;
@@ -70,11 +69,6 @@ public final class Filling {
     /** May be NOT_MEASURED by itself. */
     long queuedNanos;
 
-    /**
-     * Creates the record of one thread.
-     *
-     * @param worker the thread's number, from 0
-     */
     public Filling(int worker) {
         this.worker = worker;
     }

@@ -2,13 +2,8 @@
 package io.penstock.telemetry.recording;
 
 /**
- * The loader that telemetry describes.
- *
- * @param name the loader's name
- * @param device its device's name
- * @param workers number of worker threads; with 0, the trainer's thread fills slots
- * @param copies whether it copies batches to the device
- * @param timed whether it reads the device's clock
+ * The loader that telemetry describes. Without workers, the trainer's thread fills slots; {@code copies} and {@code
+ * timed} say whether it copies batches to the device and reads the device's clock.
  */
 public record LoaderIdentity(String name, String device, int workers, boolean copies, boolean timed) {
 

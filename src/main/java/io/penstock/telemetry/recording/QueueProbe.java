@@ -22,7 +22,6 @@ final class QueueProbe implements AutoCloseable {
         this.report = report;
     }
 
-    /** Starts reporting. */
     synchronized void open() {
         before = report.get();
         FlightRecorder.addPeriodicEvent(QueueEvent.class, look);
@@ -45,7 +44,6 @@ final class QueueProbe implements AutoCloseable {
         event.commit();
     }
 
-    /** Stops reporting, if started. */
     @Override
     public void close() {
         boolean wasOpened;

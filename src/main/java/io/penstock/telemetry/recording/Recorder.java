@@ -8,9 +8,6 @@ public final class Recorder {
 
     private static final boolean PRESENT = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
-    private Recorder() {
-    }
-
     /**
      * {@return whether this JVM has had a recording; only then are event objects worthwhile, because loading the first
      * event class takes a tenth of a second}

@@ -120,7 +120,6 @@ final class TakeEvents implements AutoCloseable {
         }
     }
 
-    /** The loader is closed. */
     @Override
     public void close() {
         StepEvent event = inStep;

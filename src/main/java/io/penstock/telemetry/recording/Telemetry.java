@@ -32,9 +32,8 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools.
-     *
-     * @param nanoTime the accounts' clock: {@link #MACHINE_TIME} outside of tests
+     * Creates telemetry that counts, keeps accounts of the latest batches, and reports to JFR and NVIDIA's tools. The
+     * accounts' clock is {@link #MACHINE_TIME} outside of tests.
      */
     public static Telemetry accounting(LoaderIdentity of, LongSupplier verifiedBytes, SlotLevels slots,
             LongSupplier nanoTime) {

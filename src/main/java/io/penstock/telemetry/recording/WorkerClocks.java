@@ -13,7 +13,6 @@ import java.util.Map;
  */
 final class WorkerClocks {
 
-    /** The totals. */
     enum Total {
         SLOT_WAIT_NANOS, PLAN_NANOS, COLLATE_NANOS, BYTES, SOURCE_EMPTY_NANOS, SOURCE_SLOW_NANOS, REMOTE_READS,
         WAITING_READS, REMOTE_BYTES

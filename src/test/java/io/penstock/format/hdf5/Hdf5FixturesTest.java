@@ -17,11 +17,9 @@ import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,7 +75,7 @@ class Hdf5FixturesTest {
             assertEquals(arrays.stream().map(array -> array.get("name")).toList(),
                     store.tensors().stream().map(TensorSpec::name).toList());
             for (int i = 0; i < arrays.size(); i++) {
-                assertSpots(arrays.get(i), store.tensor(i));
+                Fixtures.assertSpots(arrays.get(i), store.tensor(i));
                 assertEquals(arrays.get(i).get("sha256"), Sha256.hex(store.tensor(i).segment(), _ -> { }));
             }
         }
@@ -103,19 +101,6 @@ class Hdf5FixturesTest {
 
     private static String nameOf(Map<String, Object> object) {
         return object.getOrDefault("path", "") + " " + object.get("name");
-    }
-
-    private static void assertSpots(Map<String, Object> array, Tensor tensor) {
-        for (Map<String, Object> spot : objects(array, "spots")) {
-            List<Object> index = Json.array(spot.get("index"));
-            long element = 0;
-            for (int d = 0; d < index.size(); d++) {
-                element = element * tensor.dim(d) + ((Number) index.get(d)).longValue();
-            }
-            int bytes = tensor.dtype().byteSize();
-            assertEquals(spot.get("hex"), HexFormat.of().formatHex(
-                    tensor.segment().asSlice(element * bytes, bytes).toArray(ValueLayout.JAVA_BYTE)));
-        }
     }
 
     @Test

@@ -26,6 +26,7 @@ import io.penstock.store.StoreFormats;
 import io.penstock.store.Truth;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -206,9 +207,7 @@ class LmdbStoreTest {
                 assertEquals(500, store.size());
             }
         }
-        try (Stream<Path> files = Files.list(folder)) {
-            assertEquals(List.of(other), files.toList());
-        }
+        assertEquals(List.of(other), Folders.files(folder));
     }
 
     @Test

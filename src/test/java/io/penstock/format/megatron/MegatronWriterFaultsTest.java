@@ -9,16 +9,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Folders;
 import io.penstock.testing.JavaCommand;
 import io.penstock.testing.Signals;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -86,12 +85,6 @@ class MegatronWriterFaultsTest {
         return output;
     }
 
-    private List<String> names() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
-    }
-
     private Process writing(Path prefix) throws IOException {
         Process process = start("sh", "-c", "exec " + java(prefix, WITHOUT_END));
         assertEquals("writing", process.inputReader().readLine());
@@ -106,7 +99,7 @@ class MegatronWriterFaultsTest {
         assertEquals(3, process.exitValue(), output);
         assertTrue(output.contains("IOException: " + prefix + ".bin: cannot be written at byte "), output);
         assertTrue(output.contains("File too large"), output);
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -117,7 +110,7 @@ class MegatronWriterFaultsTest {
         String output = finish(process);
         assertEquals(3, process.exitValue(), output);
         assertTrue(output.contains("IOException: " + prefix + ".bin: cannot be written"), output);
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -140,7 +133,7 @@ class MegatronWriterFaultsTest {
         String output = finish(start("sh", "-c", "ulimit -f 0; exec " + java(prefix, 10)));
         assertTrue(output.contains("IOException: " + prefix + ": "), output);
         assertTrue(output.contains(".corpus.writing/lock cannot be locked: File too large"), output);
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -148,14 +141,14 @@ class MegatronWriterFaultsTest {
         for (int signal : new int[] {Signals.SIGTERM, Signals.SIGINT, Signals.SIGHUP}) {
             Process process = writing(folder.resolve("corpus"));
             try {
-                assertEquals(List.of(".corpus.writing"), names());
+                assertEquals(List.of(".corpus.writing"), Folders.names(folder));
                 if (signal != Signals.SIGTERM && Signals.isIgnored(signal, process)) {
                     continue;
                 }
                 Signals.send(signal, process);
                 assertTrue(process.waitFor(WAIT_SECONDS, TimeUnit.SECONDS), "signal " + signal);
                 assertNotEquals(0, process.exitValue());
-                assertEquals(List.of(), names(), "signal " + signal);
+                assertEquals(List.of(), Folders.names(folder), "signal " + signal);
             } finally {
                 process.destroyForcibly().waitFor();
             }
@@ -167,7 +160,7 @@ class MegatronWriterFaultsTest {
         Path prefix = folder.resolve("corpus");
         Process process = writing(prefix);
         process.destroyForcibly().waitFor();
-        assertEquals(List.of(".corpus.writing"), names());
+        assertEquals(List.of(".corpus.writing"), Folders.names(folder));
         assertThrows(IOException.class, () -> TokenStore.open(prefix));
         try (MegatronWriter writer = MegatronWriter.create(prefix, DType.U16, IfExists.FAIL)) {
             MegatronPart part = writer.part();
@@ -176,7 +169,7 @@ class MegatronWriterFaultsTest {
             writer.commit();
         }
         assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
-                names());
+                Folders.names(folder));
     }
 
     @Test
@@ -188,7 +181,7 @@ class MegatronWriterFaultsTest {
                     () -> MegatronWriter.create(prefix, DType.U16, IfExists.REPLACE)).getMessage();
             assertTrue(message.contains("another process is writing it"), message);
             assertTrue(first.isAlive());
-            assertEquals(List.of(".corpus.writing"), names());
+            assertEquals(List.of(".corpus.writing"), Folders.names(folder));
         } finally {
             first.destroy();
             first.waitFor();
@@ -210,7 +203,7 @@ class MegatronWriterFaultsTest {
             writer.commit();
         }
         assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
-                names());
+                Folders.names(folder));
     }
 
     @Test

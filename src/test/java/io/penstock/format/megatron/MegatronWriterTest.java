@@ -14,6 +14,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -59,12 +60,13 @@ class MegatronWriterTest {
                 }
             }
             writer.commit();
-            assertEquals(names(), writer.files().stream().map(file -> file.getFileName().toString()).sorted().toList());
+            assertEquals(Folders.names(folder),
+                    writer.files().stream().map(file -> file.getFileName().toString()).sorted().toList());
         }
         assertEquals(documents, SlowMegatronReader.documents(prefix), "seed " + SEED);
         assertEquals(documents, read(prefix), "seed " + SEED);
         assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
-                names());
+                Folders.names(folder));
     }
 
     /** Tokens are dropped from the buffer, and from what is written already. */
@@ -217,9 +219,9 @@ class MegatronWriterTest {
             MegatronPart part = writer.part();
             part.append(new int[3_000_000], 0, 3_000_000);
             part.endDocument();
-            assertEquals(List.of(".corpus.writing"), names());
+            assertEquals(List.of(".corpus.writing"), Folders.names(folder));
         }
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -252,7 +254,7 @@ class MegatronWriterTest {
             assertThrows(FileAlreadyExistsException.class, writer::commit);
         }
         assertEquals("other", Files.readString(folder.resolve("corpus.bin")));
-        assertEquals(List.of("corpus.bin"), names());
+        assertEquals(List.of("corpus.bin"), Folders.names(folder));
     }
 
     @Test
@@ -299,7 +301,7 @@ class MegatronWriterTest {
             }
         }
         assertTrue(taken.get() > 0);
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -310,7 +312,7 @@ class MegatronWriterTest {
         write("corpus", 5);
         assertEquals(List.of(List.of(5L)), read(folder.resolve("corpus")));
         assertEquals(List.of("corpus.bin", "corpus.bin.crc32c", "corpus.idx", "corpus.idx.crc32c", "corpus.sha256"),
-                names());
+                Folders.names(folder));
     }
 
     @Test
@@ -356,7 +358,7 @@ class MegatronWriterTest {
             writer.part().append(new int[] {1}, 0, 1);
             assertThrows(IllegalStateException.class, writer::commit);
         }
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -392,7 +394,7 @@ class MegatronWriterTest {
             Throwable cause = assertThrows(java.util.concurrent.ExecutionException.class, writing::get).getCause();
             assertTrue(cause instanceof IllegalStateException, cause.toString());
         }
-        assertEquals(List.of(), names());
+        assertEquals(List.of(), Folders.names(folder));
     }
 
     @Test
@@ -409,7 +411,7 @@ class MegatronWriterTest {
             assertThrows(IOException.class, part::endDocument);
             assertThrows(IOException.class, writer::commit);
         }
-        assertEquals(List.of("source"), names());
+        assertEquals(List.of("source"), Folders.names(folder));
     }
 
     @Test
@@ -436,12 +438,6 @@ class MegatronWriterTest {
             writer.commit();
         }
         return prefix;
-    }
-
-    private List<String> names() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
     }
 
     private static List<List<Long>> randomDocuments(DType dtype, int count, SplittableRandom random) {

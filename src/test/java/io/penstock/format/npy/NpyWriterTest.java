@@ -11,6 +11,7 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.TensorStore;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.FileAlreadyExistsException;
@@ -78,8 +79,6 @@ class NpyWriterTest {
         assertEquals("other", Files.readString(path));
         NpyWriter.write(path, tensor, IfExists.REPLACE);
         assertEquals(132, Files.size(path));
-        try (var files = Files.list(folder)) {
-            assertEquals(2, files.count());
-        }
+        assertEquals(2, Folders.files(folder).size());
     }
 }

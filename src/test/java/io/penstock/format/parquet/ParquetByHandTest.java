@@ -234,7 +234,7 @@ class ParquetByHandTest {
         assertRefused(new ParquetBytes(3, 3).dictionary(3, ints(1, 2, 3)).page(3, Encoding.RLE_DICTIONARY, indices)
                 .write(file()), "index 3 of a dictionary of 3 entries");
         assertRefused(new ParquetBytes(3, 3).page(3, Encoding.RLE_DICTIONARY, indices).write(file()),
-                "a dictionary that is not there");
+                "a missing dictionary");
         assertRefused(new ParquetBytes(3, 3).dictionary(4, ints(1, 2, 3)).page(3, Encoding.RLE_DICTIONARY, indices)
                 .write(file()), "a dictionary of 4 entries in 12 bytes");
         assertRefused(new ParquetBytes(3, 3).dictionary(-1).page(3, Encoding.RLE_DICTIONARY, indices)

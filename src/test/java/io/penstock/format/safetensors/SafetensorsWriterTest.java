@@ -17,6 +17,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.TensorStore;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -100,9 +101,7 @@ class SafetensorsWriterTest {
         assertEquals("other", Files.readString(path));
         SafetensorsWriter.write(path, Map.of(), Map.of(), IfExists.REPLACE);
         assertEquals("\10\0\0\0\0\0\0\0{}      ", Files.readString(path));
-        try (var files = Files.list(folder)) {
-            assertEquals(List.of(path, BlockChecksums.pathFor(path)), files.sorted().toList());
-        }
+        assertEquals(List.of(path, BlockChecksums.pathFor(path)), Folders.files(folder));
         assertTrue(Verification.run(Location.of(path), OpenOptions.DEFAULT, 1, Progress.NONE).isGood());
     }
 

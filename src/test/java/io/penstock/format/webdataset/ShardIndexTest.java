@@ -13,6 +13,7 @@ import com.sun.management.ThreadMXBean;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -177,10 +178,7 @@ class ShardIndexTest {
         assertFalse(Files.exists(index(shard)));
         WebDatasetStore.open(Location.of(shard)).close();
         assertTrue(Files.exists(index(shard)));
-        try (var files = Files.list(folder)) {
-            // The shard, its index and its checksums.
-            assertEquals(3, files.count());
-        }
+        assertEquals(3, Folders.files(folder).size(), "the shard, its index and its checksums");
     }
 
     /** Whoever writes beside the shard may write anything: what is read stays within the shard. */

@@ -13,6 +13,7 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
 import io.penstock.store.integrity.Verification;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -21,8 +22,6 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,12 +73,6 @@ class ShardRecordTest {
             for (String part : parts) {
                 assertTrue(message.contains(part), message);
             }
-        }
-    }
-
-    private Set<String> names() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return new TreeSet<>(files.map(file -> file.getFileName().toString()).toList());
         }
     }
 
@@ -163,20 +156,20 @@ class ShardRecordTest {
         write(folder.resolve("x-%03d.tar"), 3, 'b');
         assertEquals(3, size(folder));
         assertEquals(Set.of(RECORD, "x-000.tar", "x-000.tar.crc32c", "x-000.tar.penstock-index",
-                "x-001.tar", "x-001.tar.crc32c", "x-001.tar.penstock-index"), names());
+                "x-001.tar", "x-001.tar.crc32c", "x-001.tar.penstock-index"), Set.copyOf(Folders.names(folder)));
         write(folder.resolve("x-%03d.tar"), 9, 'c');
         assertEquals(9, size(folder));
-        assertEquals(16, names().size());
+        assertEquals(16, Folders.names(folder).size());
     }
 
     @Test
     void aRecordThatIsNoneKeepsWhatItShouldNameFromBeingReplaced() throws Exception {
         Files.writeString(folder.resolve(RECORD), "{}");
-        Set<String> before = names();
+        List<String> before = Folders.names(folder);
         String message = assertThrows(MalformedStoreException.class,
                 () -> write(folder.resolve("x-%03d.tar"), 3, 'b')).getMessage();
         assertTrue(message.contains(RECORD), message);
-        assertEquals(before, names());
+        assertEquals(before, Folders.names(folder));
     }
 
     @Test

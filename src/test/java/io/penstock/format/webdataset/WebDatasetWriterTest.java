@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -146,9 +147,7 @@ class WebDatasetWriterTest {
             writer.write("b", Map.of("txt", text("x")));
             assertThrows(IOException.class, () -> WebDatasetWriter.create(folder.resolve("x-%d.tar"), 1, 1));
         }
-        try (var files = Files.list(folder)) {
-            assertEquals(0, files.count());
-        }
+        assertEquals(List.of(), Folders.files(folder));
     }
 
     @Test

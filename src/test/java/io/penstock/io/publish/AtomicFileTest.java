@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -28,12 +29,6 @@ class AtomicFileTest {
     @TempDir
     private Path folder;
 
-    private List<String> names() throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> file.getFileName().toString()).sorted().toList();
-        }
-    }
-
     @Test
     void aContentThatFailsHalfWayLeavesTheOldFileAndNamesIt() throws IOException {
         Path file = Files.writeString(folder.resolve("state.json"), "old");
@@ -43,7 +38,7 @@ class AtomicFileTest {
         })).getMessage();
         assertEquals(file + ": cannot be written: No space left on device", message);
         assertEquals("old", Files.readString(file));
-        assertEquals(List.of("state.json"), names());
+        assertEquals(List.of("state.json"), Folders.names(folder));
     }
 
     @Test
@@ -52,7 +47,7 @@ class AtomicFileTest {
         Files.writeString(folder.resolve(".state.json.mine.tmp"), "kept");
         Files.writeString(folder.resolve(".other.json.5f3a.tmp"), "kept");
         AtomicFile.write(folder.resolve("state.json"), "new");
-        assertEquals(List.of(".other.json.5f3a.tmp", ".state.json.mine.tmp", "state.json"), names());
+        assertEquals(List.of(".other.json.5f3a.tmp", ".state.json.mine.tmp", "state.json"), Folders.names(folder));
     }
 
     @Test
@@ -85,7 +80,7 @@ class AtomicFileTest {
                 writer.get();
             }
         }
-        assertEquals(List.of("state.json"), names());
+        assertEquals(List.of("state.json"), Folders.names(folder));
     }
 
     @Test

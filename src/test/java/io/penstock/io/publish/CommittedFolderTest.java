@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,20 +55,20 @@ class CommittedFolderTest {
     }
 
     private static void copy(Path from, Path to) throws IOException {
-        for (Path file : WrittenStore.files(from)) {
+        for (Path file : Folders.files(from)) {
             Files.copy(file, to.resolve(file.getFileName()));
         }
     }
 
     private static String surplusOf(Path before, Path after) throws IOException {
-        List<String> surplus = new ArrayList<>(before == null ? List.of() : WrittenStore.names(before));
-        surplus.removeAll(WrittenStore.names(after));
+        List<String> surplus = new ArrayList<>(before == null ? List.of() : Folders.names(before));
+        surplus.removeAll(Folders.names(after));
         return "[\"" + String.join("\",\"", surplus) + "\"]";
     }
 
     private static Map<String, byte[]> bytes(Path folder) throws IOException {
         Map<String, byte[]> bytes = new LinkedHashMap<>();
-        for (Path file : WrittenStore.files(folder)) {
+        for (Path file : Folders.files(folder)) {
             bytes.put(file.getFileName().toString(), Files.readAllBytes(file));
         }
         return bytes;
@@ -89,9 +90,9 @@ class CommittedFolderTest {
         Path after = written(store, "new", NEW);
         String expected = store.read(after);
         assertNotEquals(store.read(old), expected);
-        List<String> order = WrittenStore.names(after).stream()
+        List<String> order = Folders.names(after).stream()
                 .sorted(Comparator.comparingInt((String name) -> -name.length()).thenComparing(name -> name)).toList();
-        List<String> surplus = new ArrayList<>(WrittenStore.names(old));
+        List<String> surplus = new ArrayList<>(Folders.names(old));
         surplus.removeAll(order);
         for (Path before : new Path[] {null, old}) {
             for (int moved = 0; moved <= order.size() + (before == null ? 0 : surplus.size()); moved++) {
@@ -132,7 +133,7 @@ class CommittedFolderTest {
             assertThrows(IOException.class, () -> store.read(first));
         }
         StagingFolder.open(first.resolve(store.target)).close();
-        assertEquals(List.of(), WrittenStore.names(first));
+        assertEquals(List.of(), Folders.names(first));
     }
 
     @ParameterizedTest
@@ -141,7 +142,7 @@ class CommittedFolderTest {
         Path after = written(store, "new", NEW);
         Path folder = written(store, "store", OLD);
         store.write(folder, NEW);
-        assertEquals(WrittenStore.names(after), WrittenStore.names(folder));
+        assertEquals(Folders.names(after), Folders.names(folder));
         assertEquals(store.read(after), store.read(folder));
         assertEquals("[]", store.faults(folder));
     }
@@ -171,15 +172,15 @@ class CommittedFolderTest {
     void aFolderWhereAFileWouldBeRefusesTheNewStoreAndKeepsTheOldOne(WrittenStore store) throws Exception {
         Path folder = written(store, "store", OLD);
         String before = store.read(folder);
-        Path blocked = WrittenStore.files(folder).stream()
+        Path blocked = Folders.files(folder).stream()
                 .filter(file -> file.toString().endsWith(BlockChecksums.SUFFIX)).findFirst().orElseThrow();
         Files.delete(blocked);
         Files.createDirectories(blocked.resolve("full"));
-        List<String> names = WrittenStore.names(folder);
+        List<String> names = Folders.names(folder);
         String message = assertThrows(IOException.class, () -> store.write(folder, NEW)).getMessage();
         assertTrue(message.contains(blocked.getFileName().toString()), message);
         assertEquals(before, store.read(folder));
-        assertEquals(names, WrittenStore.names(folder));
+        assertEquals(names, Folders.names(folder));
     }
 
     @Test
@@ -202,7 +203,7 @@ class CommittedFolderTest {
             staging.publish(List.of("x.npy", "x.npy.crc32c"));
             assertTrue(Thread.interrupted());
         }
-        assertEquals(List.of("x.npy", "x.npy.crc32c"), WrittenStore.names(folder));
+        assertEquals(List.of("x.npy", "x.npy.crc32c"), Folders.names(folder));
         assertEquals(0, Files.size(folder.resolve("x.npy")));
     }
 

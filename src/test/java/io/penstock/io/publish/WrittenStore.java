@@ -19,12 +19,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** A store of each format that is written, in versions that differ in everything: sizes, types, numbers of files. */
 enum WrittenStore {
@@ -136,15 +133,5 @@ enum WrittenStore {
     /** What verify finds wrong. */
     String faults(Path folder) throws IOException, InterruptedException {
         return Verification.run(Location.of(path(folder)), OpenOptions.DEFAULT, 1, Progress.NONE).faults().toString();
-    }
-
-    static List<Path> files(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.sorted().toList();
-        }
-    }
-
-    static List<String> names(Path folder) throws IOException {
-        return files(folder).stream().map(file -> file.getFileName().toString()).toList();
     }
 }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.store.IfExists;
+import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,7 +23,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -109,10 +109,7 @@ class BlockChecksumsTest {
         assertThrows(FileAlreadyExistsException.class, () -> BlockChecksums.write(file, IfExists.FAIL, _ -> { }));
         assertEquals(first, BlockChecksums.read(Location.of(file)));
         assertFalse(first.equals(BlockChecksums.write(file, IfExists.REPLACE, _ -> { })));
-        try (Stream<Path> files = Files.list(folder)) {
-            assertEquals(List.of("data-100", "data-100.crc32c"),
-                    files.map(path -> path.getFileName().toString()).sorted().toList());
-        }
+        assertEquals(List.of("data-100", "data-100.crc32c"), Folders.names(folder));
     }
 
     @Test

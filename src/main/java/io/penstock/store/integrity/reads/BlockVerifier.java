@@ -32,10 +32,8 @@ public final class BlockVerifier implements AutoCloseable {
     private VerifiedReads.Blocks lastBlocks = new VerifiedReads.Blocks(null);
 
     /**
-     * Creates a verifier for one thread.
-     *
-     * @param reads the blocks that all threads have verified
-     * @param reader reads blocks; used by the same thread, not owned
+     * Creates a verifier for one thread; {@code reads} has the blocks that all threads have verified. The reader is not
+     * owned.
      */
     public BlockVerifier(VerifiedReads reads, SpanReader reader) {
         this.reads = reads;
@@ -43,11 +41,11 @@ public final class BlockVerifier implements AutoCloseable {
     }
 
     /**
-     * Verifies the blocks of a span that no thread has verified yet.
+     * Verifies the blocks of a span that no thread has verified yet. Memory, and files without checksums, are not
+     * checked.
      *
-     * @param checked the bytes to read; bytes in memory and of files without checksums are not checked
-     * @throws UncheckedIOException if a block cannot be read or is bad; then the cause, a
-     *     {@link MalformedStoreException}, names file and block
+     * @throws UncheckedIOException if a block cannot be read or is bad; then the cause, a {@link
+     *     MalformedStoreException}, names file and block
      */
     public void check(Span checked) {
         MappedFile file = checked.file();
@@ -90,7 +88,6 @@ public final class BlockVerifier implements AutoCloseable {
         reads.addVerified(bytes);
     }
 
-    /** Frees the native memory. Calling it again does nothing. */
     @Override
     public void close() {
         scratch.close();

@@ -23,7 +23,6 @@ public final class VerifiedReads {
     private static final System.Logger LOG = System.getLogger(VerifiedReads.class.getName());
     private static final VarHandle WORD = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** The blocks of one file. */
     static final class Blocks {
 
         final @Nullable BlockChecksums checksums;
@@ -59,8 +58,7 @@ public final class VerifiedReads {
                 LOG.log(System.Logger.Level.DEBUG, "{0}: no sidecar {1}, so its blocks are not verified",
                         file.location(), BlockChecksums.SUFFIX);
             } else if (!file.isCurrent()) {
-                throw new IOException(file.location()
-                        + ": was replaced since it was opened, with its checksums");
+                throw new IOException(file.location() + ": was replaced since it was opened, with its checksums");
             } else {
                 checksums.checkSize(file.byteSize());
             }
