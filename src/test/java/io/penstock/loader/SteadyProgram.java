@@ -92,7 +92,7 @@ final class SteadyProgram {
         try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).name(name)
                         .workers(0).leases(LeaseMode.REUSED).open()) {
-            measure(name, LeaseMode.REUSED, loader, batches -> step(loader, null, batches));
+            measure(name, LeaseMode.REUSED, List.of(loader), batches -> step(loader, null, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);
     }
