@@ -62,6 +62,9 @@ jar "$bundle/lib/gpt.jar" -C "$gpt" . -C examples/gpt/src/main/resources .
 ./penstock tokenize examples/corpus/almanac.txt examples/corpus/keeper.txt examples/corpus/travels.txt \
     -o "$bundle/text/books" --append-eot
 
+"$jdk/bin/java" -Djava.awt.headless=true -cp target/classes:target/test-classes io.penstock.bench.JpegFiles \
+    "$bundle/jpeg" 48
+
 # The last line: those before it warn that tests are in the packages of what they test.
 modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-module-deps \
     --class-path "$bundle/lib/junit.jar" "$bundle/lib/penstock.jar" "$bundle/lib/tests.jar" 2>&1 | tail -n 1)

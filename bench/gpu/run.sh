@@ -8,6 +8,7 @@
 #   PENSTOCK_CUDART        the runtime library; without it, the loader's cache, CUDA's and Conda's folders and Python's
 #                          packages are searched
 #   PENSTOCK_CUBLAS        cuBLAS 13, for the trainer; without it, the same places are searched
+#   PENSTOCK_NVJPEG        nvJPEG 13; without it, the same places are searched
 #   PENSTOCK_PYTHON        the Python that has PyTorch; without it, python3 and python are tried
 #   PENSTOCK_DEVICE        the device (cuda)
 #   PENSTOCK_TOKENS        the tokens of the store that is written to the temporary folder (200000000, 400 MB)
@@ -28,8 +29,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl stages.jsonl clocks.jsonl throughput.jsonl torch.jsonl torch.txt tests.txt \
-    machine.txt run.log; do
+for file in report.md transfer.jsonl stages.jsonl jpegs.jsonl clocks.jsonl throughput.jsonl torch.jsonl torch.txt \
+    tests.txt machine.txt run.log; do
     rm -f "$out/$file"
 done
 rm -f "$out"/gpt-*
@@ -121,12 +122,20 @@ if [ -n "$PENSTOCK_CUBLAS" ]; then
 else
     unset PENSTOCK_CUBLAS
 fi
+PENSTOCK_NVJPEG=$(library libnvjpeg.so.13 "${PENSTOCK_NVJPEG:-}")
+if [ -n "$PENSTOCK_NVJPEG" ]; then
+    export PENSTOCK_NVJPEG
+else
+    unset PENSTOCK_NVJPEG
+fi
 say "CUDA runtime: ${PENSTOCK_CUDART:-none found}, cuBLAS: ${PENSTOCK_CUBLAS:-none found}"
+say "nvJPEG: ${PENSTOCK_NVJPEG:-none found}"
 
 {
     echo "revision $(cat "$here/revision")"
     echo "libcudart ${PENSTOCK_CUDART:-not found}"
     echo "libcublas ${PENSTOCK_CUBLAS:-not found}"
+    echo "libnvjpeg ${PENSTOCK_NVJPEG:-not found}"
     uname -srm
     getconf GNU_LIBC_VERSION
     lscpu
@@ -151,6 +160,9 @@ java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --s
 
 say "stages"
 java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
+
+say "JPEG files"
+java 40 io.penstock.bench.JpegRates --device "$device" --files "$here/jpeg" > "$out/jpegs.jsonl"
 
 say "clocks and several loaders"
 java 40 io.penstock.bench.DeviceClocks --device "$device" > "$out/clocks.jsonl"

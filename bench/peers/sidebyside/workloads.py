@@ -183,7 +183,7 @@ def webdataset(setup):
         made.penstock(setup, f"w{workers}", store, "webdataset", "--mode", "blocks", "--workers", workers, kinds=both)
     made.penstock(setup, "w2, all samples shuffled", store, "webdataset", "--mode", "full", "--workers", 2,
                   kinds=both, quick=False)
-    made.penstock(setup, "tar stream, 1 thread", store, "tar-stream", quick=False)
+    made.penstock(setup, "tar stream, w1", store, "tar-stream", "--workers", 1, quick=False)
     made.c(setup, "tar walk, not shuffled, 1 thread", store, "tar", 1)
     for fetch in ("bytes", "array"):
         for workers in (0, 1, 2):

@@ -3,4 +3,5 @@
 #include "tokens.cu"
 #include "images.cu"
 #include "augment.cu"
+#include "framed.cu"
 #include "tensors.cu"

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The second implementation of docs/spec/streams.md, written from the page."""
+import json
+import struct
+
 from spec_packing import best_fit, first_fit, packing
 from spec_permutation import Permutation
 
@@ -94,7 +97,67 @@ def packed(case):
     return pieces, cursors
 
 
+def mixture(case):
+    """The cursor behind each record of a partition."""
+    sources = [sizes[case["partition"]::case["partitions"]] for sizes in case["sources"]]
+    given = [[0] * len(sizes) for sizes in sources]
+    turns = [0] * len(sources)
+    weights, drawn = case["weights"], [0] * len(sources)
+    cursors = []
+    while True:
+        draw = len(cursors)
+        errors = [weight * max(draw, 1) - sum(weights) * count for weight, count in zip(weights, drawn)]
+        source = max((s for s in range(len(sources)) if weights[s] > 0), key=lambda s: (errors[s], -s))
+        drawn[source] += 1
+        sizes, done, turn = sources[source], given[source], turns[source]
+        for _ in sizes:
+            if done[turn] < sizes[turn]:
+                break
+            turn = (turn + 1) % len(sizes)
+        else:
+            return cursors
+        done[turn] += 1
+        turns[source] = (turn + 1) % len(sizes)
+        cursors.append(json.dumps([draw + 1] + [[turns[s]] + [str(count) for count in given[s]]
+                                                for s in range(len(sources))], separators=(",", ":")))
+
+
+def tars(case):
+    """The shards of each partition."""
+    shards = case["shards"]
+    places = []
+    for number in range(shards * case["passes"]):
+        order = Permutation(shards, case["seed"], number // shards).at if "seed" in case else lambda place: place
+        places.append(order(number % shards))
+    return [places[partition::case["partitions"]] for partition in range(case["partitions"])]
+
+
+def crc32c(data):
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return value ^ 0xFFFFFFFF
+
+
+def spool(case):
+    """The bytes of a spool, and the cursor behind each record."""
+    data, cursors = b"", []
+    for record in map(bytes.fromhex, case["records"]):
+        length = struct.pack("<i", len(record))
+        data += length + struct.pack("<I", crc32c(length + record)) + record
+        cursors.append(str(len(data)))
+    return data.hex(), cursors
+
+
 def check_streams(vectors, check, budget_batches):
+    for case in vectors["mixtures"]:
+        check("mixture of streams", mixture(case), case["cursors"])
+    for case in vectors["tars"]:
+        check("shards of a stream", tars(case), case["order"])
+    for case in vectors["spools"]:
+        check("spool", spool(case), (case["bytes"], case["cursors"]))
     for case in vectors["orders"]:
         check("order of a stream", order(case), case["order"])
     for case in vectors["states"]:

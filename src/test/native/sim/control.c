@@ -23,6 +23,7 @@ SET(sim_set_latency_micros, int64_t, sim_latency_micros)
 SET(sim_set_now_nanos, int64_t, sim_now_nanos)
 /* Holds copies to devices back: those that start read their source, and go on when this is 0 again. */
 SET(sim_set_held, int, sim_held)
+SET(sim_set_engine, int, sim_engine)
 
 /* How many copies have begun to read, or have ended. */
 int64_t sim_copies(int ended) {

@@ -22,6 +22,8 @@ OUTPUTS(penstock_augment_prepare, WORD(Pass, numbers), WORD(Pass, weights));
 OUTPUTS(penstock_augment_measure, WORD(Pass, tables));
 OUTPUTS(penstock_augment_columns, WORD(Pass, more));
 OUTPUTS(penstock_augment, WORD(Pass, target));
+OUTPUTS(penstock_framed_weigh, WORD(Framed, scratch));
+OUTPUTS(penstock_framed, WORD(Framed, target), WORD(Framed, decoded));
 OUTPUTS(penstock_cast, WORD(Cast, target));
 OUTPUTS(penstock_gather_rows, WORD(GatherRows, target));
 OUTPUTS(penstock_pad_rows, WORD(PadRows, target));

@@ -26,6 +26,7 @@
  *   stream.c   the threads that run the work
  *   runtime.c  CUDA's functions
  *   kernels.c  those for kernels
+ *   nvjpeg.c   those of nvJPEG
  *   control.c  what tests set and ask
  *
  * With SIM_CUDA_LOG set, the file that it names gets a line for each piece of work, in the order of the calls.
@@ -126,6 +127,8 @@ extern uint64_t sim_enqueued[MAX_STREAMS], sim_done[MAX_STREAMS];
 extern sim_clock sim_host;                          /* what the host knows to have ended */
 extern __thread int sim_current_device, sim_capture_mode;
 extern int sim_global_captures;
+extern int sim_engine;                              /* whether nvJPEG has an engine for batches */
+extern int sim_jpeg_objects;                        /* of nvJPEG: handles, states, headers that are open */
 
 /* state.c */
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));

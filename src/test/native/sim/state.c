@@ -199,7 +199,7 @@ void sim_reset(void) {
     sim_device_bytes = (size_t) 60 << 30;
     sim_pinned_bytes = (size_t) 1 << 40;
     sim_bytes_per_micro = sim_latency_micros = 0;
-    sim_held = sim_global_captures = 0;
+    sim_held = sim_global_captures = sim_engine = 0;
     sim_now_nanos = -1;
     sim_copies_begun = sim_copies_ended = 0;
     pthread_cond_broadcast(&sim_changed);
@@ -218,6 +218,7 @@ __attribute__((constructor)) static void begin(void) {
     if (driver) sim_driver_version = atoi(driver);
     if (speed) sim_bytes_per_micro = atoll(speed);
     if (latency) sim_latency_micros = atoll(latency);
+    sim_engine = getenv("SIM_NVJPEG_ENGINE") != NULL;
 }
 
 /* With SIM_CUDA_STRICT_EXIT set, a process that leaves something open, or did wrong before, ends with 86. */
@@ -228,5 +229,6 @@ __attribute__((destructor)) static void end(void) {
         int open = sim_open(kind);
         if (open) sim_violation("%d %s open at the end of the process", open, names[kind]);
     }
+    if (sim_jpeg_objects) sim_violation("%d of nvJPEG open at the end of the process", sim_jpeg_objects);
     if (violation_count) _exit(86);
 }

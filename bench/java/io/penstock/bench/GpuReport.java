@@ -55,11 +55,13 @@ public final class GpuReport {
         List<Double> onCpu = losses("gpt-cpu.csv");
         List<Double> onDevice = losses("gpt-device.csv");
         List<Map<String, Object>> clocks = lines("clocks.jsonl");
-        mustHold(transfer, stages, clocks, onCpu, onDevice);
+        List<Map<String, Object>> jpegs = lines("jpegs.jsonl");
+        mustHold(transfer, stages, clocks, jpegs, onCpu, onDevice);
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
         stages(of(stages, "stage"));
+        jpegs(jpegs);
         clocks(of(clocks, "clock"), of(clocks, "loaders"));
         boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
@@ -67,7 +69,7 @@ public final class GpuReport {
             out.append("Not measured: ").append(passed).append("\n");
         }
         return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
-                && !of(stages, "stage").isEmpty() && !of(clocks, "clock").isEmpty()
+                && !of(stages, "stage").isEmpty() && !jpegs.isEmpty() && !of(clocks, "clock").isEmpty()
                 && !of(clocks, "loaders").isEmpty();
     }
 
@@ -103,7 +105,8 @@ public final class GpuReport {
     }
 
     private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages,
-            List<Map<String, Object>> clocks, List<Double> onCpu, List<Double> onDevice) throws IOException {
+            List<Map<String, Object>> clocks, List<Map<String, Object>> jpegs, List<Double> onCpu,
+            List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> steps = of(lines, "step");
@@ -135,6 +138,8 @@ public final class GpuReport {
                     : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
                     .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
         }
+        bound("(an aim) images a second from JPEG files, by nvJPEG over by all cores", 5, greatest(jpegs.stream()
+                .filter(row -> "device".equals(row.get("decoded_by"))).toList(), "over_workers"), true);
         int losses = Math.min(onCpu.size(), onDevice.size());
         bound("a GPT's losses on the device over those on the CPU, greatest difference", MAX_LOSS_DIFFERENCE,
                 IntStream.range(0, losses).mapToDouble(i -> Math.abs(onDevice.get(i) - onCpu.get(i))).max()
@@ -209,6 +214,15 @@ public final class GpuReport {
         out.append("## Augmentation on the device\n\nBatches of u8 [256, 256, 3] in device memory become bf16 [3, 224,"
                 + " 224].\n\n");
         table(rows, "stage", "batch", "micros", "over_images", "bound");
+    }
+
+    private void jpegs(List<Map<String, Object>> rows) {
+        out.append("## JPEG files\n\nFiles of about 43 KB, 500 x 375, to bf16 [3, 224, 224] on the device: a random"
+                + " crop, resized, flipped, normalized.\n\n");
+        table(of(rows, "jpeg"), "decoded_by", "decoder", "workers", "batch", "images_per_second", "over_workers");
+        for (Map<String, Object> why : of(rows, "jpeg-missing")) {
+            out.append("Not compared: ").append(why.get("message")).append("\n\n");
+        }
     }
 
     private void clocks(List<Map<String, Object>> clock, List<Map<String, Object>> loaders) {

@@ -8,21 +8,20 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.loader.TransferMode;
-import io.penstock.store.Store;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Map;
 
-/** Batches of a loader, and all that it needs. */
-final class LoaderFeed implements Feed {
+/** Batches of a loader without an end, one at a time, and all that it needs. */
+final class LoaderFeed implements AutoCloseable {
 
-    private final Store store;
+    private final Runnable close;
     private final Device device;
     private final DataLoader loader;
     private Batch batch;
 
-    private LoaderFeed(Store store, Device device, DataLoader loader) {
-        this.store = store;
+    private LoaderFeed(Runnable close, Device device, DataLoader loader) {
+        this.close = close;
         this.device = device;
         this.loader = loader;
     }
@@ -38,31 +37,31 @@ final class LoaderFeed implements Feed {
         if (options.containsKey("prefetch")) {
             settings.prefetch(Integer.parseInt(options.get("prefetch")));
         }
-        return new LoaderFeed(workload.store(), device, settings.open());
+        return new LoaderFeed(workload.close(), device, settings.open());
     }
 
     DataLoader loader() {
         return loader;
     }
 
-    @Override
-    public int take() {
+    /** Takes the next batch, and returns its samples. */
+    int take() {
         batch = loader.next();
         return batch.count();
     }
 
-    @Override
-    public MemorySegment bytes() {
+    /** All bytes of the batch that was taken. */
+    MemorySegment bytes() {
         return batch.segment();
     }
 
-    @Override
-    public void release() {
+    /** Gives the batch back. */
+    void release() {
         batch.close();
     }
 
-    @Override
-    public int slots() {
+    /** Batches that may be in memory at a time. */
+    int slots() {
         return loader.memory().hostSlots();
     }
 
@@ -70,6 +69,6 @@ final class LoaderFeed implements Feed {
     public void close() {
         loader.close();
         device.close();
-        store.close();
+        close.run();
     }
 }

@@ -10,7 +10,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Locale;
@@ -31,14 +30,14 @@ public final class LoaderThroughput {
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
 
-    private final Feed feed;
+    private final LoaderFeed feed;
     private final String labels;
     private final long[] nextNanos = new long[MAX_BATCHES];
     private long batches;
     private long samples;
     private long sum;
 
-    private LoaderThroughput(Feed feed, String labels) {
+    private LoaderThroughput(LoaderFeed feed, String labels) {
         this.feed = feed;
         this.labels = labels;
     }
@@ -46,27 +45,20 @@ public final class LoaderThroughput {
     /** See {@code bench/README.md} for the options. */
     public static void main(String[] args) throws IOException {
         Map<String, String> options = options(args);
-        try (Feed feed = open(options)) {
+        try (LoaderFeed feed = LoaderFeed.open(Workload.open(options), options)) {
             var run = new LoaderThroughput(feed, labels(options));
             if (options.containsKey("serve")) {
                 run.serve();
             } else {
                 run.rounds(options);
             }
-            if (options.containsKey("report") && feed instanceof LoaderFeed loader) {
-                System.err.println(loader.loader().report());
+            if (options.containsKey("report")) {
+                System.err.println(feed.loader().report());
             }
             if (run.sum == 42) {
                 System.err.println("a sum that keeps the reading from being optimised away");
             }
         }
-    }
-
-    private static Feed open(Map<String, String> options) throws IOException {
-        if (options.getOrDefault("workload", "tokens").equals("tar-stream")) {
-            return new TarStreamFeed(Path.of(options.get("store")));
-        }
-        return LoaderFeed.open(Workload.open(options), options);
     }
 
     private static String labels(Map<String, String> options) {
@@ -77,7 +69,7 @@ public final class LoaderThroughput {
                 target.equals("host") ? "" : " to " + target, options.getOrDefault("mode", "i64"), workers);
     }
 
-    private void rounds(Map<String, String> options) throws IOException {
+    private void rounds(Map<String, String> options) {
         boolean read = options.containsKey("read");
         double stepMillis = Double.parseDouble(options.getOrDefault("step-ms", "0"));
         double seconds = Double.parseDouble(options.getOrDefault("seconds", "2"));
@@ -102,7 +94,7 @@ public final class LoaderThroughput {
         }
     }
 
-    private String round(double seconds, boolean read, double stepMillis, int round) throws IOException {
+    private String round(double seconds, boolean read, double stepMillis, int round) {
         long cpu = SYSTEM.getProcessCpuTime();
         long heap = THREADS.getTotalThreadAllocatedBytes();
         long begin = System.nanoTime();
@@ -119,7 +111,7 @@ public final class LoaderThroughput {
                 nextNanos[timed / 2] / 1e6, nextNanos[timed * 99 / 100] / 1e6, (double) heap / batches);
     }
 
-    private void takeFor(long nanos, boolean read, double stepMillis) throws IOException {
+    private void takeFor(long nanos, boolean read, double stepMillis) {
         batches = 0;
         samples = 0;
         long begin = System.nanoTime();

@@ -13,26 +13,29 @@ import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.decode.DecimalText;
+import io.penstock.format.webdataset.ShardList;
+import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.io.Location;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.memory.DType;
 import io.penstock.sampling.Sampler;
-import io.penstock.store.Store;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
+import io.penstock.stream.StreamDataset;
 import io.penstock.transform.ImageTransform;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What a loader is measured on: a store, and the loader's settings over it. {@code bench/peers} has the same in Python.
+ * What a loader is measured on, and its settings. {@code bench/peers} has the same in Python.
  *
- * @param store the store, which the settings read
+ * @param close closes what the settings read
  * @param settings dataset, order, batch size and collator
  */
-record Workload(Store store, DataLoaderBuilder settings) {
+record Workload(Runnable close, DataLoaderBuilder settings) {
 
     private static final int SEED = 1;
     private static final int WINDOW_TOKENS = 1024;
@@ -59,6 +62,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
             case "pictures" -> pictures(path, mode);
             case "documents" -> documents(path, mode);
             case "webdataset" -> shards(path, mode);
+            case "tar-stream" -> tars(path);
             case "empty" -> empty(path);
             default -> throw new IllegalArgumentException("--workload " + name);
         };
@@ -71,8 +75,8 @@ record Workload(Store store, DataLoaderBuilder settings) {
     /** Windows of 1024+1 tokens. */
     private static Workload tokens(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(WINDOW_BATCH)
-                .shuffle(SEED).collator(CausalLm.widened(width(mode))));
+        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS))
+                .batchSize(WINDOW_BATCH).shuffle(SEED).collator(CausalLm.widened(width(mode))));
     }
 
     /** Images of bytes, stacked as they are or as normalised {@code f32}. */
@@ -85,7 +89,7 @@ record Workload(Store store, DataLoaderBuilder settings) {
                     .normalize(MEAN, DEVIATION)
                     .mapped(images, "image");
         }
-        return new Workload(store, DataLoader.builder(images).batchSize(IMAGE_BATCH).shuffle(SEED));
+        return new Workload(store::close, DataLoader.builder(images).batchSize(IMAGE_BATCH).shuffle(SEED));
     }
 
     /** JPEG files of a tar, cropped as {@code mode} says and normalized while they are decoded. */
@@ -101,29 +105,39 @@ record Workload(Store store, DataLoaderBuilder settings) {
             default -> throw new IllegalArgumentException("--mode " + mode);
         };
         Dataset pictures = augment.normalize(MEAN, DEVIATION).mapped(RecordFields.of(store).and("jpg"), "jpg");
-        return new Workload(store, DataLoader.builder(pictures).batchSize(IMAGE_BATCH).shuffle(SEED));
+        return new Workload(store::close, DataLoader.builder(pictures).batchSize(IMAGE_BATCH).shuffle(SEED));
     }
 
     /** Documents of different lengths, padded to the longest of the batch, with a mask. */
     private static Workload documents(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "megatron");
-        return new Workload(store, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH).shuffle(SEED)
-                .collator(Pad.toLongest(width(mode), 0)));
+        return new Workload(store::close, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH)
+                .shuffle(SEED).collator(Pad.toLongest(width(mode), 0)));
     }
 
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
     private static Workload shards(Path path, String mode) throws IOException {
         WebDatasetStore store = WebDatasetStore.open(Location.of(path));
-        return new Workload(store, DataLoader.builder(RecordFields.of(store).and("bin").and("cls", DecimalText.I64))
+        Dataset samples = RecordFields.of(store).and("bin").and("cls", DecimalText.I64);
+        return new Workload(store::close, DataLoader.builder(samples)
                 .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
                         : Sampler.blockShuffled(store.shardStarts(), SHARD_WINDOW_SAMPLES, SEED)));
     }
 
+    /** Tar after tar from front to back, shuffled in windows of 1,000 samples: what the library does. */
+    private static Workload tars(Path path) throws IOException {
+        WebDatasetSource source = WebDatasetSource.of(ShardList.of(Location.of(path)), "bin", "cls").shuffled(SEED)
+                .passes(Integer.MAX_VALUE);
+        StreamDataset stream = StreamDataset.builder(source).field("bin", DType.U8, WebDatasetShards.SAMPLE_BYTES)
+                .field("cls", DecimalText.I64, 0).shuffle(SEED, SHARD_WINDOW_SAMPLES).open();
+        return new Workload(stream::close, DataLoader.builder(stream).batchSize(WebDatasetShards.BATCH));
+    }
+
     /** Batches that nothing is written to: what is left is the loader's own. */
     private static Workload empty(Path path) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
-        return new Workload(store, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(EMPTY_BATCH)
-                .collator(new NoWork()));
+        return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS))
+                .batchSize(EMPTY_BATCH).collator(new NoWork()));
     }
 }

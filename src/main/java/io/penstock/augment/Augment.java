@@ -22,7 +22,8 @@ import java.util.List;
 
 /**
  * A pipeline of augmentation steps over image files, or decoded {@code u8} images {@code [H, W, C]}. A loader's workers
- * run it ({@link #mapped}), or, over decoded images, its device ({@link #stage}), with the same result.
+ * run it ({@link #mapped}), or, over decoded images, its device ({@link #stage}), with the same result. {@link
+ * DeviceImages} leaves decoding to the device too.
  *
  * {@snippet :
  * Dataset train = Augment.images()

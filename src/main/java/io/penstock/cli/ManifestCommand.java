@@ -3,8 +3,10 @@ package io.penstock.cli;
 
 import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.Folder;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.json.Json;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
@@ -35,33 +37,51 @@ final class ManifestCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "PART",
             description = "The parts, each given by its path without an ending or by its .idx, .bin or .part.json.")
-    private List<Path> parts;
+    private List<String> parts;
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "Store to write: STORE.manifest.json. The parts are in its folder or below it.")
+            description = "Store to write: STORE.manifest.json, also s3://BUCKET/KEY. The parts are in its folder or"
+                    + " below it.")
     @SuppressWarnings("NullAway.Init")
-    private Path output;
+    private String output;
 
     @Option(names = "--force", description = "Replace an existing manifest.")
     private boolean force;
 
+    @Mixin
+    private RemoteOptions remote;
+
     @Override
     public Integer call() throws IOException {
-        Path file = output.getFileName().toString().endsWith(Manifest.ENDING) ? output
-                : output.resolveSibling(output.getFileName() + Manifest.ENDING);
-        Path folder = Folder.of(file).toRealPath();
-        // A glob may give several files of a part.
-        Set<ManifestPart> found = new LinkedHashSet<>();
-        for (Path part : parts) {
-            found.add(ManifestPart.read(part).in(inside(folder, part)));
+        IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
+        try (Target target = Target.of(named(output), remote, ifExists)) {
+            Location file = target.published(target.path());
+            // A glob may give several files of a part.
+            Set<ManifestPart> found = new LinkedHashSet<>();
+            for (Location part : remote.locate(parts)) {
+                found.add(ManifestPart.read(part).in(inside(file, part)));
+            }
+            Manifest manifest;
+            try {
+                manifest = Manifest.of(new ArrayList<>(found));
+            } catch (IllegalArgumentException e) {
+                throw new MalformedStoreException(file, e);
+            }
+            manifest.write(target.path(), file, ifExists);
+            target.publish(ProgressBar.hidden());
+            print(file, manifest);
         }
-        Manifest manifest;
-        try {
-            manifest = Manifest.of(new ArrayList<>(found));
-        } catch (IllegalArgumentException e) {
-            throw new MalformedStoreException(file, e);
-        }
-        manifest.write(file, force ? IfExists.REPLACE : IfExists.FAIL);
+        return ExitCode.SUCCESS;
+    }
+
+    /** The manifest of a store. A remote folder stays as it is: it is refused as a target. */
+    private static String named(String store) {
+        boolean isRemote = RemoteFiles.isRemote(store);
+        return store.endsWith(Manifest.ENDING) || isRemote && store.endsWith("/") ? store
+                : (isRemote ? store : UsageException.valid(() -> Path.of(store))) + Manifest.ENDING;
+    }
+
+    private void print(Location file, Manifest manifest) {
         if (report.isJson()) {
             report.print(Json.members("store", file.toString(), "dtype", manifest.dtype().toString(), "tokenizer",
                     manifest.origin().tokenizer(), "parts", manifest.parts().size(), "documents",
@@ -71,16 +91,23 @@ final class ManifestCommand implements Callable<Integer> {
                     + NumberText.count(manifest.documents(), "document") + " and "
                     + NumberText.count(manifest.parts().size(), "part") + " (" + manifest.origin().tokenizer() + ")\n");
         }
-        return ExitCode.SUCCESS;
     }
 
     /** The folder of a part, relative to that of the manifest. */
-    private static String inside(Path folder, Path part) throws IOException {
-        Path own = Folder.of(part).toRealPath();
+    private static String inside(Location manifest, Location part) throws IOException {
+        String folder = folder(manifest);
+        String own = folder(part);
         if (!own.startsWith(folder)) {
             throw new MalformedStoreException(part, "a part in " + own, "one in " + folder
                     + ", the folder of the manifest, or below it");
         }
-        return folder.relativize(own).toString().replace('\\', '/');
+        return own.substring(folder.length()).replaceFirst("/$", "");
+    }
+
+    /** The folder of a file, with a slash behind it; of a local file without links. */
+    private static String folder(Location file) throws IOException {
+        String folder = file.local().isEmpty() ? file.parent().toString()
+                : Folder.of(Path.of(file.path())).toRealPath().toString().replace('\\', '/');
+        return folder.endsWith("/") ? folder : folder + "/";
     }
 }

@@ -10,7 +10,6 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.TokenStore;
 import io.penstock.text.NumberText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -30,27 +29,34 @@ final class MergeCommand implements Callable<Integer> {
     private Report report;
 
     @Parameters(index = "0", paramLabel = "MANIFEST", description = "STORE.manifest.json, or STORE.")
-    private Path manifest;
+    private String manifest;
 
     @Option(names = {"-o", "--output"}, required = true, paramLabel = "STORE",
-            description = "Store to write, without a suffix.")
+            description = "Store to write, without a suffix; also s3://BUCKET/KEY.")
     @SuppressWarnings("NullAway.Init")
-    private Path output;
+    private String output;
 
     @Option(names = "--force", description = "Replace an existing store.")
     private boolean force;
 
+    @Mixin
+    private RemoteOptions remote;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
+        IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         ConversionSummary summary;
-        try (TokenStore store = TokenStore.open(manifest, OpenOptions.DEFAULT.withFormat("manifest"));
+        try (Target target = Target.of(output, remote, ifExists);
+                TokenStore store = TokenStore.open(remote.locate(manifest),
+                        OpenOptions.DEFAULT.withFormat("manifest"));
                 ProgressBar bar = report.progressBar("merge", "B")) {
-            summary = new Conversion(store, output, TargetFormat.MEGATRON)
-                    .ifExists(force ? IfExists.REPLACE : IfExists.FAIL).progress(bar::update)
-                    .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
+            target.requireAbsent(".bin", ".idx");
+            summary = new Conversion(store, target.path(), TargetFormat.MEGATRON).ifExists(ifExists)
+                    .progress(bar::update).checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
+            target.publish(bar);
         }
         if (report.isJson()) {
-            report.print(Json.members("source", manifest.toString(), "store", output.toString(),
+            report.print(Json.members("source", manifest, "store", output,
                     "documents", summary.records(), "bytes", summary.bytes(), "seconds", summary.nanos() / 1e9,
                     "bytes_per_second", summary.bytesPerSecond()));
         } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.stream.StreamDataset;
@@ -49,8 +50,8 @@ final class OrderOptions {
     private @Nullable Long shuffleWindow;
 
     @Option(names = "--weights", paramLabel = "W", split = ",",
-            description = "Mix the stores in these proportions, one weight per store; every prefix of an epoch is as"
-                    + " close to them as possible.")
+            description = "Mix the stores in these proportions, one weight per store, and then per --source; every"
+                    + " prefix of an epoch is as close to them as possible.")
     private List<Double> weights = List.of();
 
     @Option(names = "--store-epochs", paramLabel = "E", split = ",",
@@ -79,16 +80,29 @@ final class OrderOptions {
 
     /** The order of a stream. */
     StreamDataset.Builder shuffled(StreamDataset.Builder stream) {
-        if (!orders.isEmpty() || !weights.isEmpty() || !storeEpochs.isEmpty() || draws != null || byChance
-                || !then.isEmpty()) {
-            throw new IllegalArgumentException("--order, --weights, --store-epochs, --draws, --then and --by-chance:"
-                    + " found one of them with --source, expected stores");
+        if (!orders.isEmpty() || !storeEpochs.isEmpty() || draws != null || byChance || !then.isEmpty()) {
+            throw new IllegalArgumentException("--order, --store-epochs, --draws, --then and --by-chance: found one of"
+                    + " them with --source, expected stores");
         }
         isStream = true;
         if (shuffle.sequential && shuffleWindow != null) {
             throw new IllegalArgumentException(SEQUENTIAL_WINDOW);
         }
         return shuffleWindow == null ? stream : stream.shuffle(shuffle.seed, Math.toIntExact(shuffleWindow));
+    }
+
+    /** The tars of a stream, in another order in each pass if samples are shuffled. */
+    WebDatasetSource shuffled(WebDatasetSource tars) {
+        return shuffleWindow == null ? tars : tars.shuffled(shuffle.seed);
+    }
+
+    /** The order of a store that is mixed with streams. */
+    Sampler ofStore(long size) {
+        return shuffle.sequential ? Sampler.sequential(size) : Sampler.shuffled(size, shuffle.seed);
+    }
+
+    List<Double> weights() {
+        return weights;
     }
 
     long seed() {
@@ -167,8 +181,7 @@ final class OrderOptions {
         }
         Mixture.Source[] sources = new Mixture.Source[sizes.size()];
         for (int s = 0; s < sources.length; s++) {
-            sources[s] = new Mixture.Source(shuffle.sequential ? Sampler.sequential(sizes.get(s))
-                    : Sampler.shuffled(sizes.get(s), shuffle.seed), shares.get(s));
+            sources[s] = new Mixture.Source(ofStore(sizes.get(s)), shares.get(s));
         }
         long epochDraws = draws != null ? draws : sizes.stream().mapToLong(size -> size).sum();
         Mixture mixture = weighted ? Mixture.of(epochDraws, sources) : Mixture.ofEpochs(sources);

@@ -4,6 +4,7 @@ package io.penstock.cli;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Lengths;
+import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.BadSamplePolicy;
@@ -153,6 +154,21 @@ final class PlanOptions {
 
     StreamDataset.Builder shuffled(StreamDataset.Builder stream) {
         return order.shuffled(stream);
+    }
+
+    /** The tars of a stream, in their order. */
+    WebDatasetSource shuffled(WebDatasetSource tars) {
+        return order.shuffled(tars);
+    }
+
+    /** The order of a store that is mixed with streams. */
+    Sampler orderOf(long size) {
+        return order.ofStore(size);
+    }
+
+    /** The weights of a mixture; empty if there is none. */
+    List<Double> weights() {
+        return order.weights();
     }
 
     boolean skipsBadSamples() {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.format.webdataset.ShardList;
 import io.penstock.io.Location;
 import io.penstock.io.remote.RemoteFiles;
 import io.penstock.io.remote.RemoteSettings;
+import io.penstock.text.BraceExpansion;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -31,6 +35,21 @@ final class RemoteOptions {
     Location locate(String name) {
         return UsageException.valid(() -> RemoteFiles.isRemote(name) ? files().locate(name)
                 : Location.of(Path.of(name)));
+    }
+
+    /**
+     * The files or folders that arguments name. Braces in a remote name stand for several, since a shell cannot expand
+     * them with quotes around; shards of tars with braces are one store.
+     */
+    List<Location> locate(List<String> names) {
+        List<Location> found = new ArrayList<>();
+        for (String name : names) {
+            boolean isList = RemoteFiles.isRemote(name) && name.indexOf('{') >= 0 && !ShardList.hasShardName(name);
+            for (String one : isList ? UsageException.valid(() -> BraceExpansion.expand(name)) : List.of(name)) {
+                found.add(locate(one));
+            }
+        }
+        return found;
     }
 
     RemoteFiles files() {

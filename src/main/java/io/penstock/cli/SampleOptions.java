@@ -83,8 +83,8 @@ final class SampleOptions {
 
     @Option(names = "--decode", paramLabel = "NAME=DECODER", mapFallbackValue = "",
             description = "Decoder of a column: " + DecoderText.FORMS + ". Default: chosen by the column's encoding."
-                    + " With --source, where the text is: text, or json:FIELD; default: text, and json:text of files of"
-                    + " JSON lines.")
+                    + " With --source, where the text is: text, or json:FIELD, of tars MEMBER=text; default: text, and"
+                    + " json:text of files of JSON lines.")
     Map<String, String> decoders = new LinkedHashMap<>();
 
     @Option(names = "--image", paramLabel = "HxW",

@@ -2,22 +2,18 @@
 package io.penstock.cli;
 
 import io.penstock.codec.DecodeLimit;
-import io.penstock.format.webdataset.ShardList;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.RegularFile;
-import io.penstock.io.remote.RemoteFiles;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
-import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,19 +54,9 @@ final class StoreOptions {
         return remote.locate(name);
     }
 
-    /**
-     * The files or folders that arguments name. Braces in a remote name stand for several, since a shell cannot expand
-     * them with quotes around; shards of tars with braces are one store.
-     */
+    /** The files or folders that arguments name; braces in a remote name stand for several. */
     List<Location> locate(List<String> names) {
-        List<Location> found = new ArrayList<>();
-        for (String name : names) {
-            boolean isList = RemoteFiles.isRemote(name) && name.indexOf('{') >= 0 && !ShardList.hasShardName(name);
-            for (String one : isList ? UsageException.valid(() -> BraceExpansion.expand(name)) : List.of(name)) {
-                found.add(locate(one));
-            }
-        }
-        return found;
+        return remote.locate(names);
     }
 
     RemoteOptions remote() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.io.Location;
 import io.penstock.io.remote.RemoteFiles;
 import io.penstock.io.remote.Upload;
 import io.penstock.store.IfExists;
@@ -47,9 +48,14 @@ final class Target implements AutoCloseable {
         }
     }
 
+    /** Where a written file is read: there, or in the bucket. */
+    Location published(Path file) {
+        return upload == null ? Location.of(file) : upload.published(file);
+    }
+
     /** The name of a written file, for reports. */
     String shown(Path file) {
-        return upload == null ? file.toString() : upload.published(file).toString();
+        return published(file).toString();
     }
 
     /** Uploads what was written. */

@@ -11,6 +11,7 @@ import io.penstock.memory.TensorSpec;
 public final class DeviceFields {
     private final SlabLayout layout;
     private final long[] addresses;
+    private final long[] hostAddresses;
     private final long[][] shapes;
     private int count;
 
@@ -22,6 +23,7 @@ public final class DeviceFields {
     public DeviceFields(SlabLayout layout) {
         this.layout = layout;
         this.addresses = new long[layout.fields().size()];
+        this.hostAddresses = new long[layout.fields().size()];
         this.shapes = layout.fields().stream().map(TensorSpec::shape).toArray(long[][]::new);
     }
 
@@ -75,6 +77,27 @@ public final class DeviceFields {
      */
     public void setAddress(int field, long address) {
         addresses[field] = address;
+    }
+
+    /**
+     * The address of the page-locked host memory that a field was copied from, for a stage that {@linkplain
+     * OpenStage#readsHost reads} it.
+     *
+     * @param field the field's index in the layout
+     * @return an address in host memory; 0 if a stage wrote the field, or the stage does not read host memory
+     */
+    public long hostAddress(int field) {
+        return hostAddresses[field];
+    }
+
+    /**
+     * Sets the address of the host memory that a field is copied from; for the owner of the memory.
+     *
+     * @param field the field's index in the layout
+     * @param address the address
+     */
+    public void setHostAddress(int field, long address) {
+        hostAddresses[field] = address;
     }
 
     /**

@@ -12,7 +12,8 @@ import io.penstock.memory.SlabLayout;
  *
  * <ol>
  *   <li>a wait for the streams that still read the slot, inputs and outputs alike;
- *   <li>the copy of the fields, and the event that frees the host's memory;
+ *   <li>the copy of the fields, and the event that frees the host's memory, unless a stage
+ *       {@linkplain OpenStage#readsHost reads} that as well: then the event comes behind the stages;
  *   <li>the stages, in the order in which the loader was given them;
  *   <li>the event that makes the batch ready.
  * </ol>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What many packages share: the log of leaked resources, scratch memory, prefix sums. Not exported. */
+/** What many packages share: closing, the log of leaked resources, scratch memory, prefix sums. Not exported. */
 @NullMarked
 package io.penstock.internal;
 

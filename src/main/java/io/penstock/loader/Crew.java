@@ -2,8 +2,8 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
-import io.penstock.loader.slots.Closing;
-import io.penstock.loader.slots.Opened;
+import io.penstock.internal.Closing;
+import io.penstock.internal.Opened;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SpinGate;
 import io.penstock.loader.workers.Place;

@@ -238,11 +238,12 @@ public final class DataLoaderBuilder {
      *
      * <p>Batches of a loader with stages are copied on every device, also where the CPU can read its memory.
      *
-     * @param stage for example {@code TokenStage} or {@code CastTransform.stage} of {@code io.penstock.transform}
+     * @param more for example {@code TokenStage} or {@code CastTransform.stage} of
+     *     {@code io.penstock.transform}; may be none
      * @return this
      */
-    public DataLoaderBuilder onDevice(DeviceStage stage) {
-        this.stages.add(Objects.requireNonNull(stage, "stage"));
+    public DataLoaderBuilder onDevice(DeviceStage... more) {
+        stages.addAll(List.of(more));
         return this;
     }
 

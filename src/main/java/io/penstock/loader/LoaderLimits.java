@@ -5,6 +5,7 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
+import io.penstock.sampling.TokenBudget;
 
 /** The limits of a loader's settings, and the combinations that are refused. */
 final class LoaderLimits {
@@ -31,13 +32,20 @@ final class LoaderLimits {
         check(settings.deviceSlots >= LEAST_DEVICE_SLOTS && settings.deviceSlots <= MOST_DEVICE_SLOTS, "device slots",
                 settings.deviceSlots, LEAST_DEVICE_SLOTS + " to " + MOST_DEVICE_SLOTS
                         + " (one to compute on, one to copy to; each is a batch of device memory)");
-        check(settings.budget == null || settings.badSamples == BadSamplePolicy.FAIL,
-                "bad samples with a token budget", settings.badSamples, "FAIL (another sample may not fit)");
+        check(settings.badSamples == BadSamplePolicy.FAIL || fits(settings),
+                "bad samples with a token budget", settings.badSamples,
+                "FAIL (another sample may not fit), or SKIP in a stream whose padding counts");
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
         check(settings.transfer != TransferMode.IN_PLACE
                 || settings.devices.stream().allMatch(Device::hostAccessible), "transfer", "in place",
                 "copy, as the CPU cannot read this device's memory");
+    }
+
+    /** Whether a substitute fits: of a stream it is a sample of the batch, and no longer than the longest of it. */
+    private static boolean fits(DataLoaderBuilder settings) {
+        return settings.budget == null || settings.dataset.arrivals().isPresent()
+                && settings.budget.cost() == TokenBudget.Cost.PADDED;
     }
 
     private static void checkArrivals(DataLoaderBuilder settings, Arrivals arrivals) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import java.io.IOException;
+import io.penstock.stream.PartitionReader.Found;
 import java.lang.foreign.MemorySegment;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.LongFunction;
 
@@ -17,16 +16,9 @@ import java.util.function.LongFunction;
  *         .mapToObj(n -> MemorySegment.ofArray(new long[] {n})).iterator());
  * }
  */
-public final class IteratorSource implements StreamSource {
+public final class IteratorSource {
 
-    private final String name;
-    private final boolean isOnce;
-    private final LongFunction<Iterator<MemorySegment>> from;
-
-    private IteratorSource(String name, boolean isOnce, LongFunction<Iterator<MemorySegment>> from) {
-        this.name = Objects.requireNonNull(name, "name");
-        this.isOnce = isOnce;
-        this.from = Objects.requireNonNull(from, "from");
+    private IteratorSource() {
     }
 
     /**
@@ -36,80 +28,32 @@ public final class IteratorSource implements StreamSource {
      * @param from starts with a record, by its number from 0; each record is valid until the next one is asked for
      * @return a source of one partition
      */
-    public static IteratorSource of(String name, LongFunction<Iterator<MemorySegment>> from) {
-        return new IteratorSource(name, false, from);
+    public static StreamSource of(String name, LongFunction<Iterator<MemorySegment>> from) {
+        Objects.requireNonNull(from, "from");
+        return new CountedSource("iterator", name, false, first -> records(from.apply(first)));
     }
 
     /**
      * Reads records that come only once, such as those of a pipe. Each is given at most once: records that were read
-     * but not trained on when a run stops are lost. A state cannot be resumed.
+     * but not trained on when a run stops are lost. A state cannot be resumed, unless a {@link SpoolSource} keeps them.
      *
      * @param name identifies the records in states
      * @param records each valid until the next one is asked for
      * @return a source of one partition, for one loader
      */
-    public static IteratorSource once(String name, Iterator<MemorySegment> records) {
+    public static StreamSource once(String name, Iterator<MemorySegment> records) {
         Objects.requireNonNull(records, "records");
-        return new IteratorSource(name, true, _ -> records);
+        return new CountedSource("iterator", name, true, _ -> records(records));
     }
 
-    /** Refuses a saved state of records that come only once: what it has read ahead is gone. */
-    static void checkOnce(String name, String cursor) throws IOException {
-        if (!cursor.isEmpty()) {
-            throw new IOException(name + ": found a saved state, expected none: the records come only once");
-        }
-    }
-
-    @Override
-    public String fingerprint() {
-        return "iterator:" + name;
-    }
-
-    @Override
-    public List<String> partitions() {
-        return List.of(name);
-    }
-
-    @Override
-    public PartitionReader open(int partition, String cursor) throws IOException {
-        if (isOnce) {
-            checkOnce(name, cursor);
-        }
-        try {
-            return new Reader(cursor.isEmpty() ? 0 : Long.parseLong(cursor));
-        } catch (IllegalArgumentException e) {
-            throw new IOException(name + ": cursor '" + cursor + "': " + e.getMessage(), e);
-        }
-    }
-
-    private final class Reader implements PartitionReader {
-
-        private final Iterator<MemorySegment> records;
-        private long given;
-
-        Reader(long first) {
-            this.given = first;
-            this.records = from.apply(first);
-        }
-
-        @Override
-        public Found poll(RecordBuffer into) {
+    private static CountedSource.Records records(Iterator<MemorySegment> records) {
+        return into -> {
             if (!records.hasNext()) {
                 return Found.END;
             }
             MemorySegment record = records.next();
             into.add(record, 0, record.byteSize());
-            given++;
             return Found.RECORD;
-        }
-
-        @Override
-        public String cursor() {
-            return Long.toString(given);
-        }
-
-        @Override
-        public void close() {
-        }
+        };
     }
 }

@@ -29,6 +29,8 @@ final class Lane implements AutoCloseable {
     /** What follows the last complete window. */
     private volatile LaneState next;
     private @Nullable Window filling;
+    /** Where the partitions continue behind the window that is complete and not published yet. */
+    private List<String> behind = List.of();
     private volatile Window[] complete = {};
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
@@ -57,8 +59,12 @@ final class Lane implements AutoCloseable {
         }
     }
 
-    private List<String> cursors() {
-        return partitions.stream().map(PartitionReader::cursor).toList();
+    private List<String> cursors() throws IOException {
+        List<String> cursors = new ArrayList<>();
+        for (PartitionReader partition : partitions) {
+            cursors.add(partition.cursor());
+        }
+        return cursors;
     }
 
     int number() {
@@ -95,6 +101,14 @@ final class Lane implements AutoCloseable {
      * @return whether the window is complete, to be {@link #publish published}
      */
     boolean fill(int most) throws IOException {
+        boolean isComplete = take(most);
+        if (isComplete) {
+            behind = cursors();
+        }
+        return isComplete;
+    }
+
+    private boolean take(int most) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && records.count() < order.window(); i++) {
             switch (turns.next(records)) {
@@ -128,7 +142,7 @@ final class Lane implements AutoCloseable {
         if (order.isShuffled()) {
             window.shuffle(order.seed(), window.from() * order.lanes() + number);
         }
-        next = new LaneState(number, window.to(), turns.turn(), cursors(), endLog(window));
+        next = new LaneState(number, window.to(), turns.turn(), behind, endLog(window));
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;

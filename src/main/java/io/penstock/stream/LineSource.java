@@ -8,6 +8,7 @@ import io.penstock.io.file.RegularFile;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -69,14 +70,37 @@ public final class LineSource implements StreamSource {
 
     /**
      * Reads lines that come only once, such as those of a pipe or a socket. Each is given at most once: lines that were
-     * read but not trained on when a run stops are lost. A state cannot be resumed.
+     * read but not trained on when a run stops are lost. A state cannot be resumed, unless a {@link SpoolSource} keeps
+     * the lines.
      *
      * @param name identifies the lines in states and messages
      * @param in the bytes; closed with the stream
      * @return a source of one partition, for one loader
      */
     public static StreamSource once(String name, InputStream in) {
-        return new Once(name, in);
+        return new Once(name, () -> in);
+    }
+
+    /**
+     * Reads the lines that a program writes to its standard output, each at most once, as {@link #once}. The program
+     * starts with the loader, and is ended with it. An exit status other than 0 is an error.
+     *
+     * @param command the program and its arguments
+     * @return a source of one partition
+     */
+    public static StreamSource command(String... command) {
+        List<String> words = List.of(command);
+        return new Once("pipe", () -> new CommandOutput(words));
+    }
+
+    /**
+     * Reads the lines that a server sends, each at most once, as {@link #once}. Connects when the loader opens.
+     *
+     * @param server the server's address
+     * @return a source of one partition
+     */
+    public static StreamSource socket(InetSocketAddress server) {
+        return new Once("tcp://" + server.getHostString() + ":" + server.getPort(), () -> new SocketInput(server));
     }
 
     /** {@return the names of the files, without their folders, so that a run may continue where they are mounted} */
@@ -113,7 +137,13 @@ public final class LineSource implements StreamSource {
     }
 
     /** Lines that come only once. */
-    private record Once(String name, InputStream in) implements StreamSource {
+    private record Once(String name, Input input) implements StreamSource {
+
+        /** Opens the bytes. */
+        interface Input {
+
+            InputStream open() throws IOException;
+        }
 
         @Override
         public String fingerprint() {
@@ -127,8 +157,8 @@ public final class LineSource implements StreamSource {
 
         @Override
         public PartitionReader open(int partition, String cursor) throws IOException {
-            IteratorSource.checkOnce(name, cursor);
-            return new Lines(name, in, 0, StreamEnd.STOP, null);
+            CountedSource.checkOnce(name, cursor);
+            return new Lines(name, input.open(), 0, StreamEnd.STOP, null);
         }
     }
 
@@ -205,8 +235,9 @@ public final class LineSource implements StreamSource {
                     }
                 }
                 searched = to;
-                if (!fill()) {
-                    if (end == StreamEnd.WAIT) {
+                int read = fill();
+                if (read <= 0) {
+                    if (read == 0 || end == StreamEnd.WAIT) {
                         return Found.NOTHING_YET;
                     }
                     return from < to && give(to, to, into) ? Found.RECORD : Found.END;
@@ -229,8 +260,8 @@ public final class LineSource implements StreamSource {
             return length > 0;
         }
 
-        /** Reads more; false at the end of the file. */
-        private boolean fill() throws IOException {
+        /** Reads more; returns how many bytes: 0 for none yet, negative at the end. */
+        private int fill() throws IOException {
             if (from > 0) {
                 System.arraycopy(bytes, from, bytes, 0, to - from);
                 to -= from;
@@ -250,7 +281,7 @@ public final class LineSource implements StreamSource {
                 throw new IOException(name + ", behind byte " + (offset + to) + ": " + e.getMessage(), e);
             }
             to += Math.max(0, read);
-            return read > 0;
+            return read;
         }
 
         @Override

@@ -112,7 +112,7 @@ public record PackedSource(TokenDocumentSource documents, int capacity, Packing.
         private int skip;
         private int documentsOfState;
 
-        Packer(String name, PartitionReader source, int skip, int documentsOfState) {
+        Packer(String name, PartitionReader source, int skip, int documentsOfState) throws IOException {
             this.name = name;
             this.source = source;
             this.windowCursor = source.cursor();
@@ -165,7 +165,7 @@ public record PackedSource(TokenDocumentSource documents, int capacity, Packing.
         }
 
         @Override
-        public String cursor() {
+        public String cursor() throws IOException {
             return (packed == null ? skip : next) + "," + (packed == null ? skip > 0 ? documentsOfState : 0
                     : collected.count()) + ":" + windowCursor;
         }

@@ -41,11 +41,12 @@ public interface PartitionReader extends AutoCloseable {
 
     /**
      * Returns where the partition continues behind the last record that {@link #poll} gave. Called once a window, not
-     * once a record.
+     * once a record, before a record of the window is given out.
      *
      * @return a short text that only this source reads
+     * @throws IOException if what the cursor stands for cannot be kept; names the partition
      */
-    String cursor();
+    String cursor() throws IOException;
 
     /**
      * Returns how far the partition is behind its source. Called now and then by the thread that reads; must be quick.

@@ -3,9 +3,11 @@ package io.penstock.stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.memory.LittleEndian;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Native memory that takes records one behind the other. It grows, and is used again, so that the steady state
@@ -13,6 +15,14 @@ import java.util.Arrays;
  */
 public final class RecordBuffer implements AutoCloseable {
 
+    /**
+     * Where a part of a record is, of a source whose records have several {@linkplain StreamSource#parts parts}: the
+     * record begins with so many bytes for each part, two little-endian {@code i32}: where the part begins in the
+     * record, and its length in bytes.
+     */
+    public static final int PART_BYTES = 2 * Integer.BYTES;
+    /** In place of a part's number: all of a record. */
+    static final int WHOLE = -1;
     private static final long LEAST_BYTES = 1 << 16;
 
     private Arena arena = Arena.ofShared();
@@ -55,6 +65,31 @@ public final class RecordBuffer implements AutoCloseable {
         end(at + length);
     }
 
+    /**
+     * Makes room behind the last record, to write a record in place. {@link #add(long)} adds it when it is whole.
+     *
+     * @param written bytes of the record that are written already
+     * @param more bytes to make room for
+     * @return the record's memory, from its first byte on; what was returned before is no longer valid
+     */
+    public MemorySegment write(long written, long more) {
+        long at = end();
+        reserve(at + written, more);
+        return bytes.asSlice(at, written + more);
+    }
+
+    /**
+     * Adds the record that was {@linkplain #write written} behind the last one.
+     *
+     * @param length its bytes
+     * @throws IndexOutOfBoundsException if there is no room for so many
+     */
+    public void add(long length) {
+        long end = end() + length;
+        Objects.checkFromToIndex(end(), end, bytes.byteSize());
+        end(end);
+    }
+
     /** {@return the number of records} */
     public int count() {
         return count;
@@ -90,6 +125,19 @@ public final class RecordBuffer implements AutoCloseable {
 
     long begin(int record) {
         return record == 0 ? 0 : ends[record - 1];
+    }
+
+    /** Where a part of a record begins. */
+    long begin(int record, int part) {
+        long at = begin(record);
+        return part == WHOLE ? at : at + bytes.get(LittleEndian.I32, at + (long) part * PART_BYTES);
+    }
+
+    /** The bytes of a part of a record. */
+    long byteSize(int record, int part) {
+        long at = begin(record);
+        return part == WHOLE ? ends[record] - at
+                : bytes.get(LittleEndian.I32, at + (long) part * PART_BYTES + Integer.BYTES);
     }
 
     long end(int record) {

@@ -102,17 +102,17 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         return window.records.begin((int) (index / lanes - window.from()));
     }
 
-    long byteSize(long index) {
+    /** The bytes of a part of a record, or of all of it. */
+    long byteSize(long index, int part) {
         Window window = window(index);
-        return window.records.end((int) (index / lanes - window.from())) - begin(window, index);
+        return window.records.byteSize((int) (index / lanes - window.from()), part);
     }
 
-    /** Locates a record that is in memory. */
-    void locate(long index, Span into) {
+    /** Locates a part of a record that is in memory, or all of it. */
+    void locate(long index, int part, Span into) {
         Window window = window(index);
         int record = (int) (index / lanes - window.from());
-        long begin = window.records.begin(record);
-        into.set(window.records.bytes(), begin, window.records.end(record) - begin);
+        into.set(window.records.bytes(), window.records.begin(record, part), window.records.byteSize(record, part));
     }
 
     // ---- beginning

@@ -61,6 +61,8 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
 
     private final List<Field> fields;
     private final List<TensorSpec> specs;
+    /** Of each record; empty if it is one. */
+    private final List<String> parts;
     final StreamBuffer buffer;
     private final String fingerprint;
     private final Leak leak;
@@ -68,6 +70,7 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
     StreamDataset(Builder settings) {
         fields = List.copyOf(settings.fields);
         specs = fields.stream().map(Field::spec).toList();
+        parts = settings.source.parts();
         fingerprint = "stream:" + settings.source.fingerprint() + " partitions=" + settings.source.partitions()
                 + fields.stream().map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
                         .collect(Collectors.joining());
@@ -100,17 +103,21 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
     @Override
     public FieldSource source(int field) {
         Field of = fields.get(field);
+        int part = part(of);
+        FieldSource.Place place = (sample, into) -> buffer.locate(sample, part, into);
         if (of.decoder != null) {
-            return new FieldSource.Decoded(buffer::locate, of.decoder);
+            return new FieldSource.Decoded(place, of.decoder);
         }
         long mostBytes = of.mostBytes;
-        if (mostBytes == Long.MAX_VALUE) {
-            return FieldSource.stored(buffer::locate);
-        }
-        return FieldSource.stored((sample, into) -> {
-            buffer.locate(sample, into);
+        return FieldSource.stored(mostBytes == Long.MAX_VALUE ? place : (sample, into) -> {
+            buffer.locate(sample, part, into);
             into.setPart(into, 0, Math.min(into.byteSize(), mostBytes));
         });
+    }
+
+    /** The part of a record that a field is made of. */
+    private int part(Field field) {
+        return parts.size() > 1 ? parts.indexOf(field.spec.name()) : RecordBuffer.WHOLE;
     }
 
     /**
@@ -124,9 +131,10 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         Field of = fields.stream().filter(one -> one.spec.name().equals(field) && one.decoder == null
                 && one.spec.isVariable()).findFirst().orElseThrow(() -> new IllegalArgumentException("field '" + field
                         + "': found " + specs + ", expected one of bytes or lists that is not decoded"));
+        int part = part(of);
         long mostBytes = of.mostBytes;
         long elementBytes = of.spec.rowBytes();
-        return sample -> Math.min(buffer.byteSize(sample), mostBytes) / elementBytes;
+        return sample -> Math.min(buffer.byteSize(sample, part), mostBytes) / elementBytes;
     }
 
     /** {@return where the stream's time goes, and how far it is behind its source} */
@@ -246,6 +254,10 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         private Builder field(Field field) {
             if (fields.stream().anyMatch(other -> other.spec.name().equals(field.spec.name()))) {
                 throw new IllegalArgumentException("two fields are named '" + field.spec.name() + "'");
+            }
+            if (!source.parts().isEmpty() && !source.parts().contains(field.spec.name())) {
+                throw new IllegalArgumentException("field '" + field.spec.name() + "': found no such part of a record,"
+                        + " expected one of " + source.parts());
             }
             fields.add(field);
             return this;

@@ -2,6 +2,8 @@
 package io.penstock.stream;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -51,7 +53,8 @@ public interface StreamSource {
 
     /**
      * Opens a source by name: {@code SCHEME:…#key=value&key=value}. Characters of a value may be written as
-     * {@code %26}.
+     * {@code %26}. Two schemes are built in: {@code pipe:COMMAND} is the lines that a shell's command writes, and
+     * {@code tcp://HOST:PORT} those that a server sends.
      *
      * @param name the name, for example {@code kafka://broker:9092/clicks} or
      *     {@code jdbc:postgresql://host/blog#table=posts&key=id&columns=body}
@@ -63,6 +66,16 @@ public interface StreamSource {
      */
     static StreamSource open(String name, StreamEnd end) throws IOException {
         String scheme = name.substring(0, Math.max(0, name.indexOf(':')));
+        if (scheme.equals("pipe")) {
+            return LineSource.command("sh", "-c", name.substring("pipe:".length()));
+        }
+        if (scheme.equals("tcp")) {
+            URI server = URI.create(name);
+            if (server.getHost() == null || server.getPort() < 0) {
+                throw new IllegalArgumentException(name + ": found no host and port, expected tcp://HOST:PORT");
+            }
+            return LineSource.socket(InetSocketAddress.createUnresolved(server.getHost(), server.getPort()));
+        }
         var found = new TreeSet<String>();
         for (SourceProvider provider : ServiceLoader.load(SourceProvider.class)) {
             found.add(provider.scheme());
@@ -98,6 +111,16 @@ public interface StreamSource {
 
     /** {@return a text that identifies the source, such as the names of files; states of another source are refused} */
     String fingerprint();
+
+    /**
+     * Returns the names of the parts of a record, for records that have several: fields of these names are made of
+     * them. A record then begins as {@link RecordBuffer#PART_BYTES} says; with one part, it is that part.
+     *
+     * @return the names; empty, as by default, if a record is one run of bytes without a name
+     */
+    default List<String> parts() {
+        return List.of();
+    }
 
     /** {@return the names of the partitions, at least one; they are unique, and are read by turns in this order} */
     List<String> partitions();

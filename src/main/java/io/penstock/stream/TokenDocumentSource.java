@@ -39,6 +39,10 @@ public final class TokenDocumentSource implements StreamSource {
         this.text = Objects.requireNonNull(text, "text");
         this.tokenizer = Objects.requireNonNull(tokenizer, "tokenizer");
         this.skipsBad = skipsBad;
+        if (documents.parts().size() > 1) {
+            throw new IllegalArgumentException("found records of the parts " + documents.parts() + ", expected one"
+                    + " part, with the text");
+        }
     }
 
     /**
@@ -145,7 +149,7 @@ public final class TokenDocumentSource implements StreamSource {
         }
 
         @Override
-        public String cursor() {
+        public String cursor() throws IOException {
             return source.cursor();
         }
 

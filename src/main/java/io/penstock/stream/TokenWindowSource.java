@@ -87,7 +87,7 @@ public record TokenWindowSource(TokenDocumentSource documents, int length) imple
         /** Tokens of the first document that an earlier run has given. */
         private long skip;
 
-        Windows(String name, PartitionReader source, int skip) {
+        Windows(String name, PartitionReader source, int skip) throws IOException {
             this.name = name;
             this.source = source;
             this.documentCursor = source.cursor();
@@ -143,7 +143,7 @@ public record TokenWindowSource(TokenDocumentSource documents, int length) imple
         }
 
         @Override
-        public String cursor() {
+        public String cursor() throws IOException {
             return startToken + ":" + startCursor;
         }
 

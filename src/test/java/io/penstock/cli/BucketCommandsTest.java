@@ -108,6 +108,40 @@ class BucketCommandsTest {
     }
 
     @Test
+    void partsInABucketAreJoinedAndMerged() throws Exception {
+        Path text = Files.writeString(folder.resolve("text.jsonl"), "{\"text\": \"a document\"}\n".repeat(20));
+        String local = folder.resolve("local").toString();
+        String parts = "s3://bucket/out/{part-00000,sub/part-00001}-of-00002.idx";
+        try (ObjectHost host = ObjectHost.start().bucket("bucket")) {
+            List<String> said = run(host,
+                    "tokenize " + text + " -o s3://bucket/out/part --shard 0/2",
+                    "tokenize " + text + " -o s3://bucket/out/sub/part --shard 1/2",
+                    "manifest " + parts + " -o s3://bucket/out/corpus",
+                    "manifest " + parts + " -o s3://bucket/out/corpus.manifest.json",
+                    "manifest " + parts + " -o s3://bucket/out/corpus --force",
+                    "manifest " + parts + " -o s3://bucket/out/sub/corpus",
+                    "manifest " + parts + " -o s3://bucket/out/",
+                    "merge s3://bucket/out/corpus -o s3://bucket/merged/corpus",
+                    "merge s3://bucket/out/corpus -o s3://bucket/merged/corpus",
+                    "merge s3://bucket/out/corpus.manifest.json -o " + local + "-merged",
+                    "tokenize " + text + " -o " + local,
+                    "verify s3://bucket/out/corpus.manifest.json");
+            List<String> statuses = said.stream().map(one -> one.substring(0, one.indexOf(' '))).toList();
+            assertEquals(List.of("0", "0", "0", "1", "0", "3", "2", "0", "1", "0", "0", "0"), statuses,
+                    said.toString());
+            assertTrue(said.get(2).startsWith("0 s3://bucket/out/corpus.manifest.json: 40 tokens of u16 in 20"
+                    + " documents and 2 parts"), said.get(2));
+            assertTrue(said.get(5).contains("s3://bucket/out/part-00000-of-00002.idx: a part in s3://bucket/out/, "
+                    + "expected one in s3://bucket/out/sub/"), said.get(5));
+            for (String name : List.of(".bin", ".idx")) {
+                byte[] expected = Files.readAllBytes(Path.of(local + name));
+                assertEquals(-1, Arrays.mismatch(expected, host.objects().get("merged/corpus" + name)), name);
+                assertEquals(-1, Arrays.mismatch(expected, Files.readAllBytes(Path.of(local + "-merged" + name))));
+            }
+        }
+    }
+
+    @Test
     void bracesAndPrefixesNameStoresOfEveryFormat() throws Exception {
         List<String> commands = new ArrayList<>();
         List<String> expected = new ArrayList<>();

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,24 @@ class RemoteCommandsTest {
         CommandRun remote = run("batches", url, "--batch", "2", "--digest", "--limit", "3");
         assertEquals(0, remote.exitCode(), remote.err());
         assertEquals(CommandRun.of("batches", npy, "--batch", "2", "--digest", "--limit", "3").out(), remote.out());
+    }
+
+    @Test
+    void tarsOfUrlsAreStreamedAsTheLocalOnes() throws IOException {
+        Path local = Fixtures.path("webdataset/shard-000000.tar").resolveSibling("shard-{000000..000002}.tar");
+        for (int i = 0; i < 3; i++) {
+            String name = "shard-00000" + i + ".tar";
+            host.put("tars/" + name, Files.readAllBytes(Fixtures.path("webdataset/" + name)));
+        }
+        Object[] options = {"--decode", "cls=int", "--batch", "4", "--digest", "--json"};
+        List<String> outputs = Stream.of(local.toString(), host.url("tars/shard-{000000..000002}.tar")).map(source -> {
+            CommandRun streamed = run(Stream.concat(Stream.of("batches", "--source", source), Stream.of(options))
+                    .toArray());
+            assertEquals(0, streamed.exitCode(), streamed.err());
+            return streamed.out();
+        }).toList();
+        assertEquals(outputs.getFirst(), outputs.getLast());
+        assertTrue(outputs.getFirst().lines().count() > 2, outputs.getFirst());
     }
 
     @Test

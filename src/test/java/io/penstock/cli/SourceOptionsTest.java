@@ -4,9 +4,12 @@ package io.penstock.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.json.Json;
 import io.penstock.sampling.LoaderState;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -127,13 +130,105 @@ class SourceOptionsTest {
         assertTrue(again.err().contains("the records come only once"), again.err());
     }
 
+    /** Tars with the texts of the feed, three to a tar. */
+    private Path tars() throws IOException {
+        Path tars = Files.createDirectory(folder.resolve("tars"));
+        try (WebDatasetWriter writer = WebDatasetWriter.create(tars.resolve("t-%02d.tar"), 3, Long.MAX_VALUE)) {
+            int i = 0;
+            for (String line : Files.readAllLines(feed)) {
+                byte[] text = ((String) Json.object(Json.parse(line)).get("text")).getBytes(StandardCharsets.UTF_8);
+                writer.write("k" + i, Map.of("txt", MemorySegment.ofArray(text), "cls",
+                        MemorySegment.ofArray(Integer.toString(i++).getBytes(StandardCharsets.US_ASCII))));
+            }
+            writer.commit();
+        }
+        return tars;
+    }
+
+    @Test
+    void tarsAreReadInOrderAndShuffledByPasses() throws IOException {
+        Path tars = tars();
+        String options = "--window 16 --batch 4 --digest --json";
+        List<Map<String, Object>> expected = batches(args("batches", options));
+        for (Object source : List.of(tars, tars + "/t-{00..19}.tar")) {
+            List<Object> args = new ArrayList<>(List.of("batches", "--source", source, "--decode", "txt=text"));
+            args.addAll(List.of(options.split(" ")));
+            assertEquals(expected, batches(args.toArray()));
+        }
+        Object[] labels = {"batches", "--source", tars, "--decode", "cls=int", "--passes", 3, "--shuffle-window", 10,
+            "--batch", 7, "--digest", "--json"};
+        List<Map<String, Object>> straight = batches(labels);
+        assertEquals(26, straight.size());
+        List<Map<String, Object>> pieces = new ArrayList<>();
+        for (int run = 0; run < 4; run++) {
+            List<Object> args = new ArrayList<>(List.of(labels));
+            args.addAll(List.of("--state", folder.resolve("state.json"), "--limit", run == 3 ? 1000 : 3));
+            pieces.addAll(batches(args.toArray()));
+        }
+        assertEquals(fields(straight), fields(pieces));
+    }
+
+    @Test
+    void storesAndSourcesAreMixedByWeights() throws IOException {
+        Path store = folder.resolve("store");
+        assertEquals(0, CommandRun.of("tokenize", feed, "-o", store, "--append-eot").exitCode());
+        for (String options : List.of("--window 16", "--documents --max-length 20", "--window 16 --lanes 1 --live 5s"
+                + " --shuffle-window 8")) {
+            List<Object> args = new ArrayList<>(List.of("batches", store, "--source", feed, "--source", feed,
+                    "--weights", "0.5,0.25,0.25", "--batch", 4, "--digest", "--json"));
+            args.addAll(List.of(options.split(" ")));
+            List<Map<String, Object>> straight = batches(args.toArray());
+            assertTrue(straight.size() > 4, straight.toString());
+            Path state = folder.resolve("state" + options.length() + ".json");
+            args.addAll(List.of("--state", state, "--limit", 3));
+            List<Map<String, Object>> pieces = new ArrayList<>(batches(args.toArray()));
+            args.set(args.size() - 1, 1000);
+            pieces.addAll(batches(args.toArray()));
+            assertEquals(fields(straight), fields(pieces));
+            assertEquals(options.contains("live"), LoaderState.read(state).sampler().startsWith("stream live"));
+        }
+    }
+
+    @Test
+    void aSpooledPipeContinuesWithWhatIsOnDisk() throws IOException {
+        String options = "--window 16 --batch 4 --drop-last --digest --json";
+        List<Object> straight = fields(batches(args("batches", options)));
+        List<Object> given = new ArrayList<>();
+        for (String command : List.of("cat " + feed, "true", "true")) {
+            List<Object> args = new ArrayList<>(List.of("batches", "--source", "pipe:" + command, "--decode",
+                    "json:text", "--spool", folder.resolve("spool"), "--state", folder.resolve("state.json"), "--limit",
+                    2));
+            args.addAll(List.of(options.split(" ")));
+            given.addAll(fields(batches(args.toArray())));
+        }
+        assertTrue(given.size() >= 2, given.toString());
+        assertEquals(straight.subList(0, given.size()), given);
+    }
+
+    @Test
+    void badRecordsAreSkippedWithATokenBudgetToo() throws IOException {
+        String options = "--documents --max-length 20 --token-budget 100 --digest --json";
+        List<Map<String, Object>> expected = batches(args("batches", options));
+        List<String> lines = new ArrayList<>(Files.readAllLines(feed));
+        lines.add(17, "{}");
+        lines.add(3, "no json");
+        Files.write(feed, lines);
+        assertEquals(expected, batches(args("batches", options + " --bad-samples skip")));
+    }
+
     @Test
     void whatIsNotThereOrDoesNotFitIsRefusedInWords() {
         for (List<String> refused : List.of(
                 List.of("batches --source kafka://broker:9092/clicks", "put penstock-kafka on the class path"),
                 List.of("batches --source jdbc:postgresql://host/blog", "put penstock-jdbc on the class path"),
                 List.of("stream --source FEED --window 16 --pack 4", "expected one of them"),
-                List.of("batches --source FEED --window 16 --weights 1", "expected stores"),
+                List.of("batches --source FEED --window 16 --weights 1,2", "one per store and source, 1 in all"),
+                List.of("batches --source FEED --pack 16 --weights 1", "expected --window or --documents"),
+                List.of("batches --source FEED --window 16 --store-epochs 1", "expected stores"),
+                List.of("batches --source none.tar --window 16", "expected --decode MEMBER="),
+                List.of("batches --source FEED --passes 2", "expected tars"),
+                List.of("batches --source FEED --spool spool", "expected standard input, a pipe"),
+                List.of("batches --source FEED --live soon", "soon"),
                 List.of("batches --source FEED --window 16 --stride 3", "--stride"),
                 List.of("batches --source FEED --window 16 --bucket-window 9", "--bucket-window"),
                 List.of("batches --source FEED --decode text", "NAME=DECODER"),

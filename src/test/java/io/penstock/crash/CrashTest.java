@@ -62,6 +62,8 @@ class CrashTest {
             Map.entry("BlockTable", "none: a cache"),
             Map.entry("BlockCache", "none: a cache"),
             Map.entry("PlanTable", "none: counts while its process lives"),
+            Map.entry("Spool", "none: a log, whose records have checksums; SpoolSourceTest cuts it off anywhere, and"
+                    + " KilledSpoolTest kills processes"),
             Map.entry("Upload", "none: local files that are uploaded; UploadCrashTest fails requests and kills"),
             Map.entry("UploadJournal", "none: as Upload"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),

@@ -205,12 +205,12 @@ final class Writers {
                         return found;
                     }
                     // The description is of the tokens that are there.
-                    return Map.of("part", found + ManifestPart.read(folder.resolve("corpus")).toJson());
+                    return Map.of("part", found + ManifestPart.read(Location.of(folder.resolve("corpus"))).toJson());
                 }),
                 new Writer("manifest", LASTS, List.of("all.manifest.json", "p1", "q1", "p2", "q2"), Writers::parts,
                         (folder, generation, replace) -> new Manifest(List.of(
-                                ManifestPart.read(folder.resolve("p" + generation)),
-                                ManifestPart.read(folder.resolve("q" + generation))))
+                                ManifestPart.read(Location.of(folder.resolve("p" + generation))),
+                                ManifestPart.read(Location.of(folder.resolve("q" + generation)))))
                                 .write(folder.resolve("all.manifest.json"), ifExists(replace)),
                         store("all.manifest.json")),
                 new Writer("tars", LASTS, "x-", (folder, generation, _) -> {

@@ -31,6 +31,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Flow;
 import java.util.random.RandomGenerator;
 
 /**
@@ -204,8 +205,15 @@ class ExamplePrelude {
 
         StreamSource topic;
         StreamSource texts;
+        Feed feed;
         Object database;
         Path stateFile;
+
+        /** A program's own feed. */
+        interface Feed {
+
+            Flow.Publisher<MemorySegment> from(long first);
+        }
 
         /** As {@code io.penstock.kafka.KafkaSource}. */
         interface KafkaSource {

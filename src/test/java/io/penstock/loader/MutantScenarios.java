@@ -22,13 +22,13 @@ import java.util.List;
 public final class MutantScenarios {
 
     /** What stands in for the result of the call that is taken out; FIRST makes the call with 0 for its argument. */
-    private enum Instead { NOTHING, TRUE, ONE, RECEIVER, FIRST }
+    private enum Instead { NOTHING, TRUE, ONE, RECEIVER, FIRST, DEFAULT_STREAM }
 
     /**
      * A step that is missing.
      *
      * @param name what is missing
-     * @param type the class that makes the call, of this package or one below it
+     * @param type the class that makes the call: its full name, or that below this package
      * @param method the method that makes it
      * @param call the method that is not called, or at another's place
      * @param occurrence which of these calls, from 0; -1 for all
@@ -107,22 +107,39 @@ public final class MutantScenarios {
             new Mutant("every device is given the batches of the first rank", "DataLoader", "open", "ofRank", -1,
                     Instead.FIRST, "theLoadersOfSeveralDevicesKeepToTheirDevicesAndGiveEachSampleOnce"));
 
+    /** Of decoding on the device; these need nvJPEG. */
+    private static final List<Mutant> JPEG_MUTANTS = List.of(
+            new Mutant("the host does not wait before it decodes", Loader.NVJPEG + "OpenJpegs", "enqueue",
+                    "synchronize", -1, Instead.NOTHING, "theEngineDoesNotOverwriteImagesWhoseResultsAreNotMade"),
+            new Mutant("the end of reading decoded images is not recorded", Loader.NVJPEG + "OpenJpegs", "enqueue",
+                    "record", -1, Instead.NOTHING, "theEngineDoesNotOverwriteImagesWhoseResultsAreNotMade"),
+            Mutant.exchanged("results are made before the decoding", Loader.NVJPEG + "OpenJpegs", "enqueue", "decode",
+                    "makeResults", "resultsAreMadeBehindTheirDecoding"),
+            new Mutant("a batch is decoded on another stream", Loader.NVJPEG + "NvJpeg", "decodeBatch", "handle", -1,
+                    Instead.DEFAULT_STREAM, "resultsAreMadeBehindTheirDecoding"),
+            new Mutant("a file is decoded on another stream", Loader.NVJPEG + "NvJpeg", "decodeSingle", "handle", -1,
+                    Instead.DEFAULT_STREAM, "resultsAreMadeBehindTheirDecoding"),
+            Mutant.exchanged("a host slot is free when its copy has ended", "slots.CopyThread", "retire", "readEvent",
+                    "hostEvent", "aHostSlotIsNotFilledWhileItsFilesAreDecoded"));
+
     private MutantScenarios() {
     }
 
     /**
      * Runs every mutant, and prints a line for each: ok if it was caught.
      *
-     * @param arguments none
+     * @param arguments {@code jpeg} for those of decoding on the device
      * @throws Exception if a mutant cannot be made
      */
     public static void main(String[] arguments) throws Exception {
         Device.cuda(0).close();
-        for (Mutant mutant : MUTANTS) {
+        boolean isJpeg = List.of(arguments).contains("jpeg");
+        for (Mutant mutant : isJpeg ? JPEG_MUTANTS : MUTANTS) {
             Loader loader = new Loader(mutant);
             List<Method> scenarios = new ArrayList<>();
             for (String name : List.of("TransferScenarios", "DLPackScenarios", "StageScenarios",
-                    "ClockScenarios", "MultiDeviceScenarios", "GraphScenarios")) {
+                    "ClockScenarios", "MultiDeviceScenarios", "GraphScenarios",
+                    "JpegScenarios")) {
                 scenarios.addAll(Scenarios.of(loader.loadClass(Loader.PACKAGE + name)));
             }
             Method scenario = scenarios.stream().filter(m -> m.getName().equals(mutant.scenario))
@@ -152,9 +169,10 @@ public final class MutantScenarios {
         return outcome;
     }
 
-    /** Defines this package itself and those below it, with the mutant in it; everything else is its parent's. */
+    /** Defines this package, those below it and that of nvJPEG, with the mutant in it; the rest is its parent's. */
     private static final class Loader extends ClassLoader {
         private static final String PACKAGE = "io.penstock.loader.";
+        private static final String NVJPEG = "io.penstock.device.nvjpeg.";
         private final Mutant mutant;
 
         Loader(Mutant mutant) {
@@ -164,7 +182,7 @@ public final class MutantScenarios {
 
         @Override
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (!name.startsWith(PACKAGE)) {
+            if (!name.startsWith(PACKAGE) && !name.startsWith(NVJPEG)) {
                 return super.loadClass(name, resolve);
             }
             synchronized (getClassLoadingLock(name)) {
@@ -176,7 +194,7 @@ public final class MutantScenarios {
         private Class<?> define(String name) throws ClassNotFoundException {
             try (InputStream in = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
                 byte[] bytes = in.readAllBytes();
-                if (name.equals(PACKAGE + mutant.type)) {
+                if (name.equals(mutant.type) || name.equals(PACKAGE + mutant.type)) {
                     bytes = mutate(bytes);
                 }
                 return defineClass(name, bytes, 0, bytes.length);
@@ -233,6 +251,9 @@ public final class MutantScenarios {
             }
             if (mutant.instead != Instead.RECEIVER) {
                 code.pop();
+            }
+            if (mutant.instead == Instead.DEFAULT_STREAM) {
+                code.loadConstant(2L);
             }
             if (mutant.instead == Instead.TRUE || mutant.instead == Instead.ONE) {
                 code.iconst_1();

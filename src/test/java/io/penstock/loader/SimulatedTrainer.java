@@ -11,7 +11,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
-import io.penstock.loader.slots.Closing;
+import io.penstock.internal.Closing;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchPlan;
@@ -42,7 +42,7 @@ final class SimulatedTrainer implements AutoCloseable {
     }
 
     /** Says to the simulation what it cannot see: that a worker writes into the slot. */
-    private record Announcing(Collator inner) implements Collator {
+    record Announcing(Collator inner) implements Collator {
         @Override
         public SlabLayout layout(Dataset dataset, int batchSize) {
             return inner.layout(dataset, batchSize);

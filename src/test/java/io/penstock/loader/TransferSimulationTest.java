@@ -101,6 +101,11 @@ class TransferSimulationTest {
     }
 
     private static Stream<DynamicTest> run(ChildJvm jvm, Class<?> main, String... arguments) throws Exception {
+        return run(jvm, simulator, kernels, main, arguments);
+    }
+
+    static Stream<DynamicTest> run(ChildJvm jvm, Path simulator, Path kernels, Class<?> main, String... arguments)
+            throws Exception {
         ChildJvm.Result result = jvm.brief().library(simulator).variable("SIM_CUDA_KERNELS", kernels)
                 .run(main, arguments);
         List<DynamicTest> tests = new ArrayList<>();

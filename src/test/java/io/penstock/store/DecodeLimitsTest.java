@@ -10,11 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.github.luben.zstd.ZstdOutputStream;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
-import io.penstock.format.webdataset.StreamOrder;
-import io.penstock.format.webdataset.WebDatasetStream;
+import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -130,9 +131,10 @@ class DecodeLimitsTest {
                 + " limit)", message);
         assertThrows(DecodeLimitException.class, () -> {
             Path small = Fixtures.path("webdataset/compressed.tar.gz");
-            try (WebDatasetStream stream = WebDatasetStream.open(List.of(Location.of(small)), StreamOrder.AS_WRITTEN, 0,
-                    DecodeLimit.DEFAULT.withMaxBytes(1000))) {
-                stream.next();
+            try (PartitionReader reader = WebDatasetSource.of(List.of(Location.of(small)),
+                    DecodeLimit.DEFAULT.withMaxBytes(1000), "txt").open(0, "");
+                    RecordBuffer into = new RecordBuffer()) {
+                reader.poll(into);
             }
         });
         try (RecordStore store = RecordStore.open(shard,

@@ -9,6 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.stream.PartitionReader.Found;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +20,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +86,68 @@ class LineSourceTest {
             assertEquals("three", poll(reader, into));
             assertEquals("NOTHING_YET", poll(reader, into));
         }
+    }
+
+    @Test
+    void theLinesOfAProgramAreReadAndTheProgramEndsWithTheReader() throws Exception {
+        try (PartitionReader reader = LineSource.command("seq", "3000").open(0, "");
+                RecordBuffer into = new RecordBuffer()) {
+            for (int i = 1; i <= 3000; i++) {
+                assertEquals(Integer.toString(i), awaited(reader, into));
+            }
+            assertEquals("END", awaited(reader, into));
+        }
+        long number;
+        try (PartitionReader reader = LineSource.command("sh", "-c", "echo $$; exec sleep 1000").open(0, "");
+                RecordBuffer into = new RecordBuffer()) {
+            number = Long.parseLong(awaited(reader, into));
+            assertEquals("NOTHING_YET", poll(reader, into));
+        }
+        Optional<ProcessHandle> left = ProcessHandle.of(number);
+        if (left.isPresent()) {
+            left.get().onExit().get();
+        }
+        assertThrows(IOException.class, () -> LineSource.command("no such program").open(0, ""));
+        assertThrows(IOException.class, () -> LineSource.command("seq", "3").open(0, "6"));
+    }
+
+    /** Polls until there is something. */
+    private static String awaited(PartitionReader reader, RecordBuffer into) throws IOException {
+        String found = poll(reader, into);
+        while (found.equals("NOTHING_YET")) {
+            Thread.onSpinWait();
+            found = poll(reader, into);
+        }
+        return found;
+    }
+
+    @Test
+    void theLinesOfAServerAreRead() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String name = "tcp://localhost:" + server.getLocalPort();
+            StreamSource source = StreamSource.open(name, StreamEnd.STOP);
+            assertEquals(List.of(name), source.partitions());
+            try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer();
+                    Socket to = server.accept()) {
+                assertEquals("NOTHING_YET", poll(reader, into));
+                Thread sender = Thread.ofVirtual().start(() -> {
+                    try (OutputStream out = to.getOutputStream()) {
+                        out.write(TEXT.getBytes(StandardCharsets.UTF_8));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+                for (String line : LINES) {
+                    assertEquals(line, awaited(reader, into));
+                }
+                assertEquals("END", awaited(reader, into));
+                sender.join();
+            }
+            server.close();
+            String message = assertThrows(IOException.class, () -> source.open(0, "")).getMessage();
+            assertTrue(message.startsWith("localhost:") && message.contains(": cannot connect: "), message);
+        }
+        assertThrows(IllegalArgumentException.class, () -> StreamSource.open("tcp://host", StreamEnd.STOP));
     }
 
     @Test

@@ -10,7 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.Augment;
+import io.penstock.collate.Pad;
+import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
+import io.penstock.decode.Decoder;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
@@ -25,6 +28,8 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
+import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -48,7 +53,7 @@ class StreamDatasetTest {
 
     private static void add(Batch batch, List<Long> to) {
         try (batch) {
-            Tensor ids = batch.tensor("id");
+            Tensor ids = batch.tensor(batch.fields().getFirst().name());
             for (int row = 0; row < batch.valid(); row++) {
                 to.add(NumberSource.id(ids.getLong(2L * row), ids.getLong(2L * row + 1)));
             }
@@ -380,6 +385,35 @@ class StreamDatasetTest {
             try (DataLoader loader = loader(stream, 4, 0).open()) {
                 assertThrows(BatchException.class, loader::next);
             }
+        }
+    }
+
+    @Test
+    void aBadRecordLosesItsWeightInABatchByABudgetToo() {
+        var source = NumberSource.of(1, 30);
+        List<Long> good = source.merged().stream().filter(id -> id % 7 != 3).toList();
+        try (StreamDataset stream = StreamDataset.builder(source).field("id", new PickyLists(), 2).open()) {
+            DataLoaderBuilder builder = DataLoader.builder(stream).collator(Pad.toLongest(TokenWidth.I64, 0)).workers(2)
+                    .onBadSample(BadSamplePolicy.SKIP);
+            try (DataLoader loader = builder.tokenBudget(TokenBudget.padded(10), _ -> 2).open()) {
+                assertEquals(good, all(loader));
+            }
+            builder.tokenBudget(TokenBudget.sum(10), _ -> 2);
+            assertThrows(IllegalArgumentException.class, builder::open);
+        }
+    }
+
+    /** What {@link PickyDecoder} gives, as lists. */
+    private record PickyLists() implements Decoder {
+
+        @Override
+        public TensorSpec field(Column column) {
+            return new TensorSpec(column.name(), DType.I64, TensorSpec.VARIABLE);
+        }
+
+        @Override
+        public Session open() {
+            return new PickyDecoder().open();
         }
     }
 

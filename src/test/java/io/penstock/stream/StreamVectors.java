@@ -74,7 +74,8 @@ public final class StreamVectors {
             }
         }
         return Json.members("orders", orders, "states", states, "lives", lives(random), "packed", packed(random),
-                "budgets", budgets(random));
+                "budgets", budgets(random), "mixtures", SourceVectors.mixtures(), "tars", SourceVectors.tars(),
+                "spools", SourceVectors.spools());
     }
 
     /** Windows of runs that follow a log. */

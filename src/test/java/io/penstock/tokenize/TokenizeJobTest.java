@@ -12,6 +12,7 @@ import io.penstock.convert.TargetFormat;
 import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
@@ -88,7 +89,7 @@ class TokenizeJobTest {
         for (int index = count - 1; index >= 0; index--) {
             TokenizeSummary shard = job("out").shard(new CorpusShard(index, count)).run();
             assertEquals(String.format("out-%05d-of-%05d", index, count), shard.store().getFileName().toString());
-            parts.add(ManifestPart.read(shard.store()));
+            parts.add(ManifestPart.read(Location.of(shard.store())));
             documents += shard.documents();
             textBytes += shard.textBytes();
         }
@@ -124,14 +125,14 @@ class TokenizeJobTest {
     @Test
     void partsOfOtherInputOrOptionsAreRefused() throws Exception {
         job("out").shard(new CorpusShard(0, 2)).run();
-        ManifestPart first = ManifestPart.read(folder.resolve("out-00000-of-00002"));
+        ManifestPart first = ManifestPart.read(Location.of(folder.resolve("out-00000-of-00002")));
         job("other").shard(new CorpusShard(1, 2)).documentTokens(1, 100).run();
-        assertThrows(IllegalArgumentException.class,
-                () -> Manifest.of(List.of(first, ManifestPart.read(folder.resolve("other-00001-of-00002")))));
+        ManifestPart other = ManifestPart.read(Location.of(folder.resolve("other-00001-of-00002")));
+        assertThrows(IllegalArgumentException.class, () -> Manifest.of(List.of(first, other)));
         Files.writeString(corpus.resolve("h.txt"), "more");
         job("more").shard(new CorpusShard(1, 2)).run();
-        Exception e = assertThrows(IllegalArgumentException.class,
-                () -> Manifest.of(List.of(first, ManifestPart.read(folder.resolve("more-00001-of-00002")))));
+        ManifestPart more = ManifestPart.read(Location.of(folder.resolve("more-00001-of-00002")));
+        Exception e = assertThrows(IllegalArgumentException.class, () -> Manifest.of(List.of(first, more)));
         assertTrue(e.getMessage().startsWith("part more-00001-of-00002: found a job of this input and these options"),
                 e.getMessage());
     }

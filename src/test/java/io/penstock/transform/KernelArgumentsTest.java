@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.augment.AugmentExperiments;
 import io.penstock.device.Kernel;
+import io.penstock.device.nvjpeg.FramedImages;
 import io.penstock.memory.DType;
 import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
@@ -33,7 +34,7 @@ class KernelArgumentsTest {
             AttentionMaskTransform.KERNEL, CastTransform.KERNEL, CausalLmTransform.KERNEL,
             CumulativeLengthTransform.KERNEL, DocumentTransform.DOCUMENTS, DocumentTransform.STARTS,
             GatherRowsTransform.KERNEL, ImageTransform.KERNEL, PackedPositionTransform.KERNEL,
-            PadRowsTransform.KERNEL)).toList();
+            PadRowsTransform.KERNEL, FramedImages.WEIGH, FramedImages.RESULTS)).toList();
 
     @TempDir
     private Path folder;

@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param channels of the images
  * @param decoding how files become pixels
  * @param output what pixels become after the last step; null if they stay
+ * @param imageBytes the memory for an image of a device that decodes; 0 if workers decode
  */
 public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int channels, ImageDecoding decoding,
-        @Nullable ImageTransform output) implements SampleMap {
+        @Nullable ImageTransform output, long imageBytes) implements SampleMap {
 
     /** Stands for the unknown size of a file's image: large, so that every crop fits. */
     private static final Size ANY = new Size(1 << 15, 1 << 15);
@@ -45,7 +46,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
     public static AugmentMap of(List<NamedStep> steps, TensorSpec images, @Nullable ImageDecoding decoding) {
         if (images.dtype() == DType.U8 && images.rank() == 1) {
             ImageDecoding files = decoding == null ? ImageDecoding.rgb() : decoding;
-            return new AugmentMap(steps, null, files.format().channels(), files, null);
+            return new AugmentMap(steps, null, files.format().channels(), files, null, 0);
         }
         if (!areImages(images)) {
             throw new IllegalArgumentException("found " + images + ", expected u8[H,W,C] with C at most "
@@ -56,12 +57,17 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
         }
         checkBytes(images.dim(0) * images.dim(1), images.dim(2));
         return new AugmentMap(steps, new Size((int) images.dim(0), (int) images.dim(1)), (int) images.dim(2),
-                ImageDecoding.rgb(), null);
+                ImageDecoding.rgb(), null, 0);
     }
 
     /** The same steps, with an output behind them. */
     public AugmentMap to(ImageTransform transform) {
-        return new AugmentMap(steps, images, channels, decoding, transform);
+        return new AugmentMap(steps, images, channels, decoding, transform, imageBytes);
+    }
+
+    /** The same steps over files, which are left to a device with that memory for an image to decode, if it can. */
+    public AugmentMap toFiles(long memory) {
+        return new AugmentMap(steps, images, channels, decoding, output, memory);
     }
 
     /**

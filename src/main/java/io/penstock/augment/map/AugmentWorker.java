@@ -94,7 +94,9 @@ public final class AugmentWorker implements SampleMap.Mapper {
     }
 
     private void store(MemorySegment out, long offset, long bytes) {
-        if (output == null || outputRows == null) {
+        if (map.imageBytes() > 0) {
+            canvas.storeFile(out, offset, bytes, map.imageBytes());
+        } else if (output == null || outputRows == null) {
             canvas.store(out, offset);
         } else {
             output.start(out, offset, bytes);

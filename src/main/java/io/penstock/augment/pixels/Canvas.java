@@ -8,6 +8,7 @@ import io.penstock.dataset.source.PartClock;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.image.ImageException;
 import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.FramedFile;
 import io.penstock.image.reading.ImageFrame;
 import io.penstock.image.reading.PixelRows;
 import io.penstock.image.reading.Resizer;
@@ -273,6 +274,24 @@ public final class Canvas {
             resizer.resize(frame, unread, unreadOffset, channels, target, offset);
         } else {
             MemorySegment.copy(pixels, 0, target, JAVA_BYTE, offset, byteCount());
+        }
+    }
+
+    /**
+     * Stores an image's file with its frame, for a device that decodes it, or else the pixels.
+     *
+     * @param bytes of the row, as {@link FramedFile} lays it out
+     * @param scratchBytes what the device has for an image
+     * @throws UncheckedIOException if the image's file is bad
+     */
+    public void storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) {
+        try {
+            if (undecoded == null || !undecoded.storeFile(target, offset, bytes, scratchBytes)) {
+                FramedFile.surround(byteCount(), target, offset, bytes);
+                store(target, offset + FramedFile.HEADER_BYTES);
+            }
+        } catch (ImageException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -9,6 +9,7 @@ import static io.penstock.device.DeviceUnavailableException.Reason.WRONG_RUNTIME
 
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
+import io.penstock.device.internal.LibraryPlace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -21,7 +22,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 record CudaLibrary(Path path, int version) {
     static final int MAJOR = 13;
     static final String SONAME = "libcudart.so." + MAJOR;
+    static final String PROPERTY = "penstock.cudart";
 
     /** Every function that this package calls. */
     static final List<String> FUNCTIONS = List.of(
@@ -55,16 +56,6 @@ record CudaLibrary(Path path, int version) {
             ValueLayout.ADDRESS.withName("dli_fbase"),
             ValueLayout.ADDRESS.withName("dli_sname"),
             ValueLayout.ADDRESS.withName("dli_saddr"));
-
-    /**
-     * A location to try.
-     *
-     * @param origin the source of this location, for messages
-     * @param library a file, or a bare name for the system loader to search
-     * @param binding whether the user set it, so that no other location is tried
-     */
-    record Candidate(String origin, String library, boolean binding) {
-    }
 
     /** A location without a usable library. */
     private static final class Rejected extends Exception {
@@ -86,7 +77,7 @@ record CudaLibrary(Path path, int version) {
             CudaLibrary library = null;
             DeviceUnavailableException failure = null;
             try {
-                library = search(candidates(System.getProperty("penstock.cudart"), System.getenv()));
+                library = search(LibraryPlace.of(SONAME, PROPERTY, System.getProperty(PROPERTY), System.getenv()));
             } catch (DeviceUnavailableException e) {
                 failure = e;
             } catch (IllegalCallerException e) {
@@ -108,28 +99,7 @@ record CudaLibrary(Path path, int version) {
         return Objects.requireNonNull(Once.LIBRARY);
     }
 
-    /** The locations to try, in order. */
-    static List<Candidate> candidates(@Nullable String property, Map<String, String> environment) {
-        if (property != null && !property.isBlank()) {
-            return List.of(new Candidate("property penstock.cudart", property, true));
-        }
-        String variable = environment.get("PENSTOCK_CUDART");
-        if (variable != null && !variable.isBlank()) {
-            return List.of(new Candidate("variable PENSTOCK_CUDART", variable, true));
-        }
-        List<Candidate> candidates = new ArrayList<>();
-        candidates.add(new Candidate("the system's loader", SONAME, false));
-        for (String root : List.of("CUDA_HOME", "CUDA_PATH")) {
-            String folder = environment.get(root);
-            if (folder != null && !folder.isBlank()) {
-                candidates.add(new Candidate("variable " + root, Path.of(folder, "lib64", SONAME).toString(), false));
-            }
-        }
-        candidates.add(new Candidate("the usual place", "/usr/local/cuda/lib64/" + SONAME, false));
-        return candidates;
-    }
-
-    private static CudaLibrary search(List<Candidate> candidates) {
+    private static CudaLibrary search(List<LibraryPlace> places) {
         String os = System.getProperty("os.name");
         if (!os.equals("Linux") || ValueLayout.ADDRESS.byteSize() != Long.BYTES) {
             throw new DeviceUnavailableException(UNSUPPORTED_PLATFORM,
@@ -137,17 +107,17 @@ record CudaLibrary(Path path, int version) {
         }
         List<String> attempts = new ArrayList<>();
         Rejected worst = null;
-        for (Candidate candidate : candidates) {
+        for (LibraryPlace place : places) {
             try {
-                return open(candidate);
+                return open(place);
             } catch (Rejected e) {
-                attempts.add(candidate.origin() + ": " + e.getMessage());
+                attempts.add(place.origin() + ": " + e.getMessage());
                 if (worst == null || worst.reason == NO_RUNTIME) {
                     worst = e;
                 }
             }
         }
-        String advice = candidates.getFirst().binding()
+        String advice = places.getFirst().binding()
                 ? "; correct that setting, or remove it to search the usual places"
                 : "; install the CUDA " + MAJOR + " runtime, or name its " + SONAME
                         + " with -Dpenstock.cudart=FILE or PENSTOCK_CUDART";
@@ -155,12 +125,12 @@ record CudaLibrary(Path path, int version) {
                 "no usable CUDA " + MAJOR + " runtime library: " + String.join("; ", attempts) + advice, worst);
     }
 
-    private static CudaLibrary open(Candidate candidate) throws Rejected {
+    private static CudaLibrary open(LibraryPlace place) throws Rejected {
         try (Arena arena = Arena.ofConfined()) {
-            SymbolLookup functions = lookup(candidate.library(), arena);
+            SymbolLookup functions = lookup(place.library(), arena);
             MemorySegment getVersion = functions.find("cudaRuntimeGetVersion").orElseThrow(() -> new Rejected(
-                    INCOMPLETE_RUNTIME, candidate.library() + " is not a CUDA runtime library", null));
-            Path path = fileOf(getVersion, candidate.library(), arena);
+                    INCOMPLETE_RUNTIME, place.library() + " is not a CUDA runtime library", null));
+            Path path = fileOf(getVersion, place.library(), arena);
             int version = version(getVersion, arena);
             if (version / 1000 != MAJOR) {
                 throw new Rejected(WRONG_RUNTIME_VERSION,

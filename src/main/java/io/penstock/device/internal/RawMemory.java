@@ -24,6 +24,11 @@ public final class RawMemory {
         return DTYPES[(int) word];
     }
 
+    /** All memory, by address. */
+    public static MemorySegment all() {
+        return ALL;
+    }
+
     public static int getInt(long address) {
         return ALL.get(I32, address);
     }

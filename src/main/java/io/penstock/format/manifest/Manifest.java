@@ -168,13 +168,24 @@ public record Manifest(List<ManifestPart> parts) {
      * @throws IOException if a manifest exists and is not to be replaced, or it cannot be written
      */
     public void write(Path file, IfExists ifExists) throws IOException {
+        write(file, Location.of(file.toAbsolutePath()), ifExists);
+    }
+
+    /**
+     * Writes a manifest that will be read elsewhere, for example from a bucket.
+     *
+     * @param file the file to write
+     * @param published where it will be read: the paths of the parts are relative to its folder
+     * @param ifExists whether it replaces an existing one
+     * @throws IOException as {@link #write(Path, IfExists)}
+     */
+    public void write(Path file, Location published, IfExists ifExists) throws IOException {
         if (ifExists == IfExists.FAIL) {
             StagingFolder.requireAbsent(file);
         }
-        Location location = Location.of(file.toAbsolutePath());
         for (ManifestPart part : parts) {
-            requireSize(part, partFile(location, part, ".bin"), part.tokenBytes());
-            requireSize(part, partFile(location, part, ".idx"), part.indexBytes());
+            requireSize(part, partFile(published, part, ".bin"), part.tokenBytes());
+            requireSize(part, partFile(published, part, ".idx"), part.indexBytes());
         }
         try (StagingFolder staging = StagingFolder.open(file)) {
             String name = file.getFileName().toString();

@@ -3,6 +3,7 @@ package io.penstock.format.manifest;
 
 import io.penstock.format.megatron.MegatronSummary;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.InnerPath;
 import io.penstock.io.index.JsonFile;
@@ -75,15 +76,16 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
      * @return the description, of a part in the manifest's own folder
      * @throws IOException if there is none, or it cannot be read
      */
-    public static ManifestPart read(Path part) throws IOException {
-        String given = part.getFileName().toString();
-        Path prefix = given.endsWith(MegatronWriter.DESCRIPTION) ? part.resolveSibling(
-                given.substring(0, given.length() - MegatronWriter.DESCRIPTION.length())) : MegatronWriter.prefix(part);
-        String name = prefix.getFileName() + MegatronWriter.DESCRIPTION;
-        ManifestPart read = JsonFile.read(prefix.resolveSibling(name), WHAT, MAX_BYTES, ManifestPart::read);
-        if (!read.path.equals(prefix.getFileName().toString())) {
-            throw new MalformedStoreException(prefix.resolveSibling(name), "the description of " + read.path,
-                    "that of " + prefix.getFileName() + " (was it renamed?)");
+    public static ManifestPart read(Location part) throws IOException {
+        String given = part.name();
+        String name = given.endsWith(MegatronWriter.DESCRIPTION)
+                ? given.substring(0, given.length() - MegatronWriter.DESCRIPTION.length())
+                : MegatronWriter.prefix(Path.of(given)).toString();
+        Location description = part.resolveSibling(name + MegatronWriter.DESCRIPTION);
+        ManifestPart read = JsonFile.read(description, WHAT, MAX_BYTES, ManifestPart::read);
+        if (!read.path.equals(name)) {
+            throw new MalformedStoreException(description, "the description of " + read.path,
+                    "that of " + name + " (was it renamed?)");
         }
         return read;
     }

@@ -3,8 +3,8 @@ package io.penstock.format.npz;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.MalformedStoreException;
 import io.penstock.codec.decoder.Gzip;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;

@@ -5,7 +5,6 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Zstd;
-import io.penstock.io.Advice;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.FilterInputStream;
@@ -14,7 +13,6 @@ import java.io.InputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /** The compression of a shard, detected by its first bytes. */
 enum Compression {
@@ -45,17 +43,16 @@ enum Compression {
 
     /** Opens a tar for a scan of its headers. */
     TarSource open(Location shard, DecodeLimit limit) throws IOException {
-        return this == NONE ? new TarSource.OfFile(shard) : new TarSource.OfStream(decode(shard, limit));
+        return open(shard, limit, TarSource.OfFile.PAGE_BYTES);
     }
 
-    /** Opens a tar to read all of it; a plain one is mapped already. */
-    TarSource open(Location shard, DecodeLimit limit, @Nullable SharedTar plain) throws IOException {
-        if (plain == null) {
-            return open(shard, limit);
-        }
-        // Headers and data are in the same pages, which are read ahead.
-        plain.file().advise(Advice.SEQUENTIAL, 0, plain.file().byteSize());
-        return new TarSource.OfMapping(plain.file(), 0);
+    /** Opens a tar to read all of it. */
+    TarSource openWhole(Location shard, DecodeLimit limit) throws IOException {
+        return open(shard, limit, TarSource.OfFile.RUN_BYTES);
+    }
+
+    private TarSource open(Location shard, DecodeLimit limit, int pieceBytes) throws IOException {
+        return this == NONE ? new TarSource.OfFile(shard, pieceBytes) : new TarSource.OfStream(decode(shard, limit));
     }
 
     /** Opens the decoded bytes of a tar, within a limit. Errors name the shard. */

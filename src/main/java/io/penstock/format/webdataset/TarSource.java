@@ -22,7 +22,11 @@ abstract class TarSource implements AutoCloseable {
     }
 
     /** Reads bytes. Returns their number, which is less than {@code length} only at the end. */
-    abstract int read(byte[] target, int offset, int length) throws IOException;
+    abstract long read(MemorySegment target, long offset, long length) throws IOException;
+
+    final int read(byte[] target, int offset, int length) throws IOException {
+        return (int) read(MemorySegment.ofArray(target), offset, length);
+    }
 
     /** Skips bytes. Returns whether there were that many. */
     abstract boolean skip(long bytes) throws IOException;
@@ -31,36 +35,51 @@ abstract class TarSource implements AutoCloseable {
     public abstract void close() throws IOException;
 
     /**
-     * A plain file, read in pieces of a page, so a scan of headers does not read the data; and by {@code pread}, so a
-     * cold page never delays a safepoint.
+     * A plain file, read in pieces: of a page, so that a scan of headers does not read the data, or longer ones. It is
+     * read by {@code pread}, so a cold page never delays a safepoint.
      */
     static final class OfFile extends TarSource {
 
-        private static final int WINDOW_BYTES = 4096;
+        static final int PAGE_BYTES = 4096;
+        static final int RUN_BYTES = 1 << 16;
 
         private final Location file;
         private final SeekableByteChannel channel;
         private final long byteSize;
-        private final ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
+        private final ByteBuffer window;
+        private final MemorySegment segment;
         private long windowStart;
         private int windowBytes;
 
-        OfFile(Location file) throws IOException {
+        OfFile(Location file, int pieceBytes) throws IOException {
             this.file = file;
+            window = ByteBuffer.allocateDirect(pieceBytes);
+            segment = MemorySegment.ofBuffer(window);
             channel = file.openChannel();
             byteSize = channel.size();
         }
 
         @Override
-        int read(byte[] target, int offset, int length) throws IOException {
-            if (length >= WINDOW_BYTES) {
-                return readThrough(target, offset, length);
-            }
-            int done = 0;
-            while (done < length && fill()) {
-                int from = (int) (position - windowStart);
-                int step = Math.min(length - done, windowBytes - from);
-                window.get(from, target, offset + done, step);
+        long read(MemorySegment target, long offset, long length) throws IOException {
+            long done = 0;
+            while (done < length) {
+                boolean isInWindow = position >= windowStart && position < windowStart + windowBytes;
+                if (!isInWindow && length - done >= window.capacity()) {
+                    long most = Math.min(length - done, Integer.MAX_VALUE);
+                    int read = readSome(target.asSlice(offset + done, most).asByteBuffer(), position);
+                    if (read < 0) {
+                        break;
+                    }
+                    position += read;
+                    done += read;
+                    continue;
+                }
+                if (!isInWindow && !fill()) {
+                    break;
+                }
+                long from = position - windowStart;
+                long step = Math.min(length - done, windowBytes - from);
+                MemorySegment.copy(segment, from, target, offset + done, step);
                 done += step;
                 position += step;
             }
@@ -68,24 +87,9 @@ abstract class TarSource implements AutoCloseable {
         }
 
         private boolean fill() throws IOException {
-            if (position >= windowStart && position < windowStart + windowBytes) {
-                return true;
-            }
             windowStart = position;
             windowBytes = Math.max(0, readSome(window.clear(), position));
             return windowBytes > 0;
-        }
-
-        private int readThrough(byte[] target, int offset, int length) throws IOException {
-            ByteBuffer buffer = ByteBuffer.wrap(target, offset, length);
-            while (buffer.hasRemaining()) {
-                int read = readSome(buffer, position);
-                if (read < 0) {
-                    break;
-                }
-                position += read;
-            }
-            return length - buffer.remaining();
         }
 
         private int readSome(ByteBuffer target, long offset) throws IOException {
@@ -120,10 +124,10 @@ abstract class TarSource implements AutoCloseable {
         }
 
         @Override
-        int read(byte[] target, int offset, int length) {
-            int read = (int) Math.min(length, file.byteSize() - position);
+        long read(MemorySegment target, long offset, long length) {
+            long read = Math.min(length, file.byteSize() - position);
             file.require(position, read);
-            MemorySegment.copy(file.mapping(), ValueLayout.JAVA_BYTE, position, target, offset, read);
+            MemorySegment.copy(file.mapping(), position, target, offset, read);
             position += read;
             return read;
         }
@@ -145,24 +149,35 @@ abstract class TarSource implements AutoCloseable {
     static final class OfStream extends TarSource {
 
         private final InputStream in;
-        private final byte[] skipped = new byte[1 << 16];
+        private final byte[] piece = new byte[1 << 16];
 
         OfStream(InputStream in) {
             this.in = in;
         }
 
         @Override
-        int read(byte[] target, int offset, int length) throws IOException {
-            int read = in.readNBytes(target, offset, length);
-            position += read;
-            return read;
+        long read(MemorySegment target, long offset, long length) throws IOException {
+            long done = 0;
+            while (done < length) {
+                int step = (int) Math.min(length - done, piece.length);
+                int read = in.readNBytes(piece, 0, step);
+                MemorySegment.copy(piece, 0, target, ValueLayout.JAVA_BYTE, offset + done, read);
+                done += read;
+                position += read;
+                if (read < step) {
+                    break;
+                }
+            }
+            return done;
         }
 
         @Override
         boolean skip(long bytes) throws IOException {
             for (long left = bytes; left > 0;) {
-                int step = (int) Math.min(left, skipped.length);
-                if (read(skipped, 0, step) < step) {
+                int step = (int) Math.min(left, piece.length);
+                int read = in.readNBytes(piece, 0, step);
+                position += read;
+                if (read < step) {
                     return false;
                 }
                 left -= step;

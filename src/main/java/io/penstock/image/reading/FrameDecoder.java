@@ -67,6 +67,18 @@ public final class FrameDecoder implements AutoCloseable {
         decode(resizer.into(target, targetOffset, frame.width, format.channels()));
     }
 
+    /**
+     * Writes the current image as a file with its frame for a device that decodes, as {@link FramedFile} lays it out.
+     * Returns false, and writes nothing, if such a device might not decode it, the row has no room for it, or the
+     * device has less scratch memory than it needs.
+     *
+     * @throws ImageException if decoding the image would take too long
+     */
+    public boolean storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) throws ImageException {
+        return format == PixelFormat.RGB && !turns() && reader.isUsualJpeg()
+                && FramedFile.scratchBytes(frame) <= scratchBytes && reader.copyTo(frame, target, offset, bytes);
+    }
+
     /** Decodes the framed part of the current image. If that fails, some rows may have been taken. */
     public void decode(PixelRows target) throws ImageException, MissingLibraryException {
         int denominator = decoding.isScaled() && reader.scalesFaster() ? frame.denominator() : 1;

@@ -143,6 +143,25 @@ public final class ImageReader implements AutoCloseable {
         }
     }
 
+    /**
+     * Tells whether the current image is a JPEG that devices decode: gray or YCbCr, Huffman-coded, of usual sampling,
+     * and not cut off.
+     *
+     * @throws ImageException if it is progressive with too many scans
+     */
+    boolean isUsualJpeg() throws ImageException {
+        if (header.format == ImageFormat.JPEG) {
+            jpegHeader.checkScans();
+        }
+        return header.format == ImageFormat.JPEG && jpegHeader.isUsual()
+                && JpegHeader.hasEnd(stored(), storedBytes);
+    }
+
+    /** Copies the current image's file and a frame of it into a row, if there is room. */
+    boolean copyTo(ImageFrame frame, MemorySegment target, long offset, long bytes) {
+        return FramedFile.write(frame, stored(), storedBytes, target, offset, bytes);
+    }
+
     private MemorySegment stored() {
         if (stored == null) {
             throw new IllegalStateException("no image was read");

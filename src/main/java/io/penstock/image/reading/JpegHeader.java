@@ -29,7 +29,7 @@ final class JpegHeader {
     private static final int DAC = 0xCC;
     private static final int SOF15 = 0xCF;
     private static final int SOI = 0xD8;
-    static final int EOI = 0xD9;
+    private static final int EOI = 0xD9;
     private static final int SOS = 0xDA;
     private static final int APP0 = 0xE0;
     private static final int APP1 = 0xE1;
@@ -64,6 +64,7 @@ final class JpegHeader {
     /** Values of all components in the square of one coarsest sample, and pixels in it. */
     private int squareValues;
     private int squarePixels;
+    private boolean isUsuallySampled;
 
     /** Reads the segments up to the first scan. */
     void read(MemorySegment segment, long bytes, ImageHeader into) throws ImageException {
@@ -181,6 +182,7 @@ final class JpegHeader {
         int mostAcross = 0;
         int mostDown = 0;
         squareValues = 0;
+        isUsuallySampled = true;
         for (int c = 0; c < components; c++) {
             long component = body + FRAME_BYTES + (long) c * COMPONENT_BYTES;
             ids[c] = u8(component);
@@ -192,6 +194,8 @@ final class JpegHeader {
             mostAcross = Math.max(mostAcross, across);
             mostDown = Math.max(mostDown, down);
             squareValues += across * down;
+            isUsuallySampled &= c == 0 && components > 1 ? across * down <= 4 && across != 3 && down < 3
+                    : across == 1 && down == 1;
         }
         squarePixels = mostAcross * mostDown;
     }
@@ -222,6 +226,16 @@ final class JpegHeader {
             throw new ImageException(storedBytes, "the image ends after " + (storedBytes - scanOffset)
                     + " bytes from its first scan on", "more for " + header.width + "x" + header.height + " pixels");
         }
+    }
+
+    /** Tells whether the image is gray or YCbCr, Huffman-coded, with chroma of half, a quarter or all samples. */
+    boolean isUsual() {
+        return !arithmetic && (coding == Coding.GRAY || coding == Coding.YCBCR) && isUsuallySampled;
+    }
+
+    /** Tells whether a file ends with the end marker. One that is cut does not: decoded as a whole, it is refused. */
+    static boolean hasEnd(MemorySegment file, long fileBytes) {
+        return file.get(JAVA_BYTE, fileBytes - 2) == (byte) 0xFF && file.get(JAVA_BYTE, fileBytes - 1) == (byte) EOI;
     }
 
     /** Limits the scans of a progressive image, because each costs as much as a whole image. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.image.reading;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.penstock.codec.MissingLibraryException;
@@ -91,7 +90,7 @@ final class TurboJpeg implements JpegDecoder {
             int denominator, ImagePart part) throws ImageException {
         int width = ImageReader.scaled(header.width, denominator);
         int height = ImageReader.scaled(header.height, denominator);
-        int mcu = hasEnd(stored, storedBytes) ? mcuColumns(header, stored, storedBytes) : 0;
+        int mcu = JpegHeader.hasEnd(stored, storedBytes) ? mcuColumns(header, stored, storedBytes) : 0;
         if (mcu == 0) {
             part.set(0, 0, width, height);
         } else {
@@ -103,12 +102,6 @@ final class TurboJpeg implements JpegDecoder {
         }
         boolean padded = format == PixelFormat.RGB && header.layout != PixelLayout.CMYK;
         part.pixelBytes = padded ? 4 : format.channels();
-    }
-
-    /** A file that is cut has no end marker: it is decoded as a whole, and refused. */
-    private static boolean hasEnd(MemorySegment stored, long storedBytes) {
-        return stored.get(JAVA_BYTE, storedBytes - 2) == (byte) 0xFF
-                && stored.get(JAVA_BYTE, storedBytes - 1) == (byte) JpegHeader.EOI;
     }
 
     /** Reads the header and returns the columns of an iMCU; 0 if parts of the image cannot be decoded. */

@@ -109,8 +109,15 @@ public final class BlockCache {
     }
 
     private static long halfOfDisk(Path folder) throws IOException {
-        long present = existing(folder).entries().stream().mapToLong(Entry::presentBytes).sum();
-        return (Files.getFileStore(folder).getUsableSpace() + present) / 2;
+        long bytes = Files.getFileStore(folder).getUsableSpace();
+        for (Path version : existing(folder).versionFolders()) {
+            try (BlockTable table = BlockTable.read(version.resolve(BlockTable.NAME))) {
+                bytes += table.presentBytes();
+            } catch (NoSuchFileException _) {
+                // removed
+            }
+        }
+        return bytes / 2;
     }
 
     /** Opens an existing cache to look at it; throws {@link NoSuchFileException} if there is none. */

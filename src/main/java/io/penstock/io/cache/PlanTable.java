@@ -146,11 +146,15 @@ final class PlanTable implements AutoCloseable {
         }
     }
 
+    /** Finds the objects that the mapping has whole: the file may have grown since it was mapped. */
     private void findPlaces() {
         long used = table.byteSize() < HEADER_BYTES ? 0 : Math.min(get(USED_AT), table.byteSize());
-        for (long at = HEADER_BYTES; at < used;) {
-            places.put(new Key(get(at), get(at + 8)), at + OBJECT_BYTES);
-            at += OBJECT_BYTES + BLOCK_BYTES * get(at + 16);
+        for (long at = HEADER_BYTES; at + OBJECT_BYTES <= used;) {
+            long end = at + OBJECT_BYTES + BLOCK_BYTES * get(at + 16);
+            if (end <= used) {
+                places.put(new Key(get(at), get(at + 8)), at + OBJECT_BYTES);
+            }
+            at = end;
         }
     }
 

@@ -128,6 +128,8 @@ final class HttpObjects implements ObjectServer {
     @Override
     public void read(String path, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
             throws IOException {
-        requests.read(target(path), object, offset, bytes, sink);
+        try (RangeBody body = new RangeBody(object, offset, bytes, sink)) {
+            requests.read(target(path), body);
+        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
-import io.penstock.io.FetchPhase;
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.cache.ObjectReader;
@@ -11,14 +10,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;
-import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -233,39 +230,17 @@ final class HubObjects implements ObjectServer {
         // The commit fixes the content; a CDN's ETag is not the hub's.
         RemoteObject content = new RemoteObject(object.name(), ObjectVersion.UNKNOWN, object.byteSize());
         URI uri = located(path).uri;
-        AtomicLong done = new AtomicLong();
-        if (uri != null) {
-            try {
-                requests.read(new Requests.Target(object.name(), uri, (_, _, _) -> { }), content, offset, bytes,
-                        counting(sink, done));
-                return;
-            } catch (AccessDeniedException | NoSuchFileException _) {
-                // The address has expired; the hub knows a new one.
-                located.remove(path);
+        try (RangeBody body = new RangeBody(content, offset, bytes, sink)) {
+            if (uri != null) {
+                try {
+                    requests.read(new Requests.Target(object.name(), uri, (_, _, _) -> { }), body);
+                    return;
+                } catch (AccessDeniedException | NoSuchFileException _) {
+                    // The address has expired; the hub knows a new one.
+                    located.remove(path);
+                }
             }
+            requests.read(resolved(path), body);
         }
-        requests.read(resolved(path), content, offset + done.get(), bytes - done.get(), sink);
-    }
-
-    /** Adds the bytes that a sink has taken to a count. */
-    private static ObjectReader.Sink counting(ObjectReader.Sink sink, AtomicLong done) {
-        return new ObjectReader.Sink() {
-            @Override
-            public void accept(ByteBuffer part) throws IOException {
-                int length = part.remaining();
-                sink.accept(part);
-                done.addAndGet(length);
-            }
-
-            @Override
-            public void enter(FetchPhase phase) {
-                sink.enter(phase);
-            }
-
-            @Override
-            public void sent() {
-                sink.sent();
-            }
-        };
     }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * made. Of requests that answer at the same time the sink gets each byte once, from whichever is first. An answer that
  * is not exactly what was requested of this version is refused before its body is read. Thread-safe.
  */
-final class RangeBody {
+final class RangeBody implements AutoCloseable {
 
     private final RemoteObject object;
     private final long offset;
@@ -70,7 +70,8 @@ final class RangeBody {
     }
 
     /** The sink takes nothing any more. */
-    synchronized void end() {
+    @Override
+    public synchronized void close() {
         isOver = true;
     }
 

@@ -29,17 +29,25 @@ import org.jspecify.annotations.Nullable;
 final class RemoteSource implements FileSource {
 
     private static final long REMEMBERED_NANOS = 10_000_000_000L;
-    private static final int MOST_REMEMBERED = 200_000;
+    static final int MOST_REMEMBERED = 200_000;
     private static final FileInfo FOLDER = new FileInfo(EntryKind.FOLDER, 0, "");
 
     private final ObjectServer server;
     private final RemoteFiles files;
     private final LongSupplier clock;
-    private final Map<String, Remembered> infos = new ConcurrentHashMap<>();
-    /** The folders that were listed whole, and when. */
-    private final Map<String, Long> listed = new ConcurrentHashMap<>();
+    /** Replaced when it has become too much or too old: what a request that began before then learns is lost. */
+    private volatile Known known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
 
     private record Remembered(FileInfo info, long nanos) {
+    }
+
+    /**
+     * What was learned of paths.
+     *
+     * @param infos by path
+     * @param listed the folders that were listed whole, with all their files among the infos, and when
+     */
+    private record Known(Map<String, Remembered> infos, Map<String, Long> listed) {
     }
 
     private record Cached(List<String> names, long nanos) {
@@ -61,13 +69,14 @@ final class RemoteSource implements FileSource {
 
     @Override
     public FileInfo info(String path) throws IOException {
-        Remembered known = infos.get(path);
-        if (known != null && isRecent(known.nanos)) {
-            return known.info;
+        Known now = known;
+        Remembered one = now.infos.get(path);
+        if (one != null && isRecent(one.nanos)) {
+            return one.info;
         }
         int slash = path.lastIndexOf('/');
-        Long folder = listed.get(path.substring(0, Math.max(slash, 0)));
-        if (folder != null && isRecent(folder) && !path.endsWith("/") && known == null) {
+        Long folder = now.listed.get(path.substring(0, Math.max(slash, 0)));
+        if (folder != null && isRecent(folder) && !path.endsWith("/") && one == null) {
             return FileInfo.ABSENT;
         }
         return infoNow(path);
@@ -80,8 +89,7 @@ final class RemoteSource implements FileSource {
 
     /** Forgets what was learned, since this process has changed it. */
     void forget() {
-        infos.clear();
-        listed.clear();
+        known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
     }
 
     private boolean isRecent(long nanos) {
@@ -93,17 +101,17 @@ final class RemoteSource implements FileSource {
         if (files.settings().access() == Access.OFFLINE) {
             return cached(path);
         }
+        Known now = knownWithRoom();
         FileInfo info = server.info(path);
-        remember(path, info);
+        now.infos.put(path, new Remembered(info, clock.getAsLong()));
         return info;
     }
 
-    private void remember(String path, FileInfo info) {
-        if (infos.size() >= MOST_REMEMBERED) {
-            infos.clear();
-            listed.clear();
+    private Known knownWithRoom() {
+        if (known.infos.size() >= MOST_REMEMBERED) {
+            forget();
         }
-        infos.put(path, new Remembered(info, clock.getAsLong()));
+        return known;
     }
 
     /** What the cache knows of a path. */
@@ -118,12 +126,12 @@ final class RemoteSource implements FileSource {
     /** The names of cached objects in a folder, with what is below it: {@code a.npy}, {@code sub/b.npy}. */
     private List<String> cachedFiles(String folder) throws IOException {
         String prefix = root() + (folder.isEmpty() || folder.endsWith("/") ? folder : folder + "/");
-        Cached known = cached;
-        if (known == null || !isRecent(known.nanos)) {
-            known = new Cached(files.cache().names(), clock.getAsLong());
-            cached = known;
+        Cached now = cached;
+        if (now == null || !isRecent(now.nanos)) {
+            now = new Cached(files.cache().names(), clock.getAsLong());
+            cached = now;
         }
-        return known.names.stream().filter(name -> name.startsWith(prefix) && name.length() > prefix.length())
+        return now.names.stream().filter(name -> name.startsWith(prefix) && name.length() > prefix.length())
                 .map(name -> name.substring(prefix.length())).toList();
     }
 
@@ -133,18 +141,19 @@ final class RemoteSource implements FileSource {
             return cachedFiles(folder).stream().filter(name -> name.indexOf('/') < 0).filter(chosen).toList();
         }
         String path = folder.endsWith("/") ? folder.substring(0, folder.length() - 1) : folder;
+        Known now = knownWithRoom();
         Map<String, @Nullable FileInfo> entries = server.list(path);
         List<String> names = new ArrayList<>();
         entries.forEach((name, info) -> {
             if (info != null) {
-                remember(path.isEmpty() ? name : path + "/" + name, info);
+                now.infos.put(path.isEmpty() ? name : path + "/" + name, new Remembered(info, clock.getAsLong()));
             }
             if ((info == null || info.kind() == EntryKind.FILE) && chosen.test(name)) {
                 names.add(name);
             }
         });
         if (entries.values().stream().allMatch(info -> info != null)) {
-            listed.put(path, clock.getAsLong());
+            now.listed.put(path, clock.getAsLong());
         }
         return names;
     }

@@ -2,8 +2,6 @@
 package io.penstock.io.remote;
 
 import io.penstock.io.FetchPhase;
-import io.penstock.io.cache.ObjectReader;
-import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -16,6 +14,7 @@ import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.file.FileSystemException;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
@@ -32,6 +31,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -132,20 +132,14 @@ final class Requests {
                 BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES))), () -> 0);
     }
 
-    /** Reads a range of an object. */
-    void read(Target target, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
-            throws IOException {
-        RangeBody body = new RangeBody(object, offset, bytes, sink);
-        try {
-            retries.run(() -> {
-                if (body.missing() > 0) {
-                    readMissing(target, body);
-                }
-                return body;
-            }, body::done);
-        } finally {
-            body.end();
-        }
+    /** Reads what is missing of a range. */
+    void read(Target target, RangeBody body) throws IOException {
+        retries.run(() -> {
+            if (body.missing() > 0) {
+                readMissing(target, body);
+            }
+            return body;
+        }, body::done);
     }
 
     private void readMissing(Target target, RangeBody body) throws IOException {
@@ -316,12 +310,31 @@ final class Requests {
 
     private static IOException failure(String name, @Nullable Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
-            if (t instanceof FileSystemException || t instanceof StatusException || t instanceof SSLException) {
+            if (t instanceof FileSystemException || t instanceof StatusException) {
                 return (IOException) t;
+            }
+            FileSystemException insecure = t instanceof SSLException e ? insecure(name, e) : null;
+            if (insecure != null) {
+                return insecure;
             }
         }
         String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
                 : cause.getMessage();
         return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
+    }
+
+    /** The error of a connection that cannot be secure; null for one that only ended too early. */
+    private static @Nullable FileSystemException insecure(String name, SSLException failure) {
+        Throwable refused = null;
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            refused = t instanceof GeneralSecurityException ? t : refused;
+        }
+        if (refused != null) {
+            return new FileSystemException(name, null, "the server's certificate is refused: " + refused.getMessage()
+                    + " (the property javax.net.ssl.trustStore names a file of trusted certificates)");
+        }
+        String reason = String.valueOf(failure.getMessage());
+        return failure instanceof SSLHandshakeException && !reason.startsWith("Received fatal alert") ? null
+                : new FileSystemException(name, null, "no secure connection: " + reason);
     }
 }

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import javax.net.ssl.SSLException;
 
 /**
  * Repeats what failed for a reason that may pass: with full jitter, a delay that doubles, and a budget that all
@@ -57,7 +56,7 @@ final class Retries {
         for (int failures = 1;; failures++) {
             try {
                 return attempt.run();
-            } catch (FileSystemException | InterruptedIOException | SSLException e) {
+            } catch (FileSystemException | InterruptedIOException e) {
                 throw e;
             } catch (IOException e) {
                 if (progress.getAsLong() > before) {

@@ -72,9 +72,17 @@ final class S3Access {
         return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
     }
 
-    /** Continues in another region, if this bucket is AWS's and in another one; returns whether it is. */
-    boolean moveTo(String other) {
-        if (endpoint != null || other.equals(region)) {
+    String region() {
+        return region;
+    }
+
+    /**
+     * Continues in another region, if this bucket is AWS's; returns whether it does.
+     *
+     * @param from the region of a request that failed: another thread may have continued elsewhere since
+     */
+    boolean move(String from, String other) {
+        if (endpoint != null || other.equals(from)) {
             return false;
         }
         region = other;

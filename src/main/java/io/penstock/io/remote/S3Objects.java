@@ -46,10 +46,11 @@ final class S3Objects implements ObjectServer {
 
     /** Sends a request, and again if the bucket is in another region. */
     <T> T inRegion(String path, Retries.Attempt<T> attempt) throws IOException {
+        String region = access.region();
         try {
             return attempt.run();
         } catch (OtherRegionException e) {
-            if (access.moveTo(e.region())) {
+            if (access.move(region, e.region())) {
                 return attempt.run();
             }
             throw new FileSystemException(root() + path, null, "the bucket is in the region " + e.region());
@@ -130,9 +131,11 @@ final class S3Objects implements ObjectServer {
     @Override
     public void read(String path, RemoteObject object, long offset, long bytes, ObjectReader.Sink sink)
             throws IOException {
-        inRegion(path, () -> {
-            requests.read(target(path, Map.of()), object, offset, bytes, sink);
-            return object;
-        });
+        try (RangeBody body = new RangeBody(object, offset, bytes, sink)) {
+            inRegion(path, () -> {
+                requests.read(target(path, Map.of()), body);
+                return body;
+            });
+        }
     }
 }

@@ -7,6 +7,8 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.internal.Closing;
+import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;

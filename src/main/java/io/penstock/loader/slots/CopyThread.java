@@ -6,6 +6,7 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *            for e in d.used: waitEvent(copyStream, e)
  *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream)
  *            for s in stages: s.enqueue(copyStream);  record(d.E_ready, copyStream)
- *   retire   when h.E_host is complete, h is free for a worker
+ *   retire   when h.E_host is complete, h is free for a worker; if a stage reads h, when E_read behind it is
  * </pre>
  *
  * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
@@ -40,6 +41,8 @@ final class CopyThread {
     private final DeviceStages stages;
     /** One a host slot. */
     private final DeviceEvent[] hostEvents;
+    /** One a host slot, recorded behind the stages if one reads the slot; else those of the copies. */
+    private final DeviceEvent[] readEvents;
     private final SpinGate delivered;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
@@ -80,10 +83,8 @@ final class CopyThread {
         this.failure = failure;
         this.probe = probe;
         this.nanoTime = nanoTime;
-        this.hostEvents = new DeviceEvent[ring.size()];
-        for (int i = 0; i < hostEvents.length; i++) {
-            hostEvents[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
-        }
+        this.hostEvents = openEvents(opened);
+        this.readEvents = stages.readHost() ? openEvents(opened) : hostEvents;
         this.clock = timed ? new DeviceClock(device, ring.size(), slots.all().length, probe, opened) : null;
         this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
                 ? opened.add(GuardedMemory.poison(device, stages.slotBytes()), PinnedBuffer::close) : null;
@@ -91,6 +92,14 @@ final class CopyThread {
                 .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
                 .unstarted(this::serve);
         ThreadStart.start(thread, "copies to the device");
+    }
+
+    private DeviceEvent[] openEvents(Opened opened) {
+        DeviceEvent[] events = new DeviceEvent[ring.size()];
+        for (int i = 0; i < events.length; i++) {
+            events[i] = opened.add(device.openEvent(EventWait.BLOCK), DeviceEvent::close);
+        }
+        return events;
     }
 
     /** Open when there is something to submit, or the thread is to stop. */
@@ -168,7 +177,7 @@ final class CopyThread {
     /** Releases the host slots whose copies have completed, in order. */
     private void retire() {
         atSequence = oldestInFlight;
-        while (oldestInFlight < nextSequence && hostEvent(oldestInFlight).isComplete()) {
+        while (oldestInFlight < nextSequence && readEvent(oldestInFlight).isComplete()) {
             retireOldest();
             atSequence = oldestInFlight;
         }
@@ -177,7 +186,7 @@ final class CopyThread {
     private void retireAll() {
         while (oldestInFlight < nextSequence) {
             atSequence = oldestInFlight;
-            hostEvent(oldestInFlight).synchronize();
+            readEvent(oldestInFlight).synchronize();
             retireOldest();
         }
     }
@@ -193,6 +202,10 @@ final class CopyThread {
 
     private DeviceEvent hostEvent(long sequence) {
         return hostEvents[(int) (sequence % hostEvents.length)];
+    }
+
+    private DeviceEvent readEvent(long sequence) {
+        return readEvents[(int) (sequence % readEvents.length)];
     }
 
     private void deliver(HostSlot from, DeviceSlot to) {
@@ -213,7 +226,10 @@ final class CopyThread {
         delivered.wake();
     }
 
-    /** Enqueues a batch. The host slot is free after its copy; the device slot is ready after the stages. */
+    /**
+     * Enqueues a batch. The host slot is free after its copy, or after the stages if one reads it; the device slot is
+     * ready after the stages.
+     */
     private void submit(DeviceSlot to) {
         waitForReaders(to);
         if (clock != null) {
@@ -249,6 +265,9 @@ final class CopyThread {
     private void runStages(DeviceSlot to) {
         if (to.failure == null) {
             to.staged.enqueue(copyStream, ring.slot(to.sequence).slab, to.holder.plan.count(), to.holder.slab);
+        }
+        if (readEvents != hostEvents) {
+            copyStream.record(readEvent(to.sequence));
         }
     }
 

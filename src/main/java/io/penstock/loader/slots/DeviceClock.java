@@ -2,6 +2,7 @@
 package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
+import io.penstock.internal.Opened;
 import io.penstock.telemetry.recording.DeviceTimes;
 import io.penstock.telemetry.recording.LoaderProbe;
 import org.jspecify.annotations.Nullable;

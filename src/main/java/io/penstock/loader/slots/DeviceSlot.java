@@ -6,6 +6,7 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
 import io.penstock.dlpack.DLDevice;
+import io.penstock.internal.Opened;
 import io.penstock.memory.Slab;
 import io.penstock.sampling.BatchPlan;
 import org.jspecify.annotations.Nullable;

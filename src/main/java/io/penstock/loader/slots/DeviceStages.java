@@ -6,6 +6,7 @@ import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.OpenStage;
+import io.penstock.internal.Opened;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.ArrayList;
@@ -134,6 +135,16 @@ public final class DeviceStages implements AutoCloseable {
     /** Returns the bytes of a device slot: the copied slab and all outputs. */
     public long slotBytes() {
         return slotBytes;
+    }
+
+    /** Tells whether a stage reads the host slot. */
+    boolean readsHost(int stage) {
+        return open.get(stage).readsHost();
+    }
+
+    /** Tells whether any stage reads the host slot. */
+    boolean readHost() {
+        return open.stream().anyMatch(OpenStage::readsHost);
     }
 
     SlabLayout outputs(int stage) {

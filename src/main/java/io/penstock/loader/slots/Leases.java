@@ -2,6 +2,7 @@
 package io.penstock.loader.slots;
 
 import io.penstock.dlpack.DLPackCapsule;
+import io.penstock.internal.Closing;
 import io.penstock.os.Uninterrupted;
 import java.util.ArrayList;
 import java.util.List;

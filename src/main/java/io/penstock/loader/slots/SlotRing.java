@@ -3,6 +3,7 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.internal.Opened;
 import io.penstock.memory.SlabLayout;
 import io.penstock.telemetry.recording.SlotLevels;
 

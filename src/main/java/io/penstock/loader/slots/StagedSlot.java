@@ -57,6 +57,9 @@ final class StagedSlot {
             in.begin(samples);
             for (int f = 0; f < origins[s].length; f++) {
                 in.setAddress(f, address + offset(s, f, copied));
+                if (origins[s][f].stage() == Origin.COPY && stages.readsHost(s)) {
+                    in.setHostAddress(f, copied.segment().address() + copied.offset(origins[s][f].index()));
+                }
                 for (int d = 0; d < in.layout().fields().get(f).rank(); d++) {
                     in.setDim(f, d, dim(s, f, d, copied));
                 }

@@ -4,6 +4,7 @@ package io.penstock.loader.slots;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
+import io.penstock.internal.Opened;
 
 /**
  * The timed events of one batch. Three of them are the events of the transfer protocol, so timing a batch costs two

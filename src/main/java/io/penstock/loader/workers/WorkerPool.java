@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader.workers;
 
-import io.penstock.loader.slots.Closing;
+import io.penstock.internal.Closing;
 import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.Run;
 import io.penstock.os.ThreadStart;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.device.DeviceUnavailableException.Reason;
+import io.penstock.device.internal.LibraryPlace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +47,8 @@ class CudaLibraryTest {
     }
 
     private static List<String> places(String property, Map<String, String> environment) {
-        return CudaLibrary.candidates(property, environment).stream().map(CudaLibrary.Candidate::library).toList();
+        return LibraryPlace.of(CudaLibrary.SONAME, CudaLibrary.PROPERTY, property, environment).stream()
+                .map(LibraryPlace::library).toList();
     }
 
     @Test

@@ -2,7 +2,9 @@
 package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -36,6 +38,16 @@ public final class CudaSimulator {
     public static Path buildKernels(Path folder) throws IOException, InterruptedException {
         return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("outputs.cpp"),
                 "-Isrc/main/native");
+    }
+
+    /** Lets a JVM load nvJPEG, by libturbojpeg as this JVM finds it; a machine without that skips the test. */
+    public static ChildJvm withNvJpeg(ChildJvm jvm, Path library) {
+        assumeTrue(JpegLibrary.TURBOJPEG.isPresent(), "libturbojpeg is not there");
+        String turboJpeg = System.getProperty("penstock.turbojpeg");
+        if (turboJpeg != null) {
+            jvm.option("-Dpenstock.turbojpeg=" + turboJpeg).variable("SIM_TURBOJPEG", turboJpeg);
+        }
+        return jvm.option("-Dpenstock.nvjpeg=" + library);
     }
 
     // What follows works once CUDA is loaded.
@@ -109,6 +121,11 @@ public final class CudaSimulator {
         while ((long) call("sim_copies", ValueLayout.JAVA_LONG, ended ? 1 : 0) < copies) {
             Thread.yield();
         }
+    }
+
+    /** Lets nvJPEG decode batches by an engine, which writes at once and takes no progressive files. */
+    public static void setEngine(boolean on) {
+        call("sim_set_engine", null, on ? 1 : 0);
     }
 
     /** Makes copies and kernels take so many times as long as they are told. */

@@ -200,7 +200,7 @@ class ManifestStoreTest {
             assertEquals(20, all.byteSize());
         }
         Path empty = folder.resolve("none.manifest.json");
-        new Manifest(List.of(ManifestPart.read(folder.resolve("p")))).write(empty, IfExists.FAIL);
+        new Manifest(List.of(ManifestPart.read(Location.of(folder.resolve("p"))))).write(empty, IfExists.FAIL);
         try (TokenStore store = TokenStore.open(empty)) {
             assertEquals(0, store.documentCount());
             assertEquals(0, store.documentStart(0));
@@ -318,11 +318,12 @@ class ManifestStoreTest {
         ManifestPart part = part("x", new Random(1), 3);
         assertEquals(part, ManifestPart.parse(part.toJson()));
         for (String name : List.of("x", "x.idx", "x.bin", "x.part.json")) {
-            assertEquals(part, ManifestPart.read(folder.resolve(name)));
+            assertEquals(part, ManifestPart.read(Location.of(folder.resolve(name))));
         }
         assertEquals(numbered(1, 3, JOB), ManifestPart.parse(numbered(1, 3, JOB).toJson()));
         Files.move(folder.resolve("x.part.json"), folder.resolve("y.part.json"));
-        Exception e = assertThrows(MalformedStoreException.class, () -> ManifestPart.read(folder.resolve("y")));
+        Exception e = assertThrows(MalformedStoreException.class,
+                () -> ManifestPart.read(Location.of(folder.resolve("y"))));
         assertTrue(e.getMessage().contains("the description of x"), e.getMessage());
     }
 

@@ -13,6 +13,8 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
 import io.penstock.store.integrity.Verification;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
 import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -174,13 +176,13 @@ class ShardRecordTest {
 
     @Test
     void aStreamWhoseShardsAreReplacedEndsWithAnError() throws Exception {
-        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(folder)),
-                new StreamOrder(1, false, 1, 1), 0)) {
-            assertTrue(stream.next());
+        try (PartitionReader reader = WebDatasetSource.of(ShardList.of(Location.of(folder)), "txt").open(0, "");
+                RecordBuffer records = new RecordBuffer()) {
+            assertEquals(PartitionReader.Found.RECORD, reader.poll(records));
             write(folder.resolve("x-%03d.tar"), 8, 'b');
             String message = assertThrows(IOException.class, () -> {
-                while (stream.next()) {
-                    assertEquals(List.of("txt"), stream.suffixes());
+                while (reader.poll(records) == PartitionReader.Found.RECORD) {
+                    // until the next shard
                 }
             }).getMessage();
             assertTrue(message.contains("replaced while they were read"), message);

@@ -12,6 +12,8 @@ import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -110,10 +112,10 @@ class WebDatasetFuzzTest {
                 }
             }
         }
-        try (WebDatasetStream stream = WebDatasetStream.open(ShardList.of(Location.of(path)), StreamOrder.shuffled(1,
-                4), 0)) {
-            while (stream.next()) {
-                stream.key();
+        try (PartitionReader reader = WebDatasetSource.of(ShardList.of(Location.of(path)), "txt", "cls")
+                .skippingIncomplete().open(0, ""); RecordBuffer records = new RecordBuffer()) {
+            while (reader.poll(records) == PartitionReader.Found.RECORD) {
+                records.clear();
             }
         }
     }

@@ -6,15 +6,18 @@ import io.penstock.image.PixelFormat;
 import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /** Images of many kinds and what Pillow reads in them; {@code make.py} beside them wrote both. */
@@ -30,6 +33,22 @@ public final class Oracle {
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** The bytes of an image, also where the tests are in a jar. */
+    public static byte[] bytes(String name) throws IOException {
+        try (InputStream in = Objects.requireNonNull(Oracle.class.getResourceAsStream("/images/" + name), name)) {
+            return in.readAllBytes();
+        }
+    }
+
+    /** The bytes of some images. */
+    public static List<byte[]> files(String... names) throws IOException {
+        List<byte[]> all = new ArrayList<>();
+        for (String name : names) {
+            all.add(bytes(name));
+        }
+        return all;
     }
 
     static Map<String, Object> all() throws IOException {

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.FetchWaits;
 import io.penstock.io.ReadPlan;
+import io.penstock.os.SharedFile;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -324,6 +326,27 @@ class CachePlanTest {
             plan.add(other, 0, 1, 0);
             assertTrue(plan.fetchAhead(other, 0, 1, 0));
             assertEquals(0, plan.blocks());
+        }
+    }
+
+    @Test
+    void ofAPlanThatGrowsWhileItIsReadTheObjectsCountThatWereThere() throws IOException {
+        int end = 64 + 24 + 2 * 32;
+        for (int more : new int[] {0, 8, 24, 40}) {
+            Path file = Files.createDirectories(folder.resolve("plans" + more)).resolve("plan");
+            ByteBuffer plan = ByteBuffer.allocate(end + more).order(ByteOrder.nativeOrder());
+            plan.putLong(8, 1 << 16).putLong(64, 1).putLong(72, 2).putLong(80, 2).putLong(88, 5L << 32 | 5);
+            if (more >= 24) {
+                plan.putLong(end, 3).putLong(end + 8, 4).putLong(end + 16, 100);
+            }
+            Files.write(file, plan.array());
+            try (SharedFile writer = SharedFile.open(file)) {
+                assertTrue(writer.tryExclusive(0));
+                List<PlanTable> live = PlanTable.live(file.getParent());
+                assertEquals(4, live.getFirst().stepsUntil(new PlanTable.Key(1, 2), 0));
+                assertEquals(PlanTable.NEVER, live.getFirst().stepsUntil(new PlanTable.Key(3, 4), 99));
+                PlanTable.closeAll(live);
+            }
         }
     }
 }

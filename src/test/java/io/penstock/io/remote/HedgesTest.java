@@ -82,8 +82,10 @@ class HedgesTest {
 
     private Kept read(Requests requests, long offset) throws IOException {
         Kept kept = new Kept();
-        requests.read(new Requests.Target("x", URI.create(host.url("x")), (_, _, _) -> { }),
-                new RemoteObject("x", ObjectHost.etag(BYTES), BYTES.length), offset, PART, kept);
+        try (RangeBody body = new RangeBody(new RemoteObject("x", ObjectHost.etag(BYTES), BYTES.length), offset, PART,
+                kept)) {
+            requests.read(new Requests.Target("x", URI.create(host.url("x")), (_, _, _) -> { }), body);
+        }
         assertArrayEquals(Arrays.copyOfRange(BYTES, (int) offset, (int) offset + PART), kept.bytes.toByteArray());
         return kept;
     }

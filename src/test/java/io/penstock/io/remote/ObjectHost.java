@@ -4,6 +4,8 @@ package io.penstock.io.remote;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.penstock.io.file.Sha256;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -100,6 +102,7 @@ public final class ObjectHost implements AutoCloseable {
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
 
+    private final String scheme;
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Map<String, byte[]> objects = new ConcurrentSkipListMap<>();
@@ -117,8 +120,17 @@ public final class ObjectHost implements AutoCloseable {
     private final AtomicInteger count = new AtomicInteger();
     private volatile Faults requestFaults = (_, _) -> null;
 
-    private ObjectHost() throws IOException {
-        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    private ObjectHost(TestCertificate certificate) throws IOException {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        if (certificate == null) {
+            scheme = "http://";
+            server = HttpServer.create(address, 0);
+        } else {
+            scheme = "https://";
+            HttpsServer secure = HttpsServer.create(address, 0);
+            secure.setHttpsConfigurator(new HttpsConfigurator(certificate.context()));
+            server = secure;
+        }
         server.setExecutor(threads);
         server.createContext("/", this::handle);
         server.start();
@@ -126,7 +138,12 @@ public final class ObjectHost implements AutoCloseable {
 
     /** Starts a host. */
     public static ObjectHost start() throws IOException {
-        return new ObjectHost();
+        return new ObjectHost(null);
+    }
+
+    /** Starts a host that speaks TLS. */
+    public static ObjectHost start(TestCertificate certificate) throws IOException {
+        return new ObjectHost(certificate);
     }
 
     /** Makes the host speak S3 below this bucket's name. */
@@ -228,12 +245,12 @@ public final class ObjectHost implements AutoCloseable {
     }
 
     public URI endpoint() {
-        return URI.create("http://" + host());
+        return URI.create(scheme + host());
     }
 
     /** The URL of an object. */
     public String url(String path) {
-        return "http://" + host() + "/" + path;
+        return scheme + host() + "/" + path;
     }
 
     /** Settings for this host, with fast retries and a cache of blocks of 64 KiB. */

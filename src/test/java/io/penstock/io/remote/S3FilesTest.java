@@ -218,6 +218,28 @@ class S3FilesTest {
     }
 
     @Test
+    void aRequestThatWasSentBeforeAnotherOneFoundTheRegionIsSentAgain() throws IOException {
+        Map<String, String> none = Map.of("AWS_CONFIG_FILE", folder.resolve("none").toString(),
+                "AWS_SHARED_CREDENTIALS_FILE", folder.resolve("none").toString());
+        S3Access access = new S3Access(S3Settings.DEFAULT, none, "b");
+        S3Objects objects = new S3Objects(new Requests(RequestSettings.DEFAULT), "b", access);
+        Retries.Attempt<String> wantsEurope = () -> {
+            if (!access.region().equals("eu-west-1")) {
+                throw new OtherRegionException("s3://b/", "eu-west-1");
+            }
+            return access.region();
+        };
+        int[] attempts = {0};
+        assertEquals("eu-west-1", objects.inRegion("", () -> {
+            if (attempts[0]++ > 0) {
+                return access.region();
+            }
+            objects.inRegion("", wantsEurope); // another thread's
+            throw new OtherRegionException("s3://b/", "eu-west-1");
+        }));
+    }
+
+    @Test
     void aListThatIsNoneIsRefused() {
         for (String xml : List.of("", "<a/>",
                 "<ListBucketResult><Contents><Size>x</Size></Contents></ListBucketResult>",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.loader.slots;
+package io.penstock.internal;
 
 import java.util.ArrayList;
 import java.util.List;

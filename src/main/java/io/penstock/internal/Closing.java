@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.loader.slots;
+package io.penstock.internal;
 
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ public final class Closing {
     }
 
     /** The first error; null if all steps went well. */
-    @Nullable Throwable error() {
+    public @Nullable Throwable error() {
         return error;
     }
 
