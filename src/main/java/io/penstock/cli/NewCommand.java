@@ -101,7 +101,7 @@ final class NewCommand implements Callable<Integer> {
                 AtomicFile.write(path, text);
                 written.put(file, text.lines().count());
             }
-            report.print(report.isJson() ? Map.of("folder", folder.toString(), "lines", written) : text(written));
+            report.print(report.isJson() ? Map.of("folder", folder.toString(), "lines", written) : text(kind, written));
             return ExitCode.SUCCESS;
         }
 
@@ -148,11 +148,14 @@ final class NewCommand implements Callable<Integer> {
             return text;
         }
 
-        private String text(Map<String, Object> written) {
+        private String text(Kind kind, Map<String, Object> written) {
             StringBuilder text = new StringBuilder();
             written.forEach((file, lines) -> text.append(folder.resolve(file)).append('\n'));
-            return text.append("\nNext:\n")
-                    .append("    ./penstock quickstart --keep ").append(folder).append("/quickstart\n")
+            text.append("\nNext, in Penstock's folder:\n").append("    mvn -q install -DskipTests\n");
+            if (kind == Kind.DJL) {
+                text.append("    mvn -q -f integrations/pom.xml -pl djl -am install -DskipTests\n");
+            }
+            return text.append("    ./penstock quickstart --keep ").append(folder).append("/quickstart\n")
                     .append("    cd ").append(folder).append("\n")
                     .append("    mvn -q compile exec:exec\n").toString();
         }

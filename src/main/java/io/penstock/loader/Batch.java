@@ -73,6 +73,16 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
+     * Whether what is lent with this batch is lent again with later ones in its slot, as {@link LeaseMode#REUSED} says.
+     *
+     * @return true if objects that wrap a batch may be reused as well
+     */
+    public boolean isReused() {
+        lease.open();
+        return lease.isReused();
+    }
+
+    /**
      * The epoch that all samples of the batch belong to.
      *
      * @return from 0

@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 final class PlannedRun extends Run {
 
     final BatchSampler batches;
-    /** The first epoch of which the run has nothing, and the first number that is never asked for. */
+    /** The first epoch, from the start on, of which the run has nothing; the first number that is never asked for. */
     private final long endEpoch;
     private final long endNumber;
     /** Batches below this number are of epochs that the run has, whichever they are. */
@@ -25,10 +25,10 @@ final class PlannedRun extends Run {
     PlannedRun(BatchSampler batches, long base, long endEpoch, long endNumber) {
         super(base);
         this.batches = batches;
-        this.endEpoch = endEpoch;
+        long start = batches.startState().epoch();
+        this.endEpoch = Math.max(endEpoch, start);
         this.endNumber = endNumber;
-        long epochs = Math.max(0, endEpoch - batches.startState().epoch());
-        this.certainNumber = Math.min(endNumber, epochs / BatchSampler.MOST_EMPTY_EPOCHS - 1);
+        this.certainNumber = Math.min(endNumber, (this.endEpoch - start) / BatchSampler.MOST_EMPTY_EPOCHS - 1);
     }
 
     @Override
@@ -76,7 +76,7 @@ final class PlannedRun extends Run {
 
     /** The epoch of a batch; behind the last one, the first epoch of which the run has nothing. */
     long epochOf(long number) {
-        return batches.epochOf(number, Math.max(endEpoch, batches.startState().epoch()));
+        return batches.epochOf(number, endEpoch);
     }
 
     @Override

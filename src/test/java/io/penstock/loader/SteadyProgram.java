@@ -58,6 +58,7 @@ final class SteadyProgram {
             check(folder, 2, TransferMode.COPY, ReadMode.MMAP, leases, false, CausalLm.narrow(),
                     TokenStage.of(DType.I32), CastTransform.stage("input_ids", DType.I64));
         }
+        checkInOrder(folder);
         checkTogether(folder, 1);
         checkTogether(folder, 2);
     }
@@ -80,6 +81,18 @@ final class SteadyProgram {
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
             measure(name, leases, List.of(loader), batches -> step(loader, stream, batches));
+        }
+        SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    /** In the file's order, whose sampler makes its fingerprint anew whenever it is asked for it. */
+    private static void checkInOrder(Path folder) throws IOException {
+        Path file = Corpora.rawU16(folder, 1_000_000, 3);
+        String name = "steady-in-order";
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).name(name)
+                        .workers(0).leases(LeaseMode.REUSED).open()) {
+            measure(name, LeaseMode.REUSED, List.of(loader), batches -> step(loader, null, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);
     }

@@ -50,28 +50,13 @@ final class ArrayMaker {
         this.shape = new Shape();
     }
 
-    /** Whether NDArrays have the address of the slot. */
-    boolean isAlias() {
-        return isAlias;
-    }
-
     /**
      * Makes the NDArray of a batch.
      *
      * @param rows of them so many, if only valid rows are wanted
      */
     NDArray make(Batch batch, int rows, PtNDManager manager) {
-        long address;
-        if (device.isGpu()) {
-            address = batch.address(name);
-            reshape(batch.fields().stream().filter(field -> field.name().equals(name)).findFirst().orElseThrow()
-                    .shape(), batch.count(), rows);
-        } else {
-            Tensor tensor = batch.tensor(name);
-            address = tensor.segment().address();
-            reshape(tensor, batch.count(), rows);
-        }
-        long view = Torch.tensorOf(address, sizes, strides, dtype, device.isGpu() ? device.getDeviceId() : -1, result);
+        long view = view(batch, rows);
         NDArray array;
         if (isAlias) {
             array = new SlotArray(manager, view, shape, type, device);
@@ -84,6 +69,27 @@ final class ArrayMaker {
         }
         array.setName(name);
         return array;
+    }
+
+    /** Gives an NDArray of the slot the values of its next batch. */
+    void lend(SlotArray array, Batch batch, int rows) {
+        array.lend(view(batch, rows), shape);
+        array.setName(name);
+    }
+
+    /** A tensor over the field of a batch, of the {@link #shape} that it has there. */
+    private long view(Batch batch, int rows) {
+        long address;
+        if (device.isGpu()) {
+            address = batch.address(name);
+            reshape(batch.fields().stream().filter(field -> field.name().equals(name)).findFirst().orElseThrow()
+                    .shape(), batch.count(), rows);
+        } else {
+            Tensor tensor = batch.tensor(name);
+            address = tensor.segment().address();
+            reshape(tensor, batch.count(), rows);
+        }
+        return Torch.tensorOf(address, sizes, strides, dtype, device.isGpu() ? device.getDeviceId() : -1, result);
     }
 
     private NDArray copy(long view, PtNDManager manager) {

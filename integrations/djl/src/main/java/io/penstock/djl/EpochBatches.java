@@ -2,13 +2,10 @@
 package io.penstock.djl;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.training.dataset.Batch;
 import io.penstock.device.DeviceStream;
 import io.penstock.loader.DataLoader;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -28,7 +25,8 @@ final class EpochBatches implements Iterator<Batch> {
     private final List<ArrayMaker> data;
     private final List<ArrayMaker> labels;
     private final boolean isTrimmed;
-    private final int aliases;
+    /** What is lent again with a later batch in the slot, if leases are reused. */
+    private final @Nullable BatchArrays[] slots;
     private final long total;
     private long given;
     /** Looked at already, because one without valid rows is left out. */
@@ -44,8 +42,7 @@ final class EpochBatches implements Iterator<Batch> {
         this.data = data;
         this.labels = labels;
         this.isTrimmed = isTrimmed;
-        this.aliases = (int) (data.stream().filter(ArrayMaker::isAlias).count()
-                + labels.stream().filter(ArrayMaker::isAlias).count());
+        this.slots = new BatchArrays[Math.max(loader.memory().hostSlots(), loader.memory().deviceSlots())];
         this.total = loader.batchesPerEpoch();
         var info = loader.info();
         this.given = loader.state().position() / ((long) info.batchSize() * info.worldSize());
@@ -85,37 +82,12 @@ final class EpochBatches implements Iterator<Batch> {
     }
 
     private Batch wrap(io.penstock.loader.Batch batch) {
-        int rows = isTrimmed ? batch.valid() : batch.count();
-        PtNDManager own = manager.newSubManager(device);
-        try {
-            List<SlotArray> inSlot = new ArrayList<>(aliases);
-            NDList inputs = arrays(data, batch, rows, own, inSlot);
-            NDList targets = arrays(labels, batch, rows, own, inSlot);
-            long[] samples = new long[rows];
-            for (int row = 0; row < rows; row++) {
-                samples[row] = batch.sample(row);
-            }
-            if (inSlot.isEmpty()) {
-                batch.close();
-                return new PenstockBatch(own, inputs, targets, given, total, samples, null);
-            }
-            return new PenstockBatch(own, inputs, targets, given, total, samples, new SlotLease(batch, inSlot));
-        } catch (Throwable t) {
-            own.close();
-            throw t;
+        BatchArrays arrays = slots[batch.slot()];
+        if (arrays == null || !arrays.canBeLentAgain()) {
+            arrays = new BatchArrays(manager, device, data, labels);
         }
-    }
-
-    private static NDList arrays(List<ArrayMaker> makers, io.penstock.loader.Batch batch, int rows, PtNDManager own,
-            List<SlotArray> inSlot) {
-        NDList arrays = new NDList(makers.size());
-        for (int i = 0; i < makers.size(); i++) {
-            NDArray array = makers.get(i).make(batch, rows, own);
-            arrays.add(array);
-            if (array instanceof SlotArray slot) {
-                inSlot.add(slot);
-            }
-        }
-        return arrays;
+        slots[batch.slot()] = batch.isReused() ? arrays : null;
+        arrays.lend(batch, isTrimmed ? batch.valid() : batch.count());
+        return new PenstockBatch(arrays, given, total);
     }
 }

@@ -1,42 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.djl;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.training.dataset.Batch;
 import ai.djl.translate.Batchifier;
 import java.util.List;
 import java.util.stream.LongStream;
-import org.jspecify.annotations.Nullable;
 
 /** A DJL batch whose end is the end of the lease on a slot. */
 final class PenstockBatch extends Batch {
 
-    /** In the batch's own manager, so that it closes the lease if DJL closes the manager. */
-    private static final String LEASE = "penstock lease";
-
-    private final long[] samples;
-    private final @Nullable SlotLease lease;
+    private final BatchArrays arrays;
     private boolean isOpen = true;
 
-    /**
-     * @param samples the index of each row's sample
-     * @param lease what to close behind the NDArrays; null if none of them is in a slot
-     */
-    PenstockBatch(NDManager manager, NDList data, NDList labels, long progress, long progressTotal, long[] samples,
-            @Nullable SlotLease lease) {
-        super(manager, data, labels, samples.length, Batchifier.STACK, Batchifier.STACK, progress, progressTotal);
-        this.samples = samples;
-        this.lease = lease;
-        if (lease != null) {
-            manager.attachInternal(LEASE, lease);
-        }
+    PenstockBatch(BatchArrays arrays, long progress, long progressTotal) {
+        super(arrays.manager(), arrays.data(), arrays.labels(), arrays.samples().length, Batchifier.STACK,
+                Batchifier.STACK, progress, progressTotal);
+        this.arrays = arrays;
+    }
+
+    @Override
+    public NDManager getManager() {
+        checkNotLentAgain();
+        return super.getManager();
+    }
+
+    @Override
+    public NDList getData() {
+        checkNotLentAgain();
+        return super.getData();
+    }
+
+    @Override
+    public NDList getLabels() {
+        checkNotLentAgain();
+        return super.getLabels();
     }
 
     /** The index of each row's sample in the dataset. */
     @Override
     public List<Long> getIndices() {
-        return LongStream.of(samples).boxed().toList();
+        checkNotLentAgain();
+        return LongStream.of(arrays.samples()).boxed().toList();
+    }
+
+    private void checkNotLentAgain() {
+        if (!isOpen && arrays.canBeLentAgain()) {
+            throw new IllegalStateException("the batch is closed, and under LeaseMode.REUSED its NDArrays are lent"
+                    + " again with later batches; read what you need before, or use another lease mode");
+        }
+    }
+
+    /** For one device, where the batch is, the batch itself: it is split and closed as one. */
+    @Override
+    public Batch[] split(Device[] devices, boolean evenSplit) {
+        NDList data = getData();
+        return devices.length == 1 && devices[0].equals(data.head().getDevice()) ? new Batch[] {this}
+                : super.split(devices, evenSplit);
     }
 
     /**
@@ -48,14 +70,8 @@ final class PenstockBatch extends Batch {
     @Override
     public void close() {
         if (isOpen) {
-            if (lease != null) {
-                getManager().detachInternal(LEASE);
-            }
-            super.close();
+            arrays.end();
             isOpen = false;
-        }
-        if (lease != null) {
-            lease.close();
         }
     }
 }

@@ -38,6 +38,10 @@ import org.jspecify.annotations.Nullable;
  * would show the slot's next batch. If you keep such views, or NDArrays after the loader is closed, use
  * {@link #copied}.
  *
+ * <p>Under {@link io.penstock.loader.LeaseMode#REUSED} a slot's next batch has the same NDArray objects, over tensors
+ * of its own, so a batch costs few bytes of heap. An NDArray of a closed batch throws until its slot is lent again;
+ * then it is that later batch's.
+ *
  * <p><b>Types.</b> DJL names eight of torch's types: {@code f16 f32 f64 u8 i8 i32 i64 bool}. Torch widens the others
  * into memory of its own: {@code u16} and {@code i16} to {@code INT32}, {@code u32} to {@code INT64}, {@code bf16} and
  * the 8-bit floats to {@code FLOAT32}. {@code u64} has no wider type and is refused, unless {@link #as} names one.

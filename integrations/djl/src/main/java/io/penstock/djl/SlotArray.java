@@ -2,23 +2,61 @@
 package io.penstock.djl;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.engine.PtNDArray;
 import ai.djl.pytorch.engine.PtNDManager;
 
-/** An NDArray in memory of a loader's slot. What it is was known before, so nobody asks torch. */
+/**
+ * An NDArray in memory of a loader's slot. What it is was known before, so nobody asks torch. If the loader reuses
+ * leases, it is lent again, with a tensor of its own for each batch: nothing that was done to one tensor, such as
+ * asking for a gradient, is seen in the next.
+ */
 final class SlotArray extends PtNDArray {
 
-    private final Shape shape;
     private final DataType type;
     private final Device device;
+    private Shape shape;
+    private boolean isAskedForGradient;
 
     SlotArray(PtNDManager manager, long tensor, Shape shape, DataType type, Device device) {
         super(manager, tensor);
         this.shape = shape;
         this.type = type;
         this.device = device;
+    }
+
+    /** Takes the next batch's tensor, behind {@link #release}. */
+    void lend(long tensor, Shape ofTensor) {
+        handle.set(tensor);
+        shape = ofTensor;
+        NDScope.register(this);
+    }
+
+    /** Deletes the tensor: DJL's name for that is released, and null its sign. The array stays in its manager. */
+    @SuppressWarnings("NullAway")
+    void release() {
+        Long tensor = handle.getAndSet(null);
+        if (tensor != null) {
+            Torch.delete(tensor);
+        }
+    }
+
+    /** Whether DJL's object holds nothing of the tensor that it would say of the next one, too. */
+    boolean canBeLentAgain() {
+        return !isReleased() && !isAskedForGradient;
+    }
+
+    /**
+     * Leaves the slot, which takes another batch now: copies the values if the array was given to a manager that is
+     * still open.
+     */
+    void leaveSlot() {
+        if (!isReleased() && getManager().isOpen()) {
+            intern(duplicate());
+        }
     }
 
     @Override
@@ -36,13 +74,31 @@ final class SlotArray extends PtNDArray {
         return device;
     }
 
-    /**
-     * Leaves the slot, which takes another batch now: copies the values if the array was given to a manager that is
-     * still open.
-     */
-    void leaveSlot() {
-        if (!isReleased() && getManager().isOpen()) {
-            intern(duplicate());
+    @Override
+    public void setRequiresGradient(boolean requiresGrad) {
+        isAskedForGradient = true;
+        super.setRequiresGradient(requiresGrad);
+    }
+
+    @Override
+    public boolean hasGradient() {
+        isAskedForGradient = true;
+        return super.hasGradient();
+    }
+
+    /** Does nothing if the array is there: DJL's batch attaches what it is given. */
+    @Override
+    public void attach(NDManager manager) {
+        if (manager != getManager()) {
+            super.attach(manager);
+        }
+    }
+
+    /** Does nothing if there is no tensor: a scope of DJL may close the array when its batch is over. */
+    @Override
+    public void close() {
+        if (!isReleased()) {
+            super.close();
         }
     }
 }

@@ -52,9 +52,9 @@ final class Torch {
     static long tensorOf(long address, MemorySegment sizes, MemorySegment strides, DType dtype, int gpu,
             MemorySegment result) {
         try {
-            int status = (int) Functions.CREATE_TENSOR.invokeExact(MemorySegment.ofAddress(address),
-                    sizes.byteSize() / Long.BYTES, sizes, strides, 0L, Functions.DTYPES[dtype.ordinal()],
-                    gpu < 0 ? Functions.CPU : Functions.CUDA, Math.max(gpu, 0), result);
+            int status = (int) Functions.CREATE_TENSOR.invokeExact(address, sizes.byteSize() / Long.BYTES, sizes,
+                    strides, 0L, Functions.DTYPES[dtype.ordinal()], gpu < 0 ? Functions.CPU : Functions.CUDA,
+                    Math.max(gpu, 0), result);
             check(status, CREATE);
             return result.get(JAVA_LONG, 0);
         } catch (Throwable t) {
@@ -115,7 +115,7 @@ final class Torch {
     private static final class Functions {
 
         /** Neither blocks nor calls back, so that shapes may be in heap memory. */
-        static final MethodHandle CREATE_TENSOR = link(CREATE, FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG,
+        static final MethodHandle CREATE_TENSOR = link(CREATE, FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG,
                 ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS), Linker.Option.critical(true));
         static final MethodHandle COPY_TENSOR = link(COPY, FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG,
                 JAVA_INT));

@@ -20,6 +20,7 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
@@ -44,6 +45,7 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -106,12 +108,11 @@ public final class InputBenchmark {
         }
         Files.write(file, tokens.array());
         try (TokenStore store = TokenStore.open(file);
-                DataLoader checked = tokenLoader(store, LeaseMode.CONFINED);
-                DataLoader reused = tokenLoader(store, LeaseMode.REUSED);
-                DataLoader copying = tokenLoader(store, LeaseMode.REUSED);
+                Ours ours = new Ours(() -> DataLoader.builder(TokenWindows.of(store, WINDOW))
+                        .collator(CausalLm.widened(TokenWidth.I64)));
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, checked, reused, copying, "input_ids", "labels");
+            List<Contender> all = ours.contenders(manager, "input_ids", "labels");
             ByteBuffer mapped = map(file);
             NDArray ids = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
             NDArray labels = manager.create(new Shape(WINDOWS, WINDOW), DataType.INT64);
@@ -128,11 +129,6 @@ public final class InputBenchmark {
         }
     }
 
-    private static DataLoader tokenLoader(TokenStore store, LeaseMode leases) {
-        return DataLoader.builder(TokenWindows.of(store, WINDOW)).collator(CausalLm.widened(TokenWidth.I64))
-                .batchSize(BATCH).shuffle(1).leases(leases).open();
-    }
-
     private void images() throws Exception {
         int bytes = IMAGE[0] * IMAGE[1] * IMAGE[2];
         byte[] pixels = new byte[IMAGES * bytes];
@@ -145,12 +141,11 @@ public final class InputBenchmark {
         Path kindFile = npy("kinds.npy", "<i8", IMAGES + ",", kinds.array());
         try (TensorStore pixelStore = TensorStore.open(pixelFile);
                 TensorStore kindStore = TensorStore.open(kindFile);
-                DataLoader checked = imageLoader(pixelStore, kindStore, LeaseMode.CONFINED);
-                DataLoader reused = imageLoader(pixelStore, kindStore, LeaseMode.REUSED);
-                DataLoader copying = imageLoader(pixelStore, kindStore, LeaseMode.REUSED);
+                Ours ours = new Ours(() -> DataLoader.builder(
+                        TensorRows.of("pixels", pixelStore).and("kind", kindStore)));
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
-            List<Contender> all = ours(manager, checked, reused, copying, "pixels", "kind");
+            List<Contender> all = ours.contenders(manager, "pixels", "kind");
             NDArray images = manager.create(ByteBuffer.wrap(pixels), new Shape(IMAGES, IMAGE[0], IMAGE[1], IMAGE[2]),
                     DataType.UINT8);
             NDArray labels = manager.create(kinds.rewind().asLongBuffer(), new Shape(IMAGES), DataType.INT64);
@@ -159,11 +154,6 @@ public final class InputBenchmark {
             print("u8 images: " + BATCH + " of " + IMAGE[0] + " x " + IMAGE[1] + " x " + IMAGE[2] + " with labels",
                     measure(all, () -> new TrainingStep(bytes, 255, 10, Loss.softmaxCrossEntropyLoss())));
         }
-    }
-
-    private static DataLoader imageLoader(TensorStore pixels, TensorStore kinds, LeaseMode leases) {
-        return DataLoader.builder(TensorRows.of("pixels", pixels).and("kind", kinds)).batchSize(BATCH).shuffle(1)
-                .leases(leases).open();
     }
 
     private Path npy(String name, String type, String shape, byte[] values) throws IOException {
@@ -199,16 +189,37 @@ public final class InputBenchmark {
         Dataset with(int prefetch);
     }
 
-    private static List<Contender> ours(NDManager manager, DataLoader checked, DataLoader reused, DataLoader copying,
-            String data, String labels) {
-        List<Contender> all = new ArrayList<>();
-        Dataset lent = PenstockDataset.of(reused).data(data).labels(labels);
-        all.add(new Contender("Penstock, reused leases", true, () -> lent.getData(manager)));
-        Dataset confined = PenstockDataset.of(checked).data(data).labels(labels);
-        all.add(new Contender("Penstock", true, () -> confined.getData(manager)));
-        Dataset copied = PenstockDataset.of(copying).data(data).labels(labels).copied();
-        all.add(new Contender("Penstock, copied", true, () -> copied.getData(manager)));
-        return all;
+    /** Loaders of one dataset with other settings each. */
+    private static final class Ours implements AutoCloseable {
+
+        private final Map<String, DataLoader> loaders = new LinkedHashMap<>();
+
+        Ours(Supplier<DataLoaderBuilder> settings) {
+            open("Penstock, reused leases", settings, loader -> loader.leases(LeaseMode.REUSED));
+            open("Penstock, reused leases, inline", settings, loader -> loader.leases(LeaseMode.REUSED).workers(0));
+            open("Penstock, reused leases, 2 workers", settings, loader -> loader.leases(LeaseMode.REUSED).workers(2));
+            open("Penstock", settings, loader -> loader);
+            open("Penstock, copied", settings, loader -> loader.leases(LeaseMode.REUSED));
+        }
+
+        private void open(String name, Supplier<DataLoaderBuilder> dataset, UnaryOperator<DataLoaderBuilder> settings) {
+            loaders.put(name, settings.apply(dataset.get().batchSize(BATCH).shuffle(1)).open());
+        }
+
+        List<Contender> contenders(NDManager manager, String data, String labels) {
+            List<Contender> all = new ArrayList<>();
+            loaders.forEach((name, loader) -> {
+                PenstockDataset dataset = PenstockDataset.of(loader).data(data).labels(labels);
+                Dataset asNamed = name.endsWith("copied") ? dataset.copied() : dataset;
+                all.add(new Contender(name, true, () -> asNamed.getData(manager)));
+            });
+            return all;
+        }
+
+        @Override
+        public void close() {
+            loaders.values().forEach(DataLoader::close);
+        }
     }
 
     private static void theirs(List<Contender> all, NDManager manager, ExecutorService threads, NDArray data,

@@ -136,12 +136,13 @@ class PenstockDatasetTest {
         }
     }
 
-    @Test
-    void lengthsThatVaryGiveShapesThatVary(@TempDir Path folder) throws Exception {
-        Path corpus = Corpus.write(folder, 7, 3, 5, 9, 2);
+    @ParameterizedTest
+    @EnumSource(LeaseMode.class)
+    void lengthsThatVaryGiveShapesThatVary(LeaseMode leases, @TempDir Path folder) throws Exception {
+        Path corpus = Corpus.write(folder, 7, 3, 5, 9, 2, 8, 8, 4, 2);
         try (TokenStore store = TokenStore.open(corpus);
-                DataLoader loader = DataLoader.builder(Documents.of(store)).batchSize(2)
-                        .collator(Pad.toLongest(TokenWidth.I64, 0)).open()) {
+                DataLoader loader = DataLoader.builder(Documents.of(store)).batchSize(2).prefetch(1)
+                        .collator(Pad.toLongest(TokenWidth.I64, 0)).leases(leases).open()) {
             List<Shape> shapes = new ArrayList<>();
             for (Batch batch : PenstockDataset.of(loader).data("input_ids").labels("attention_mask").getData(manager)) {
                 try (batch) {
@@ -150,7 +151,8 @@ class PenstockDatasetTest {
                     assertEquals((Long) batch.getIndices().getFirst() * 100, batch.getData().get(0).toLongArray()[0]);
                 }
             }
-            assertEquals(List.of(new Shape(2, 7), new Shape(2, 9), new Shape(1, 2)), shapes);
+            assertEquals(List.of(new Shape(2, 7), new Shape(2, 9), new Shape(2, 8), new Shape(2, 8), new Shape(1, 2)),
+                    shapes);
         }
     }
 

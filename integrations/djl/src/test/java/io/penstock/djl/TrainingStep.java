@@ -5,6 +5,7 @@ import ai.djl.Model;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
@@ -46,20 +47,26 @@ final class TrainingStep implements AutoCloseable {
         this.scale = scale;
     }
 
+    /** Frees what it computes, so that closing the batch costs what the input does and no more. */
     void take(Batch batch) {
-        NDArray data = batch.getData().singletonOrThrow();
         NDArray label = batch.getLabels().singletonOrThrow();
-        try (GradientCollector gradients = trainer.newGradientCollector();
-                NDArray input = data.toType(DataType.FLOAT32, true).divi(scale);
-                NDArray expected = label.getShape().dimension() == 1 ? label.duplicate()
-                        : label.toType(DataType.FLOAT32, true).divi(scale)) {
-            NDList predicted = trainer.forward(new NDList(input));
-            try (NDArray loss = trainer.getLoss().evaluate(new NDList(expected), predicted)) {
-                gradients.backward(loss);
+        try (NDManager own = trainer.getManager().newSubManager();
+                GradientCollector gradients = trainer.newGradientCollector()) {
+            NDArray input = scaled(batch.getData().singletonOrThrow(), own);
+            NDArray expected = label;
+            if (label.getShape().dimension() > 1) {
+                expected = scaled(label, own);
             }
-            predicted.close();
+            NDList predicted = trainer.forward(new NDList(input));
+            gradients.backward(trainer.getLoss().evaluate(new NDList(expected), predicted));
         }
         trainer.step();
+    }
+
+    private NDArray scaled(NDArray values, NDManager own) {
+        NDArray floats = values.toType(DataType.FLOAT32, true);
+        floats.attach(own);
+        return floats.divi(scale);
     }
 
     @Override

@@ -22,6 +22,7 @@ import ai.djl.training.loss.Loss;
 import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.LeaseMode;
 import io.penstock.sampling.Checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,6 +33,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Models that train on a loader's batches, with the real PyTorch engine on the CPU. */
 class TrainingTest {
@@ -39,12 +42,15 @@ class TrainingTest {
     private static final long SAMPLES = 512;
     private static final int BATCH = 32;
 
-    @Test
-    void easyTrainFitsAModel() throws Exception {
+    @ParameterizedTest
+    @EnumSource(value = LeaseMode.class, names = {"CONFINED", "REUSED"})
+    void easyTrainFitsAModel(LeaseMode leases) throws Exception {
         try (Model model = model();
                 Trainer trainer = trainer(model);
-                DataLoader training = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).shuffle(1).open();
-                DataLoader validation = DataLoader.builder(Samples.ofPoints(100)).batchSize(BATCH).open()) {
+                DataLoader training = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).shuffle(1)
+                        .leases(leases).open();
+                DataLoader validation = DataLoader.builder(Samples.ofPoints(100)).batchSize(BATCH).leases(leases)
+                        .open()) {
             PenstockDataset points = PenstockDataset.of(training).data("point").labels("kind");
             PenstockDataset check = PenstockDataset.of(validation).data("point").labels("kind");
             double before = loss(trainer, check);
@@ -57,11 +63,13 @@ class TrainingTest {
         }
     }
 
-    @Test
-    void aLoopOfOnesOwnTrainsAModel() throws Exception {
+    @ParameterizedTest
+    @EnumSource(value = LeaseMode.class, names = {"CONFINED", "REUSED"})
+    void aLoopOfOnesOwnTrainsAModel(LeaseMode leases) throws Exception {
         try (Model model = model();
                 Trainer trainer = trainer(model);
-                DataLoader loader = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).shuffle(1).open()) {
+                DataLoader loader = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).shuffle(1)
+                        .leases(leases).open()) {
             PenstockDataset points = PenstockDataset.of(loader).data("point").labels("kind");
             List<Double> losses = new ArrayList<>();
             for (int epoch = 0; epoch < 8; epoch++) {
