@@ -123,9 +123,10 @@ class LineSourceTest {
 
     @Test
     void theLinesOfAServerAreRead() throws Exception {
+        StreamSource source;
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String name = "tcp://localhost:" + server.getLocalPort();
-            StreamSource source = StreamSource.open(name, StreamEnd.STOP);
+            source = StreamSource.open(name, StreamEnd.STOP);
             assertEquals(List.of(name), source.partitions());
             try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer();
                     Socket to = server.accept()) {
@@ -143,10 +144,9 @@ class LineSourceTest {
                 assertEquals("END", awaited(reader, into));
                 sender.join();
             }
-            server.close();
-            String message = assertThrows(IOException.class, () -> source.open(0, "")).getMessage();
-            assertTrue(message.startsWith("localhost:") && message.contains(": cannot connect: "), message);
         }
+        String message = assertThrows(IOException.class, () -> source.open(0, "")).getMessage();
+        assertTrue(message.startsWith("localhost:") && message.contains(": cannot connect: "), message);
         assertThrows(IllegalArgumentException.class, () -> StreamSource.open("tcp://host", StreamEnd.STOP));
     }
 

@@ -118,8 +118,8 @@ class PublisherSourceTest {
 
     @Test
     void aPublisherOfTheJdkGivesAllItsRecordsInOrder() throws Exception {
-        try (var threads = Executors.newSingleThreadExecutor();
-                SubmissionPublisher<MemorySegment> publisher = new SubmissionPublisher<>(threads, 64)) {
+        try (var threads = Executors.newSingleThreadExecutor()) {
+            SubmissionPublisher<MemorySegment> publisher = new SubmissionPublisher<>(threads, 64);
             StreamSource source = PublisherSource.once("jdk", 16, publisher);
             try (PartitionReader reader = source.open(0, "")) {
                 Thread sender = Thread.ofVirtual().start(() -> {
