@@ -22,8 +22,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.DataType;
 
 /**
- * Makes an MDS dataset of rows, which {@link MdsStore} and MosaicML's {@code streaming} read: each row a sample, each
- * partition a plain shard.
+ * Makes an MDS dataset of rows, in the format of MosaicML's {@code streaming}, which {@link MdsStore} reads: each row a
+ * sample, each partition a plain shard.
  *
  * {@snippet :
  * Dataset<Row> images = spark.read().parquet("hdfs:/images");
