@@ -24,8 +24,8 @@ final class HelpGroups {
                 "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio"));
-        groups.put("Streams", List.of("--source", "--follow", "--lanes", "--encoding", "--vocabulary",
-                "--end-of-text"));
+        groups.put("Streams", List.of("--source", "--follow", "--passes", "--live", "--spool", "--spool-bytes",
+                "--lanes", "--encoding", "--vocabulary", "--end-of-text"));
         groups.put("Remote stores", List.of("--cache", "--cache-size", "--offline"));
         groups.put("Samples of token stores", List.of("--window", "--stride", "--within-documents", "--documents",
                 "--pack", "--pack-by", "--pack-window"));

@@ -9,6 +9,7 @@ import io.penstock.transform.Experiment;
 import io.penstock.transform.NativeLab;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -78,7 +79,6 @@ class AugmentMutantsTest {
 
     @Test
     void everyMutantIsSeen() throws Exception {
-        String source = Files.readString(SOURCES.resolve("augment.cu"));
         try (Stream<Path> files = Files.list(SOURCES)) {
             for (Path file : files.toList()) {
                 Files.copy(file, folder.resolve(file.getFileName()));
@@ -89,11 +89,19 @@ class AugmentMutantsTest {
         int number = 0;
         for (Map.Entry<String, List<String>> mutant : MUTANTS.entrySet()) {
             String right = mutant.getValue().getFirst();
-            assertEquals(2, source.split(Pattern.quote(right), -1).length, mutant.getKey());
-            Files.writeString(folder.resolve("augment.cu"), source.replace(right, mutant.getValue().getLast()));
+            List<Path> with = new ArrayList<>();
+            for (Path file : List.of(folder.resolve("augment.cu"), folder.resolve("weights.cuh"))) {
+                for (int i = 1; i < Files.readString(file).split(Pattern.quote(right), -1).length; i++) {
+                    with.add(file);
+                }
+            }
+            assertEquals(1, with.size(), () -> mutant.getKey() + ": in " + with);
+            String source = Files.readString(with.getFirst());
+            Files.writeString(with.getFirst(), source.replace(right, mutant.getValue().getLast()));
             Path library = NativeLibrary.compileCpp(folder.resolve(++number + ".so").toAbsolutePath(),
                     kernels, "-O0", "-Wno-error");
             assertTrue(isSeen(library), mutant.getKey());
+            Files.writeString(with.getFirst(), source);
         }
     }
 
