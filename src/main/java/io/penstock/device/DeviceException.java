@@ -18,6 +18,7 @@ public class DeviceException extends RuntimeException {
     private final int status;
     /** CUDA's error name. */
     private final String errorName;
+    /** The call that reported it. */
     private final String call;
 
     /**

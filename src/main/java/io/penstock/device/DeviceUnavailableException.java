@@ -33,6 +33,7 @@ public class DeviceUnavailableException extends RuntimeException {
         INITIALIZATION_FAILED
     }
 
+    /** The reason. */
     private final Reason reason;
 
     /**

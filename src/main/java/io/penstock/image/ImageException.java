@@ -10,8 +10,11 @@ public final class ImageException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** The position in the image, or -1. */
     private final long byteOffset;
+    /** What was found. */
     private final String found;
+    /** What was expected. */
     private final String expected;
 
     /**

@@ -91,7 +91,7 @@ final class SteadyProgram {
         String name = "steady-in-order";
         try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).name(name)
-                        .workers(0).leases(LeaseMode.REUSED).open()) {
+                        .collator(CausalLm.widened(TokenWidth.I64)).workers(0).leases(LeaseMode.REUSED).open()) {
             measure(name, LeaseMode.REUSED, List.of(loader), batches -> step(loader, null, batches));
         }
         SteadyStateTest.assertLeftNothing(name, file);

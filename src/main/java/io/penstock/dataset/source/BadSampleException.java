@@ -14,6 +14,7 @@ public final class BadSampleException extends UncheckedIOException {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** The index in the dataset. */
     private final long sample;
 
     /**
