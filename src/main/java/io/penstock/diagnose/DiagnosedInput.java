@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
+import io.penstock.telemetry.Phase;
 import io.penstock.telemetry.recording.Recorder;
 import java.util.Arrays;
 import java.util.Collections;

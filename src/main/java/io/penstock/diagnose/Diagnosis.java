@@ -12,6 +12,7 @@ import io.penstock.os.ThreadUsage;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.Phase;
 import io.penstock.telemetry.recording.AccountBook;
 import io.penstock.telemetry.recording.Recorder;
 import java.util.Arrays;
@@ -40,7 +41,9 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>The loader keeps its accounts anyway; this adds the JVM's pauses from now on, and the trainer's marks. Marks are
- * optional: without any, compute lasts from taking a batch to closing it.
+ * optional: without any, compute lasts from taking a batch to closing it. Marks that are made before a batch is closed
+ * are also recorded on the stream that took it, if the loader uses the {@linkplain
+ * io.penstock.loader.DataLoaderBuilder#withDeviceClock device's clock}.
  *
  * <p><b>Threads.</b> Only the trainer's thread marks; any thread may call the other methods.
  */
@@ -111,6 +114,7 @@ public final class Diagnosis implements AutoCloseable {
      *
      * @param next the phase
      * @throws IllegalArgumentException if it is {@link Phase#COPY}
+     * @throws IllegalStateException if the device reports an error: the loader has then failed
      */
     public void begin(Phase next) {
         if (next == Phase.COPY) {
@@ -120,12 +124,25 @@ public final class Diagnosis implements AutoCloseable {
         ended(now);
         phase = next;
         phaseBegan = now;
+        mark(next);
     }
 
-    /** Ends the phase. */
+    /**
+     * Ends the phase.
+     *
+     * @throws IllegalStateException if the device reports an error: the loader has then failed
+     */
     public void end() {
         ended(nanoTime.getAsLong());
         phase = null;
+        mark(null);
+    }
+
+    /** Marks the phase on the device too. */
+    private void mark(@Nullable Phase next) {
+        if (accounts != null && accounts.newest() < until) {
+            accounts.began(accounts.newest(), next);
+        }
     }
 
     private void ended(long now) {

@@ -320,8 +320,11 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
 
     /** Informational: waiting for input and unaccounted time have verdicts of their own. */
     private void idle() {
-        double busy = facts.stepNanos == 0 ? 1 : (double) facts.sum(Step::computeNanos) / facts.stepNanos;
-        if (facts.recording.isTimedByDevice() && 1 - busy >= IDLE_SHARE) {
+        if (!facts.recording.isTimedByDevice() || facts.stepNanos == 0) {
+            return;
+        }
+        double busy = (double) facts.sum(step -> step.onDevice().computeNanos()) / facts.stepNanos;
+        if (1 - busy >= IDLE_SHARE) {
             double waits = (double) facts.sum(step -> step.waiting().nanos()) / facts.stepNanos;
             find(Verdict.DEVICE_IDLE, Severity.INFO, 1 - busy,
                     "The trainer's stream works for " + NumberText.percent(busy) + " of the step; for "

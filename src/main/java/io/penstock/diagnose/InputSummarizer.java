@@ -10,6 +10,7 @@ import io.penstock.diagnose.Summary.Overhead;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.diagnose.Summary.Tail;
+import io.penstock.telemetry.Phase;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;

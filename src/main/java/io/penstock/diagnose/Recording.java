@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param settings the loader's settings
  * @param accounts one per complete step, in order; the latest ones, if the run had more
  * @param pauses when the whole JVM was paused; in order, without overlap
- * @param marks the trainer's marks; null without any
+ * @param marks the trainer's marks by its thread's clock; null without any. Accounts have those by the device's
  * @param machine the machine it ran on
  * @param parts decoding, and the steps of sample maps, over all samples
  * @param downloads what was read and fetched of remote files

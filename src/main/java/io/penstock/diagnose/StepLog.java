@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
+import io.penstock.telemetry.Phase;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -15,10 +15,15 @@ import java.util.Objects;
 final class Steps {
 
     /**
-     * One step; {@code computeNanos} is the work of the stream by the device's clock, otherwise the marked time, or the
-     * time that the batch was held.
+     * One step; {@code computeNanos} is the marked time. Without marks, it is the work of the stream by the device's
+     * clock, otherwise the time that the batch was held.
      */
     record Step(BatchAccount account, Wait waiting, long nanos, long computeNanos) {
+
+        /** What the device's clock says; for steps that it has measured. */
+        OnDevice onDevice() {
+            return Objects.requireNonNull(account.onDevice());
+        }
 
         /** The part of the wait spent on the copy. */
         long h2dNanos() {
@@ -76,7 +81,7 @@ final class Steps {
             OnDevice clock = Objects.requireNonNull(accounts.get(i).onDevice());
             long busy = clock.exposedNanos() + clock.computeNanos();
             steps.add(new Step(accounts.get(i), waits.get(i).onDevice(clock),
-                    recording.goesOn(i) ? Math.max(busy, clock.stepNanos()) : busy, clock.computeNanos()));
+                    recording.goesOn(i) ? Math.max(busy, clock.stepNanos()) : busy, clock.markedOrComputeNanos()));
         }
         return steps;
     }

@@ -15,6 +15,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.Slots;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.loader.LoaderInfo;
+import io.penstock.telemetry.BatchAccount.Marked;
 import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount;
 import java.net.InetAddress;
@@ -26,10 +27,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 final class Summarizer {
@@ -77,7 +78,7 @@ final class Summarizer {
     }
 
     private RankSteps rank() {
-        Recording.@Nullable Marks marks = recording.isTimedByDevice() ? null : recording.marks();
+        Recording.@Nullable Marks marks = recording.isTimedByDevice() ? marksOnDevice() : recording.marks();
         boolean measured = settings.copies();
         return new RankSteps(settings.rank(), hostName(), facts.steady.size(),
                 facts.steps.getFirst().account().sequence(), facts.steps.getLast().account().sequence(),
@@ -90,6 +91,18 @@ final class Summarizer {
 
     private double millis(ToDoubleFunction<Step> nanos) {
         return facts.mean(nanos) / 1e6;
+    }
+
+    /** The phases that the device has timed; null if none of these was marked. */
+    private Recording.@Nullable Marks marksOnDevice() {
+        List<Marked> marked = facts.steady.stream().flatMap(step -> Stream.ofNullable(step.onDevice().marked()))
+                .filter(of -> of.nanos() > of.computeNanos()).toList();
+        return marked.isEmpty() ? null : new Recording.Marks(marked.size(), sum(marked, Marked::forwardNanos),
+                sum(marked, Marked::backwardNanos), sum(marked, Marked::optimizerNanos));
+    }
+
+    private static long sum(List<Marked> marked, ToLongFunction<Marked> nanos) {
+        return marked.stream().mapToLong(nanos).sum();
     }
 
     private static double marked(Recording.@Nullable Marks marks, ToLongFunction<Recording.Marks> nanos) {
@@ -165,14 +178,11 @@ final class Summarizer {
         if (!recording.isTimedByDevice()) {
             return null;
         }
-        double moving = facts.mean(step -> clock(step).copyNanos() + clock(step).stageNanos());
-        return new DeviceSteps(spread(step -> clock(step).copyNanos()), spread(step -> clock(step).stageNanos()),
-                spread(step -> clock(step).exposedNanos()), spread(Step::computeNanos),
+        double moving = facts.mean(step -> step.onDevice().copyNanos() + step.onDevice().stageNanos());
+        return new DeviceSteps(spread(step -> step.onDevice().copyNanos()),
+                spread(step -> step.onDevice().stageNanos()), spread(step -> step.onDevice().exposedNanos()),
+                spread(step -> step.onDevice().computeNanos()),
                 moving == 0 ? Double.NaN : Math.max(0, 1 - facts.mean(Step::h2dNanos) / moving));
-    }
-
-    private static BatchAccount.OnDevice clock(Step step) {
-        return Objects.requireNonNull(step.account().onDevice());
     }
 
     private List<CauseRow> causes() {

@@ -118,7 +118,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      * @param inputWaitMillis input wait, without the copy's part
      * @param fetchMillis the trainer's thread in {@code next()}, whatever it waited for
      * @param h2dMillis the part of the wait spent on the copy to the device
-     * @param computeMillis the marked time, or the time that the batch was held
+     * @param computeMillis the marked time; without marks, the time that the batch was held or, by the device's clock,
+     *     that the trainer's stream worked
      * @param forwardMillis marked forward passes
      * @param backwardMillis marked backward passes
      * @param optimizerMillis marked optimizer steps

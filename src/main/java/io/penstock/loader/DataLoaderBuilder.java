@@ -394,9 +394,9 @@ public final class DataLoaderBuilder {
     /**
      * Measures with the device's clock, if batches are copied: copies and stages, and for batches
      * {@linkplain DataLoader#next(DeviceStream) taken with a stream}, how long the stream waited for them and then
-     * worked. Accounts contain these times some batches later, and a diagnosis uses them. Nothing waits for them. They
-     * cost two more events per batch, one of them on the trainer's thread; so they are off by default. Without accounts
-     * nothing is measured.
+     * worked, and on which {@linkplain io.penstock.telemetry.Accounts#began phases}. Accounts contain these times some
+     * batches later, and a diagnosis uses them. Nothing waits for them. They cost two more events per batch, one of
+     * them on the trainer's thread; so they are off by default. Without accounts nothing is measured.
      *
      * @return this
      */

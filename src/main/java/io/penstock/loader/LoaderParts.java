@@ -196,13 +196,18 @@ final class LoaderParts {
     }
 
     private Delivery openDelivery(BatchSampler batches, boolean copies) {
-        Delivery made = copies
-                ? new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
-                        settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, seat.name(),
-                        settings.accounts && settings.deviceClock)
+        Delivery made = copies ? openCopies(batches)
                 : new InPlaceDelivery(ring, leases, settings.leaseMode.terms(), failure, late, telemetry.probe());
         opened.add(made, Delivery::close);
         opened.add(made, Delivery::halt);
+        return made;
+    }
+
+    private CopyDelivery openCopies(BatchSampler batches) {
+        var made = new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
+                settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, seat.name(),
+                settings.accounts && settings.deviceClock);
+        telemetry.markBy(made::mark);
         return made;
     }
 

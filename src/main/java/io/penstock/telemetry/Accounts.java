@@ -2,6 +2,7 @@
 package io.penstock.telemetry;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The accounts of a loader's latest batches. Thread-safe. */
 public interface Accounts {
@@ -14,6 +15,18 @@ public interface Accounts {
      * @param nanos time spent
      */
     void computed(long sequence, long nanos);
+
+    /**
+     * Marks on the device that a phase of a batch's step begins, and that the one before it ends; the last one ends
+     * when the batch is closed. Has no effect unless the loader uses the device's clock, the batch is the one that was
+     * taken last, a stream took it, and it is not closed. The device does not time the phases of a batch with more than
+     * eight marks. Called by the thread that takes batches, while it captures no CUDA graph.
+     *
+     * @param sequence the batch's number since the loader opened
+     * @param phase what begins; null for nothing
+     * @throws IllegalStateException if the device reports an error: the loader has then failed
+     */
+    void began(long sequence, @Nullable Phase phase);
 
     /** {@return the number of the batch taken last; {@link BatchAccount#NOT_MEASURED} before the first} */
     long newest();

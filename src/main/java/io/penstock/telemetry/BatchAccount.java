@@ -142,9 +142,31 @@ public record BatchAccount(long sequence, long epoch, boolean first, int samples
      * @param computeNanos how long the stream then worked on what it was given before the batch was closed
      * @param stepNanos from the stream's being ready for the batch to its being ready for the next one;
      *     {@link #NOT_MEASURED} before that
+     * @param marked the phases that the trainer marked; null without any
      */
     public record OnDevice(long copyNanos, long stageNanos, long lateNanos, long exposedNanos, long computeNanos,
-            long stepNanos) {
+            long stepNanos, @Nullable Marked marked) {
+
+        /** {@return the nanoseconds of the marked phases; without marks, all that the stream worked} */
+        public long markedOrComputeNanos() {
+            return marked == null ? computeNanos : marked.nanos();
+        }
+    }
+
+    /**
+     * How long the trainer's stream took for each {@link Phase} that was marked.
+     *
+     * @param computeNanos computing, not distinguished
+     * @param forwardNanos the forward pass
+     * @param backwardNanos the backward pass
+     * @param optimizerNanos the optimizer's step
+     */
+    public record Marked(long computeNanos, long forwardNanos, long backwardNanos, long optimizerNanos) {
+
+        /** {@return all of it} */
+        public long nanos() {
+            return computeNanos + forwardNanos + backwardNanos + optimizerNanos;
+        }
     }
 
     /**

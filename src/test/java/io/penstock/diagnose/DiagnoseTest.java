@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.json.Json;
+import io.penstock.telemetry.Phase;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;

@@ -20,6 +20,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.os.ThreadUsage;
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.Phase;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -153,7 +153,7 @@ final class Scenario {
                     !timed ? null : new OnDevice(copy.applyAsLong(i) * MICRO, 0,
                             Math.max(0, row[4] - requested[i]) * MICRO, (row[6] - requested[i]) * MICRO,
                             (closed[i] - row[6]) * MICRO, i == batches - 1 ? BatchAccount.NOT_MEASURED
-                                    : (requested[i + 1] - requested[i]) * MICRO)));
+                                    : (requested[i + 1] - requested[i]) * MICRO, null)));
         }
         return accounts;
     }

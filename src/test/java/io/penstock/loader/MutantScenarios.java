@@ -61,6 +61,8 @@ public final class MutantScenarios {
                     "isComplete", -1, Instead.TRUE, "theDevicesClockTellsWhatEachBatchTook"),
             new Mutant("times are read before the trainer's work is known to have ended", "slots.CopyThread",
                     "waitForReaders", "waitFor", -1, Instead.NOTHING, "theDevicesClockTellsWhatEachBatchTook"),
+            new Mutant("phases are marked behind the close", "slots.CopyDelivery", "release", "endMarks", -1,
+                    Instead.NOTHING, "marksEndWhenTheBatchIsClosed"),
             new Mutant("E_host is not waited for on a move", "slots.CopyThread", "retireAll", "synchronize", -1,
                     Instead.NOTHING, "aHostSlotIsNotFilledBySeekWhileItsCopyReadsIt"),
             new Mutant("E_host is not recorded", "slots.CopyThread", "copy", "record", -1, Instead.NOTHING,

@@ -10,6 +10,7 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.internal.Closing;
 import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
+import io.penstock.telemetry.Phase;
 import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -44,6 +45,10 @@ public final class CopyDelivery implements Delivery {
     private final TrainerGate delivered;
     /** Recorded by the stream that asks for the next batch; null if batches are not timed. For the trainer's thread. */
     private @Nullable DeviceEvent asked;
+    /** The events of the batch that was taken last, if a stream took it and it is timed. For the trainer's thread. */
+    private @Nullable TimedBatch taken;
+    /** The number of that batch. */
+    private long takenNumber;
 
     /**
      * Allocates the device slots and starts the copy thread. The stages are enqueued behind each copy, and closed here
@@ -121,13 +126,16 @@ public final class CopyDelivery implements Delivery {
             copier.gate().wake();
             throw new NotMadeException(cause);
         }
+        taken = null;
         try {
             if (stream == null || slot.holder.isGuarded()) {
                 slot.ready.synchronize();
             } else {
                 stream.waitFor(slot.ready);
                 if (slot.timed != null && asked != null) {
-                    asked = slot.timed.askedBy(asked);
+                    asked = slot.timed.askedBy(stream, asked);
+                    taken = slot.timed;
+                    takenNumber = n;
                 }
             }
         } catch (DeviceException e) {
@@ -140,6 +148,18 @@ public final class CopyDelivery implements Delivery {
             lease.addStream(stream);
         }
         return lease;
+    }
+
+    /** Marks on the trainer's stream that a phase of the batch that was taken last begins; null: that one ends. */
+    public void mark(long sequence, @Nullable Phase phase) {
+        if (taken != null) {
+            try {
+                taken.mark(sequence, phase);
+            } catch (DeviceException e) {
+                copier.fail("marking a phase of", takenNumber, e);
+                failure.check();
+            }
+        }
     }
 
     @Override
@@ -201,6 +221,9 @@ public final class CopyDelivery implements Delivery {
     public void release(Lease lease) {
         DeviceSlot slot = slots.of(lease);
         probe.closed(lease.sequence());
+        if (slot.timed != null) {
+            slot.timed.endMarks();
+        }
         try {
             for (int i = 0; i < lease.streamCount(); i++) {
                 lease.stream(i).record(slot.used[i]);

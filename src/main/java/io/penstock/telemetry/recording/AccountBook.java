@@ -7,6 +7,7 @@ import io.penstock.os.CacheLine;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.telemetry.Phase;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -39,6 +40,7 @@ public final class AccountBook implements Accounts {
     private final TakingTable taking = new TakingTable();
     /** Null if the device's clock is not used. */
     private final @Nullable DeviceTable onDevice;
+    private PhaseMarks marks = PhaseMarks.NONE;
 
     /** Written for every batch by the thread that takes batches: on its own cache line. */
     private final long[] taker = new long[CacheLine.SLOTS];
@@ -138,6 +140,16 @@ public final class AccountBook implements Accounts {
     @Override
     public void computed(long sequence, long nanos) {
         taking.computed(index(sequence), sequence, nanos);
+    }
+
+    /** Sets what marks on the device. Called before the loader is used. */
+    void markBy(PhaseMarks onStream) {
+        marks = onStream;
+    }
+
+    @Override
+    public void began(long sequence, @Nullable Phase phase) {
+        marks.mark(sequence, phase);
     }
 
     /** Returns the measured cost of one batch's account in nanoseconds, without clock reads that happen anyway. */

@@ -3,6 +3,8 @@ package io.penstock.telemetry.recording;
 
 import static io.penstock.telemetry.BatchAccount.NOT_MEASURED;
 
+import io.penstock.telemetry.Phase;
+
 /**
  * What a device's clock says of a batch. The copy thread writes it alone, reuses it for every batch, and lends it to
  * the {@linkplain LoaderProbe probe} for the duration of a call. What is {@code NOT_MEASURED} was not measured.
@@ -23,6 +25,10 @@ public final class DeviceTimes {
     public long computeNanos;
     /** From the trainer's stream being ready for the batch before to its being ready for this one. */
     public long previousStepNanos;
+    /** Whether the trainer marked phases; then {@link #phaseNanos} is set. */
+    public boolean isMarked;
+    /** How long each phase took, by its ordinal. */
+    public final long[] phaseNanos = new long[Phase.values().length];
 
     /** Sets everything that only a trainer with a stream has to not measured. */
     public void withoutStream() {
@@ -30,5 +36,6 @@ public final class DeviceTimes {
         exposedNanos = NOT_MEASURED;
         computeNanos = NOT_MEASURED;
         previousStepNanos = NOT_MEASURED;
+        isMarked = false;
     }
 }

@@ -14,11 +14,11 @@ public final class Telemetry implements AutoCloseable {
     public static final LongSupplier MACHINE_TIME = System::nanoTime;
 
     private final LoaderTotals totals;
-    private final Optional<Accounts> accounts;
+    private final Optional<AccountBook> accounts;
     private final LoaderProbe probe;
     private final Runnable closing;
 
-    private Telemetry(LoaderTotals totals, Optional<Accounts> accounts, LoaderProbe probe, Runnable closing) {
+    private Telemetry(LoaderTotals totals, Optional<AccountBook> accounts, LoaderProbe probe, Runnable closing) {
         this.totals = totals;
         this.accounts = accounts;
         this.probe = probe;
@@ -62,7 +62,12 @@ public final class Telemetry implements AutoCloseable {
 
     /** {@return where the time of each of the latest batches went, empty if no accounts are kept; thread-safe} */
     public Optional<Accounts> accounts() {
-        return accounts;
+        return accounts.map(book -> book);
+    }
+
+    /** Sets what marks phases on the device. Call before the loader is used. */
+    public void markBy(PhaseMarks marks) {
+        accounts.ifPresent(book -> book.markBy(marks));
     }
 
     /** Stops reporting to profilers. Call only when nothing calls the probe any more. Repeating it has no effect. */

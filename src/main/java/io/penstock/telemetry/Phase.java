@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.diagnose;
+package io.penstock.telemetry;
 
 /** The phases of a step that a trainer may mark. */
 public enum Phase {
