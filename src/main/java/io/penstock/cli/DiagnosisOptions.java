@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.device.Device;
+import io.penstock.device.DeviceStream;
 import io.penstock.diagnose.Diagnosis;
+import io.penstock.diagnose.Distribution;
 import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Summary.DeviceSteps;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.diagnose.html.HtmlReport;
 import io.penstock.diagnose.trace.ChromeTrace;
 import io.penstock.diagnose.trace.TraceWindow;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.json.Json;
+import io.penstock.json.RecordJson;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -47,17 +56,59 @@ final class DiagnosisOptions {
                     + " steps on record.")
     private TraceWindow window = TraceWindow.ALL;
 
+    @Option(names = "--device-clock",
+            description = "Take batches on a stream and time copies, stages and the stream's stalls by the device's"
+                    + " clock; --report judges by it. For batches that are copied.")
+    private boolean deviceClock;
+
     void check() {
         UsageException.requireFolder("--trace", trace);
     }
 
-    void name(DataLoaderBuilder builder) {
+    void set(DataLoaderBuilder builder) {
         builder.name(name);
+        if (deviceClock) {
+            builder.withDeviceClock();
+        }
+    }
+
+    /** {@return the stream to take batches on; null without {@code --device-clock}} */
+    @Nullable DeviceStream openStream(Device device) {
+        return deviceClock ? device.openStream("trainer") : null;
     }
 
     /** {@return a diagnosis that has begun; null if no option asks for one} */
     @Nullable Diagnosis open(DataLoader loader) {
-        return folder == null && trace == null && !synthetic ? null : Diagnosis.of(loader);
+        if (deviceClock && loader.memory().deviceSlots() == 0) {
+            throw new UsageException("--device-clock: found batches that are used in place, expected --transfer copy"
+                    + " or a CUDA device");
+        }
+        return folder == null && trace == null && !synthetic && !deviceClock ? null : Diagnosis.of(loader);
+    }
+
+    /** What the device's clock says, for JSON; nothing without {@code --device-clock}. */
+    Map<String, @Nullable Object> clockFields(@Nullable Diagnosis diagnosis) {
+        if (diagnosis == null || !deviceClock) {
+            return Map.of();
+        }
+        DeviceSteps steps = diagnosis.summary().input().onDevice();
+        return Json.members("device_clock", steps == null ? null : RecordJson.members(steps));
+    }
+
+    /** The same as a line of text. */
+    String clockText(@Nullable Diagnosis diagnosis) {
+        if (diagnosis == null || !deviceClock) {
+            return "";
+        }
+        DeviceSteps steps = diagnosis.summary().input().onDevice();
+        return "clock    " + (steps == null ? "too few steps for the device's clock"
+                : "copy p50 " + median(steps.copyMillis()) + ", stages p50 " + median(steps.stageMillis())
+                        + ", stream stalled p50 " + median(steps.exposedMillis()) + ", overlap "
+                        + NumberText.percent(steps.overlap())) + "\n";
+    }
+
+    private static String median(Distribution millis) {
+        return TimeText.millis(millis.p50() * 1e6);
     }
 
     /** The warm-up is over. */

@@ -40,7 +40,7 @@ final class HelpGroups {
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",
                 "--settings", "--memory", "--device", "--transfer"));
         groups.put("Diagnosis", List.of("--report", "--run-name", "--synthetic", "--trace", "--trace-steps",
-                "--baseline", "--fail-on-drift", "--allow-other-shape"));
+                "--device-clock", "--baseline", "--fail-on-drift", "--allow-other-shape"));
         groups.put("Output", List.of("--digest", "--output", "--svg", "--save", "--json", "--quiet"));
         return groups;
     }

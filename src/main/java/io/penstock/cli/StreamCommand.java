@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.device.DeviceStream;
 import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.Summary.Headroom;
 import io.penstock.loader.DataLoader;
@@ -80,19 +81,21 @@ final class StreamCommand implements Callable<Integer> {
             long opened = System.nanoTime();
             DataLoaderBuilder builder = plan.loader(source, batches).device(device.device())
                     .transfer(target.transfer());
-            diagnosing.name(builder);
+            diagnosing.set(builder);
             StreamRun.Measured measured;
             StreamReport result;
-            try (DataLoader loader = UsageException.valid(builder::open); Diagnosis diagnosis = diagnosing.open(loader);
+            try (DeviceStream stream = diagnosing.openStream(device.device());
+                    DataLoader loader = UsageException.valid(builder::open);
+                    Diagnosis diagnosis = diagnosing.open(loader);
                     ProgressBar bar = report.progressBar("stream", " batches")) {
-                measured = new StreamRun(loader, opened, stepNanos, bar)
+                measured = new StreamRun(loader, stream, opened, stepNanos, bar)
                         .run(warmup, count, () -> diagnosing.begin(diagnosis));
                 Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
                 result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
                         headroom);
                 // The figures first: what is written after them may fail.
-                report.print(report.isJson() ? fields(source, batches, device, result)
-                        : text(source, batches, device, result));
+                report.print(report.isJson() ? fields(source, batches, device, result, diagnosis)
+                        : text(source, batches, device, result, diagnosis));
                 state.save(measured.end(), storeOptions.remote());
                 diagnosing.write(diagnosis);
             }
@@ -116,7 +119,7 @@ final class StreamCommand implements Callable<Integer> {
     }
 
     private Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches, ChosenDevice device,
-            StreamReport result) {
+            StreamReport result, @Nullable Diagnosis diagnosis) {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>(plan.fields(source, batches));
         fields.put("device", device.device().name());
         fields.put("device_reason", device.reason());
@@ -124,14 +127,17 @@ final class StreamCommand implements Callable<Integer> {
         fields.put("start_position", batches.startState().position());
         fields.put("warmup_steps", warmup);
         fields.put("stand_in_step_ms", stepMillis);
+        fields.putAll(diagnosing.clockFields(diagnosis));
         fields.putAll(result.fields());
         return fields;
     }
 
-    private String text(SampleSource source, BatchSampler batches, ChosenDevice device, StreamReport result) {
+    private String text(SampleSource source, BatchSampler batches, ChosenDevice device, StreamReport result,
+            @Nullable Diagnosis diagnosis) {
         return plan.text(source, batches)
                 + "device   " + device + "\n"
                 + "memory   " + result.memory() + "\n\n"
+                + diagnosing.clockText(diagnosis)
                 + result.text();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.device.DeviceStream;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LoaderInterruptedException;
@@ -9,6 +10,7 @@ import io.penstock.telemetry.LoaderReport;
 import io.penstock.tune.StandInTrainer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes batches from a loader as a trainer does, holds each for the time of a step, and measures how that goes. An
@@ -47,7 +49,24 @@ final class StreamRun {
 
     /** Takes the time just before the loader opened, and how long to hold a batch. */
     StreamRun(DataLoader loader, long openedNanos, long stepNanos, ProgressBar bar) {
-        this(loader, loader::next, loader::hasNext, openedNanos, stepNanos, bar);
+        this(loader, null, openedNanos, stepNanos, bar);
+    }
+
+    /** A run that takes its batches on a stream, if there is one. */
+    StreamRun(DataLoader loader, @Nullable DeviceStream stream, long openedNanos, long stepNanos, ProgressBar bar) {
+        this(loader, batches(loader, stream), loader::hasNext, openedNanos, stepNanos, bar);
+    }
+
+    /** Gives the next batch, once its bytes are there for this thread too. */
+    private static Supplier<Batch> batches(DataLoader loader, @Nullable DeviceStream stream) {
+        if (stream == null) {
+            return loader::next;
+        }
+        return () -> {
+            Batch batch = loader.next(stream);
+            stream.synchronize();
+            return batch;
+        };
     }
 
     /** A run that takes its batches from elsewhere, such as a replay. */

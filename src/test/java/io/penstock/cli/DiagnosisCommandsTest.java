@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
 import io.penstock.json.Json;
+import io.penstock.json.RecordJson;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +71,40 @@ class DiagnosisCommandsTest {
         assertEquals(Files.readString(run.resolve(DiagnosisOptions.HTML_FILE)),
                 Files.readString(folder.resolve("page.html")));
         assertEquals(1.7, CommandRun.of("report", run, "--json").json().get("schema_version"));
+    }
+
+    @Test
+    void theDevicesClockIsReportedAndJudgedBy() throws IOException {
+        Path run = folder.resolve("run");
+        Map<String, Object> streamed = stream(run, "--step-ms", 1, "--transfer", "copy", "--device-clock", "--json")
+                .json();
+        Map<String, Object> clock = Json.object(streamed.get("device_clock"));
+        assertEquals(List.of("copy_ms", "stage_ms", "exposed_ms", "compute_ms", "overlap"),
+                List.copyOf(clock.keySet()));
+        Summary summary = Summary.read(run);
+        assertEquals("gpu", summary.clock());
+        assertEquals(RecordJson.members(summary.input().onDevice()).keySet(), clock.keySet());
+        assertTrue(Json.object(clock.get("copy_ms")).get("count") instanceof Long of && of > 100, clock.toString());
+
+        CommandRun text = stream(folder.resolve("text"), "--step-ms", 1, "--transfer", "copy", "--device-clock");
+        assertTrue(text.out().lines().anyMatch(line -> line.startsWith("clock    copy p50 ")), text.out());
+    }
+
+    @Test
+    void batchesThatAreUsedInPlaceHaveNoDevicesClock() {
+        CommandRun refused = stream(folder.resolve("run"), "--transfer", "in-place", "--device-clock");
+        assertEquals(2, refused.exitCode());
+        assertEquals("penstock: --device-clock: found batches that are used in place, expected --transfer copy or a"
+                + " CUDA device\n", refused.err());
+        assertFalse(Files.exists(folder.resolve("run")));
+    }
+
+    @Test
+    void tooFewStepsAreNotJudgedByTheDevicesClock() {
+        CommandRun few = CommandRun.of("stream", store, "--window", 64, "--batch", 8, "--device", "host", "--steps", 1,
+                "--transfer", "copy", "--device-clock");
+        assertEquals(0, few.exitCode(), few.err());
+        assertTrue(few.out().contains("clock    too few steps for the device's clock\n"), few.out());
     }
 
     @Test

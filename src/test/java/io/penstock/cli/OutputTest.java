@@ -88,6 +88,7 @@ class OutputTest {
                 List.of("merge", joined, "-o", folder.resolve("merged")),
                 List.of("inspect", raw, "--format=nanogpt"),
                 with("batches", source), with("stream", source, "--steps=3"), with("batches", lines),
+                with("stream", source, "--steps=3", "--device=host", "--transfer=copy", "--device-clock"),
                 with("stream", lines), with("batches", source, "--state", folder.resolve("other.json")),
                 List.of("report", run),
                 List.of("compare", run, run), with("stats", source),
