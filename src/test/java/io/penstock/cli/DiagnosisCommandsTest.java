@@ -100,14 +100,6 @@ class DiagnosisCommandsTest {
     }
 
     @Test
-    void tooFewStepsAreNotJudgedByTheDevicesClock() {
-        CommandRun few = CommandRun.of("stream", store, "--window", 64, "--batch", 8, "--device", "host", "--steps", 1,
-                "--transfer", "copy", "--device-clock");
-        assertEquals(0, few.exitCode(), few.err());
-        assertTrue(few.out().contains("clock    too few steps for the device's clock\n"), few.out());
-    }
-
-    @Test
     void aSlowerRunIsARegressionThatFailsOnlyWhereItIsToldTo() throws IOException {
         Path fast = Files.createDirectory(folder.resolve("fast"));
         Path slow = Files.createDirectory(folder.resolve("slow"));

@@ -118,6 +118,12 @@ class ExamplePrelude {
     void step(Object... inputs) {
     }
 
+    void forward(Batch input) {
+    }
+
+    void backward(Batch input) {
+    }
+
     long capture(DeviceStream stream, Runnable launches) {
         return 0;
     }
