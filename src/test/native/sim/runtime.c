@@ -55,7 +55,14 @@ static int leave(int status) {
 /* ---- the library and its devices ---- */
 
 int cudaRuntimeGetVersion(int *version) { *version = VERSION; return SUCCESS; }
-int cudaDriverGetVersion(int *version) { *version = sim_driver_version; return SUCCESS; }
+
+/* Without a driver this succeeds, unlike all else. */
+int cudaDriverGetVersion(int *version) {
+    pthread_mutex_lock(&sim_lock);
+    int ordered = sim_enter(__func__);
+    *version = sim_driver_version;
+    LEAVE(sim_driver_version ? ordered : SUCCESS);
+}
 
 int cudaGetDeviceCount(int *count) {
     ENTER();

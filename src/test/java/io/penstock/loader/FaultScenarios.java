@@ -12,6 +12,8 @@ import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.loader.slots.SpinGate;
 import io.penstock.os.Uninterrupted;
+import io.penstock.telemetry.Accounts;
+import io.penstock.telemetry.Phase;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -86,6 +88,7 @@ final class FaultScenarios {
             device.makeCurrent();
             CudaSimulator.failAfter(call, FAULT, skip, times);
             DataLoader loader = loader(device, workers).withDeviceClock().open();
+            Accounts accounts = loader.accounts().orElseThrow();
             RuntimeException error = null;
             try (loader) {
                 for (int i = 0; i < 24; i++) {
@@ -94,6 +97,7 @@ final class FaultScenarios {
                     }
                     try (Batch batch = loader.next(i % 3 == 0 ? null : trainer)) {
                         assertEquals(i % 12, batch.number());
+                        accounts.began(accounts.newest(), Phase.COMPUTE);
                     }
                 }
             } catch (RuntimeException e) {

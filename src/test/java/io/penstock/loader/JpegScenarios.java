@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.Augment;
 import io.penstock.augment.DeviceImages;
@@ -10,6 +11,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
@@ -29,6 +31,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * JPEG files decoded on the device, over the simulated CUDA runtime and nvJPEG. Run by {@link Scenarios} in a JVM that
@@ -140,6 +143,78 @@ final class JpegScenarios {
         CudaSimulator.failAfter("nvjpegDecodeBatched", 3, 1, 2);
         train(true, "noise_420.jpg");
         assertEquals(2 * 2, CudaSimulator.calls("nvjpegDecode"));               // two groups of two images
+    }
+
+    private static final int ALLOCATOR_FAILURE = 5;
+    private static final int BAD_JPEG = 3;
+    /** Calls for images go on as long as batches are made ahead. */
+    private static final int MOST_TURNS = 12;
+    private static final List<String> FUNCTIONS = List.of("nvjpegCreateEx", "nvjpegDestroy",
+            "nvjpegSetDeviceMemoryPadding", "nvjpegSetPinnedMemoryPadding", "nvjpegJpegStateCreate",
+            "nvjpegJpegStateDestroy", "nvjpegJpegStreamCreate", "nvjpegJpegStreamDestroy",
+            "nvjpegJpegStreamParseHeader", "nvjpegDecodeBatchedSupported", "nvjpegDecodeBatchedInitialize",
+            "nvjpegDecodeBatched", "nvjpegDecode");
+    /** Without an engine, or for a file that is no matter for a batch, there is another way. */
+    private static final Set<String> HAVE_ANOTHER_WAY = Set.of("nvjpegCreateEx", "nvjpegJpegStreamParseHeader",
+            "nvjpegDecodeBatchedSupported");
+
+    /** A decoder that cannot allocate ends the loader by the call's name; nothing hangs, nothing stays. */
+    static void whateverCallFailsIsToldByNameAndNothingIsLeft() {
+        int failures = 0;
+        for (String function : FUNCTIONS) {
+            boolean called = true;
+            for (int turn = 0; called && turn < MOST_TURNS; turn++) {
+                CudaSimulator.reset();
+                try (var trainer = new SimulatedTrainer(0);
+                        Samples files = Samples.of(trainer.device, "noise_420.jpg", "noise_422_progressive.jpg")) {
+                    CudaSimulator.reset();
+                    CudaSimulator.setEngine(true);
+                    CudaSimulator.failAfter(function, ALLOCATOR_FAILURE, turn, 1);
+                    String told = told(trainer, files, function);
+                    called = CudaSimulator.calls(function) > turn;
+                    failures += called ? 1 : 0;
+                    assertEquals(called && !HAVE_ANOTHER_WAY.contains(function), !told.isEmpty()
+                            && !HAVE_ANOTHER_WAY.contains(function), function + ", call " + turn + ": " + told);
+                    trainer.stream.synchronize();
+                }
+                Scenarios.checkNothingIsOpen();
+            }
+        }
+        assertTrue(failures > 2 * FUNCTIONS.size(), failures + " calls failed");
+    }
+
+    /** Decodes some batches, and returns the error, which must name the function; empty if all went well. */
+    private static String told(SimulatedTrainer trainer, Samples files, String function) {
+        try (DataLoader loader = files.loader(trainer.device).workers(1).onDevice(files.stage).open()) {
+            for (int i = 0; i < 4; i++) {
+                loader.next(trainer.stream).close();
+            }
+            return "";
+        } catch (RuntimeException e) {
+            Throwable cause = e;
+            while (cause.getCause() != null) {
+                cause = cause.getCause();
+            }
+            assertEquals(function, ((DeviceException) cause).call(), () -> Scenarios.text(e));
+            return e.toString();
+        }
+    }
+
+    /** A file that the decoder refuses is black, whichever call refuses it; the loader goes on. */
+    static void aFileThatIsRefusedEndsNothing() {
+        for (String function : List.of("nvjpegDecodeBatched", "nvjpegDecode")) {
+            for (int turn = 0; turn < 6; turn++) {
+                CudaSimulator.reset();
+                try (var trainer = new SimulatedTrainer(0);
+                        Samples files = Samples.of(trainer.device, "noise_420.jpg", "noise_422_progressive.jpg")) {
+                    CudaSimulator.setEngine(true);
+                    CudaSimulator.failAfter(function, BAD_JPEG, turn, 1);
+                    assertEquals("", told(trainer, files, function));
+                    trainer.stream.synchronize();
+                }
+                assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+            }
+        }
     }
 
     static void enqueuingAllocatesNothing() {

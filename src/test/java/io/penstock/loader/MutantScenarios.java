@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.Device;
+import io.penstock.device.DeviceStream;
 import io.penstock.device.cuda.CudaSimulator;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,8 +10,11 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +25,11 @@ import java.util.List;
  */
 public final class MutantScenarios {
 
-    /** What stands in for the result of the call that is taken out; FIRST makes the call with 0 for its argument. */
-    private enum Instead { NOTHING, TRUE, ONE, RECEIVER, FIRST, DEFAULT_STREAM }
+    /**
+     * What stands in for the result of the call that is taken out; FIRST makes the call with 0 for its argument.
+     * OTHER_STREAM stands in for a field of that name: another stream of the same device.
+     */
+    private enum Instead { NOTHING, TRUE, ONE, RECEIVER, FIRST, DEFAULT_STREAM, OTHER_STREAM }
 
     /**
      * A step that is missing.
@@ -92,6 +99,8 @@ public final class MutantScenarios {
                     Instead.NOTHING, "aSlotTakesNoOtherBatchBeforeItsTensorsAreDeleted"),
             Mutant.exchanged("a stage is enqueued before the copy", "slots.CopyThread", "submit", "copy", "runStages",
                     "aStreamThatTakesABatchWaitsForTheStages"),
+            new Mutant("a stage is enqueued on another stream", "slots.CopyThread", "runStages", "copyStream", 0,
+                    Instead.OTHER_STREAM, "aStreamThatTakesABatchWaitsForTheStages"),
             Mutant.exchanged("E_ready is recorded before the stages", "slots.CopyThread", "submit", "runStages",
                     "markReady", "aStreamThatTakesABatchWaitsForTheStages"),
             Mutant.exchanged("a stage is enqueued before the E_used wait", "slots.CopyThread", "submit",
@@ -221,6 +230,9 @@ public final class MutantScenarios {
                         } else if (element instanceof InvokeInstruction call
                                 && call.name().equalsString(String.valueOf(mutant.other))) {
                             call(mutant.call, code, call);
+                        } else if (element instanceof FieldInstruction field && mutant.instead == Instead.OTHER_STREAM
+                                && field.name().equalsString(mutant.call) && mutant.occurrence == found[0]++) {
+                            otherStream(code, field);
                         } else {
                             code.with(element);
                         }
@@ -234,6 +246,15 @@ public final class MutantScenarios {
         private static void call(String name, CodeBuilder code, InvokeInstruction instead) {
             code.invoke(instead.opcode(), instead.owner().asSymbol(), name, instead.typeSymbol(),
                     instead.isInterface());
+        }
+
+        /** Loads a stream of the device that is in a field beside the one that is loaded. */
+        private static void otherStream(CodeBuilder code, FieldInstruction instead) {
+            ClassDesc device = ClassDesc.of(Device.class.getName());
+            code.getfield(instead.owner().asSymbol(), "device", device);
+            code.loadConstant(2L);
+            code.invokeinterface(device, "stream", MethodTypeDesc.of(ClassDesc.of(DeviceStream.class.getName()),
+                    ConstantDescs.CD_long));
         }
 
         /** Takes the arguments off the stack, or exchanges the only one, and puts what stands in for the result. */

@@ -11,9 +11,11 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
+import io.penstock.diagnose.Diagnosis;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
+import io.penstock.telemetry.Phase;
 import io.penstock.testing.Corpora;
 import io.penstock.transform.CastTransform;
 import io.penstock.transform.TokenStage;
@@ -45,8 +47,13 @@ final class SteadyProgram {
     private SteadyProgram() {
     }
 
+    /** Takes a folder, and {@code cuda} for the device's clock and marks over CUDA's runtime. */
     public static void main(String[] args) throws IOException {
         Path folder = Path.of(args[0]);
+        if (args.length > 1) {
+            checkOnCuda(folder);
+            return;
+        }
         for (LeaseMode leases : new LeaseMode[] {LeaseMode.CONFINED, LeaseMode.REUSED}) {
             check(folder, 0, TransferMode.IN_PLACE, ReadMode.MMAP, leases);
             check(folder, 1, TransferMode.IN_PLACE, ReadMode.MMAP, leases);
@@ -81,6 +88,33 @@ final class SteadyProgram {
                         .name(name).collator(collator).workers(workers).transfer(transfer)
                         .readMode(read).leases(leases)).open()) {
             measure(name, leases, List.of(loader), batches -> step(loader, stream, batches));
+        }
+        SteadyStateTest.assertLeftNothing(name, file);
+    }
+
+    private static void checkOnCuda(Path folder) throws IOException {
+        Path file = Corpora.rawU16(folder, 1_000_000, 3);
+        String name = "steady-cuda";
+        try (TokenStore store = TokenStore.open(file, "nanogpt");
+                Device device = Device.cuda(0);
+                DeviceStream stream = device.openStream("trainer");
+                DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128)).batchSize(8).shuffle(1)
+                        .device(device).name(name).collator(CausalLm.narrow()).onDevice(TokenStage.of(DType.I32))
+                        .workers(1).leases(LeaseMode.REUSED).withDeviceClock().open();
+                Diagnosis diagnosis = Diagnosis.of(loader)) {
+            device.makeCurrent();
+            measure(name, LeaseMode.REUSED, List.of(loader), batches -> {
+                for (int i = 0; i < batches; i++) {
+                    try (Batch _ = loader.next(stream)) {
+                        diagnosis.begin(Phase.FORWARD);
+                        diagnosis.begin(Phase.BACKWARD);
+                        diagnosis.end();
+                    }
+                }
+                stream.synchronize();
+            });
+            assertTrue(loader.accounts().orElseThrow().since(0).stream()
+                    .anyMatch(account -> account.onDevice() != null && account.onDevice().marked() != null));
         }
         SteadyStateTest.assertLeftNothing(name, file);
     }

@@ -9,6 +9,7 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.cuda.ChildJvm;
+import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.io.ReadMode;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
@@ -34,6 +35,17 @@ class SteadyStateTest {
     @Tag("slow")
     void aBatchAllocatesNextToNothingAndMemoryStaysFlat() throws Exception {
         ChildJvm.Result result = new ChildJvm().run(SteadyProgram.class, folder.toString());
+        System.out.print(result.output());
+        assertEquals(0, result.exitCode());
+    }
+
+    /** With its clock read, phases marked and a stage, the device's part allocates nothing either. */
+    @Test
+    @Tag("slow")
+    void aBatchThatIsTimedOnADeviceAllocatesNothing() throws Exception {
+        ChildJvm.Result result = new ChildJvm().library(CudaSimulator.build(folder))
+                .variable("SIM_CUDA_KERNELS", CudaSimulator.buildKernels(folder))
+                .run(SteadyProgram.class, folder.toString(), "cuda");
         System.out.print(result.output());
         assertEquals(0, result.exitCode());
     }

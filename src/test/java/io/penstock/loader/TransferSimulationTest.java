@@ -72,7 +72,7 @@ class TransferSimulationTest {
 
     @TestFactory
     Stream<DynamicTest> faultsAreToldAndLeaveNothing() throws Exception {
-        return run(Scenarios.class, FaultScenarios.class.getName());
+        return run(Scenarios.class, FaultScenarios.class.getName(), EveryCallScenarios.class.getName());
     }
 
     @TestFactory

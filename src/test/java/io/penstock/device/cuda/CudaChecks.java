@@ -118,6 +118,8 @@ public final class CudaChecks {
         CudaSimulator.setDriver(0);
         unavailable(Reason.NO_DRIVER, "580 or newer", 0);
         CudaSimulator.setDriver(13000);
+        CudaSimulator.fail("cudaDriverGetVersion", 999);
+        unavailable(Reason.INITIALIZATION_FAILED, "driver does not report its version", 0);
         CudaSimulator.fail("cudaGetDeviceCount", 999);
         unavailable(Reason.INITIALIZATION_FAILED, "999", 0);
         CudaSimulator.fail("cudaSetDevice", 46);
@@ -432,10 +434,13 @@ public final class CudaChecks {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("s");
                 DeviceEvent event = device.openEvent(EventWait.SPIN);
+                DeviceEvent begin = device.openTimedEvent(EventWait.SPIN);
+                DeviceEvent end = device.openTimedEvent(EventWait.BLOCK);
                 PinnedBuffer pinned = device.allocatePinned(64);
                 DeviceBuffer buffer = device.allocate(64)) {
             device.makeCurrent();
             Runnable batch = () -> {
+                stream.record(begin);
                 stream.waitFor(event);
                 stream.copyToDevice(buffer, 16, pinned, 8, 32);
                 stream.record(event);
@@ -443,7 +448,9 @@ public final class CudaChecks {
                 event.synchronize();
                 stream.copyToHost(pinned, 16, buffer, 8, 32);
                 stream.isIdle();
+                stream.record(end);
                 stream.synchronize();
+                end.nanosSince(begin);
             };
             int batches = 20_000;
             double bytesPerBatch = (double) HeapUse.fewest(batches - 1, () -> {
@@ -474,6 +481,13 @@ public final class CudaChecks {
         assertEquals("Simulated GPU 0", busy.model());
         assertEquals(-1, busy.memoryFreeBytes());
         assertTrue(busy.problem().contains("cudaErrorDevicesUnavailable"), busy.problem());
+        for (String call : List.of("cudaGetDeviceProperties", "cudaDeviceGetAttribute", "cudaDeviceGetPCIBusId",
+                "cudaSetDevice")) {
+            CudaSimulator.fail(call, 46);
+            DeviceInfo unknown = DeviceInventory.take().devices().get(1);
+            assertEquals("cuda:0", unknown.name());
+            assertTrue(unknown.problem().contains(call + ": cudaErrorDevicesUnavailable"), unknown.problem());
+        }
     }
 
     static void theLoaderDeliversTheBatchesOfTheDatasetInOrder() throws Throwable {

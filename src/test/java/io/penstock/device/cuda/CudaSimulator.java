@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The simulated CUDA runtime, {@code src/test/native/sim}: built by tests, steered by the checks that run over it.
@@ -48,6 +49,11 @@ public final class CudaSimulator {
             jvm.option("-Dpenstock.turbojpeg=" + turboJpeg).variable("SIM_TURBOJPEG", turboJpeg);
         }
         return jvm.option("-Dpenstock.nvjpeg=" + library);
+    }
+
+    /** Every function that the engine calls. */
+    public static List<String> functions() {
+        return CudaLibrary.FUNCTIONS;
     }
 
     // What follows works once CUDA is loaded.
