@@ -12,6 +12,7 @@
 #   PENSTOCK_PYTHON        the Python that has PyTorch; without it, python3 and python are tried
 #   PENSTOCK_DEVICE        the device (cuda)
 #   PENSTOCK_TOKENS        the tokens of the store that is written to the temporary folder (200000000, 400 MB)
+#   PENSTOCK_STRESS        the batches of the stress test (36000: those of an hour of steps of 100 ms)
 #   PENSTOCK_GPT           options of the GPT that is trained for its speed (25 million weights, 60 steps)
 #
 # Ends with 0 if tests ran and all passed, and everything was measured.
@@ -29,7 +30,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-for file in report.md transfer.jsonl stages.jsonl jpegs.jsonl clocks.jsonl throughput.jsonl torch.jsonl torch.txt \
+for file in report.md report.json transfer.jsonl stages.jsonl jpegs.jsonl clocks.jsonl throughput.jsonl torch.jsonl torch.txt \
     tests.txt machine.txt run.log; do
     rm -f "$out/$file"
 done
@@ -148,7 +149,8 @@ say "nvJPEG: ${PENSTOCK_NVJPEG:-none found}"
 } > "$out/machine.txt" 2>&1
 
 say "tests"
-java 150 org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors --details=tree \
+java 150 "-Dpenstock.stress.batches=${PENSTOCK_STRESS:-36000}" \
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors --details=tree \
     --scan-class-path="$here/lib/tests.jar" --include-tag=gpu > "$out/tests.txt" 2>&1
 
 say "store"

@@ -91,12 +91,14 @@ final class LoaderRounds {
         }
     }
 
-    /** How long this many steps take, each on a batch of its own. */
-    long stepNanos(int steps, ComputeStandIn compute) {
+    /** How long as many steps take as there are places for how long the call for a batch took. */
+    long stepNanos(ComputeStandIn compute, long[] nextNanos) {
         loader.next().close();
         long begin = System.nanoTime();
-        for (int i = 0; i < steps; i++) {
+        for (int i = 0; i < nextNanos.length; i++) {
+            long asked = System.nanoTime();
             try (Batch _ = compute.onStream() ? loader.next(stream) : loader.next()) {
+                nextNanos[i] = System.nanoTime() - asked;
                 compute.run(stream);
             }
             stream.synchronize();

@@ -30,7 +30,7 @@ import java.util.Map;
  *   --min-bytes N --max-bytes N   sizes of the transfer, powers of 2 from 64 KiB to 256 MiB (simulated: 16 MiB)
  *   --rounds N          rounds of each, of which the median counts (5)
  *   --round-ms N        the least time of a round (100)
- *   --step-ms N         the least time of a step (2)
+ *   --step-ms N         the least time of a step (5)
  *   --workers N         collating threads (processors less one, at most 8)
  *   --seconds N         after this, sizes that are left are passed over (240)
  * </pre>
@@ -184,7 +184,7 @@ public final class TransferBench {
             row.put("bytes_over_i64_ids_and_labels", rounded((double) sampleBytes / (2L * WINDOW_LENGTH * Long.BYTES)));
             print("tokens", row);
             long loadedNanos = (long) (bytes / median(loaded));
-            steps(engine, bytes, Math.max(number("step-ms", 2) * 1_000_000, 2 * loadedNanos));
+            steps(engine, bytes, Math.max(number("step-ms", 5) * 1_000_000, 2 * loadedNanos));
         }
     }
 
@@ -199,14 +199,18 @@ public final class TransferBench {
         try (ComputeStandIn compute = ComputeStandIn.of(device, trainer, stepNanos)) {
             int steps = (int) Math.max(MIN_STEPS, 2 * roundNanos / stepNanos);
             LoaderRounds.syntheticNanos(MIN_STEPS, compute, trainer);
-            engine.stepNanos(MIN_STEPS, compute);
+            engine.stepNanos(compute, new long[MIN_STEPS]);
             double[] synthetic = new double[rounds];
             double[] loaded = new double[rounds];
+            double[] next = new double[rounds];
+            long[] nextNanos = new long[steps];
             CudaLedger warm = CudaLedger.of(device);
             for (int i = 0; i < rounds; i++) {
                 engine.rest(stepNanos);
                 synthetic[i] = LoaderRounds.syntheticNanos(steps, compute, trainer) / 1e6 / steps;
-                loaded[i] = engine.stepNanos(steps, compute) / 1e6 / steps;
+                loaded[i] = engine.stepNanos(compute, nextNanos) / 1e6 / steps;
+                Arrays.sort(nextNanos);
+                next[i] = nextNanos[steps / 2] / 1e3;
             }
             CudaLedger since = warm.untilNow(device);
             var row = new LinkedHashMap<String, Object>();
@@ -217,6 +221,7 @@ public final class TransferBench {
             row.put("synthetic_step_ms", rounded(median(synthetic)));
             row.put("engine_step_ms", rounded(median(loaded)));
             row.put("engine_over_synthetic", rounded(median(loaded) / median(synthetic)));
+            row.put("next_p50_micros", rounded(median(next)));
             put(row, since);
             print("step", row);
         }

@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.SplittableRandom;
 
 /** What runs in a JVM of its own over a GPU: each method is a check, named on the command line. */
 public final class GpuLoaderChecks {
@@ -157,6 +158,18 @@ public final class GpuLoaderChecks {
             long used = free - freeBytes();
             assertTrue(used <= DRIVER_PIECE_BYTES, used + " bytes of device memory in 2000 batches");
             stream.synchronize();
+        }
+    }
+
+    /** As many batches as {@code penstock.stress.batches} says: 36,000 are those of an hour of steps of 100 ms. */
+    static void anyMixOfWhatALoaderCanDoKeepsEveryByte() {
+        long seed = Long.getLong("penstock.stress.seed", System.nanoTime());
+        System.out.println("seed " + seed);
+        try (Device device = Device.cuda(0); var stress = new LoaderStress(device, new SplittableRandom(seed))) {
+            device.makeCurrent();
+            for (int left = Integer.getInteger("penstock.stress.batches", 1_000); left > 0; ) {
+                left -= stress.run(left);
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import io.penstock.device.cuda.CudaGpuTest;
 import io.penstock.device.cuda.CudaSimulator;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -25,10 +26,16 @@ class GpuLoaderTest {
         "aBatchThatIsHeldKeepsItsBytesWhileOthersArrive",
         "batchesAreOrderedBehindTheTrainersOwnStreams",
         "leavingHalfwayGivesTheDevicesMemoryBack",
-        "theSteadyStateCreatesNothing"
+        "theSteadyStateCreatesNothing",
+        "anyMixOfWhatALoaderCanDoKeepsEveryByte"
     };
 
     private static void run(ChildJvm jvm, String check) throws IOException, InterruptedException {
+        for (String property : List.of("penstock.stress.batches", "penstock.stress.seed")) {
+            if (System.getProperty(property) != null) {
+                jvm.option("-D" + property + "=" + System.getProperty(property));
+            }
+        }
         ChildJvm.Result result = jvm.run(GpuLoaderChecks.class, check);
         assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());
     }
@@ -56,16 +63,19 @@ class GpuLoaderTest {
     @TestInstance(Lifecycle.PER_CLASS)
     class OverTheSimulatedRuntime {
         private Path library;
+        private Path kernels;
 
         @BeforeAll
         void build(@TempDir Path folder) throws IOException, InterruptedException {
             library = CudaSimulator.build(folder);
+            kernels = CudaSimulator.buildKernels(folder);
         }
 
         @ParameterizedTest
         @FieldSource("io.penstock.loader.GpuLoaderTest#CHECKS")
         void holds(String check) throws IOException, InterruptedException {
-            run(new ChildJvm().library(library).variable("SIM_CUDA_STRICT_EXIT", 1), check);
+            run(new ChildJvm().library(library).variable("SIM_CUDA_KERNELS", kernels)
+                    .variable("SIM_CUDA_STRICT_EXIT", 1), check);
         }
     }
 }
