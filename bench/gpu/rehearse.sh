@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the bundle where there is no GPU: start to end over the simulated runtime of the tests, outside of the project,
-# with neither java nor mvn on the PATH. It takes a C++ and a C compiler, and about three minutes. Its figures say
-# nothing of speed. nvJPEG is simulated where libturbojpeg is: the file that TURBOJPEG names, or the system's. The report
+# with neither java nor mvn on the PATH. It takes a C++ and a C compiler, and about three minutes; with PENSTOCK_QUICK=1
+# about one, as in .ci/run. Its figures say nothing of speed. nvJPEG is simulated where libturbojpeg is: the file that TURBOJPEG names, or the system's. The report
 # goes to target/gpu/rehearsal, or to the folder that is named.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -29,5 +29,6 @@ done
 cd "$elsewhere"
 env -i PATH="$elsewhere/bin" PENSTOCK_CUDART="$elsewhere/libcudart.so.13" PENSTOCK_CUBLAS="$elsewhere/libcublas.so.13" \
     PENSTOCK_NVJPEG="$elsewhere/libcudart.so.13" LD_LIBRARY_PATH="$elsewhere" \
+    PENSTOCK_QUICK="${PENSTOCK_QUICK:-}" \
     PENSTOCK_GPT="--steps 6 --batch 2 --context 32 --layers 1 --heads 1 --width 32" \
     SIM_CUDA_KERNELS="$elsewhere/kernels.so" penstock-gpu/run.sh "$report"

@@ -11,6 +11,7 @@
 #   PENSTOCK_NVJPEG        nvJPEG 13; without it, the same places are searched
 #   PENSTOCK_PYTHON        the Python that has PyTorch; without it, python3 and python are tried
 #   PENSTOCK_DEVICE        the device (cuda)
+#   PENSTOCK_QUICK         1 for a rehearsal: each measurement takes only as long as it must to run at all
 #   PENSTOCK_TOKENS        the tokens of the store that is written to the temporary folder (200000000, 400 MB)
 #   PENSTOCK_STRESS        the batches of the stress test (36000: those of an hour of steps of 100 ms)
 #   PENSTOCK_GPT           options of the GPT that is trained for its speed (25 million weights, 60 steps)
@@ -20,6 +21,18 @@ set -u
 
 total_seconds=570
 max_bytes=15000000
+if [ -n "${PENSTOCK_QUICK:-}" ]; then
+    rounds="--rounds 1 --round-ms 10"
+    sizes="--max-bytes 1048576"
+    clocks="--rounds 1 --batches 20"
+    loads="--rounds 1 --seconds 0.1 --warmup 0.1"
+    : "${PENSTOCK_TOKENS:=2000000}" "${PENSTOCK_STRESS:=500}"
+else
+    rounds=
+    sizes=
+    clocks=
+    loads="--rounds 3 --seconds 1 --warmup 1"
+fi
 
 here=$(CDPATH='' cd -P "$(dirname "$0")" && pwd)
 mkdir -p "${1:-report}"
@@ -157,25 +170,29 @@ say "store"
 store=$work/tokens.bin
 java 60 io.penstock.bench.TokenFile "$store" "${PENSTOCK_TOKENS:-200000000}"
 
-say "transfer"
-java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds 150 > "$out/transfer.jsonl"
+# shellcheck disable=SC2086  # lists of options, here and below
+{
+    say "transfer"
+    java 200 io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds 150 $rounds $sizes \
+        > "$out/transfer.jsonl"
 
-say "stages"
-java 40 io.penstock.bench.StageRates --device "$device" > "$out/stages.jsonl"
+    say "stages"
+    java 40 io.penstock.bench.StageRates --device "$device" $rounds > "$out/stages.jsonl"
 
-say "JPEG files"
-java 40 io.penstock.bench.JpegRates --device "$device" --files "$here/jpeg" > "$out/jpegs.jsonl"
+    say "JPEG files"
+    java 40 io.penstock.bench.JpegRates --device "$device" --files "$here/jpeg" $rounds > "$out/jpegs.jsonl"
 
-say "clocks and several loaders"
-java 40 io.penstock.bench.DeviceClocks --device "$device" > "$out/clocks.jsonl"
+    say "clocks and several loaders"
+    java 40 io.penstock.bench.DeviceClocks --device "$device" $clocks > "$out/clocks.jsonl"
 
-say "throughput"
-for mode in narrow i64; do
-    for workers in 1 4; do
-        java 20 io.penstock.bench.LoaderThroughput --device "$device" --store "$store" --mode $mode --workers $workers \
-            --rounds 3 --seconds 1 --warmup 1
-    done
-done > "$out/throughput.jsonl"
+    say "throughput"
+    for mode in narrow i64; do
+        for workers in 1 4; do
+            java 20 io.penstock.bench.LoaderThroughput --device "$device" --store "$store" --mode $mode \
+                --workers $workers $loads
+        done
+    done > "$out/throughput.jsonl"
+}
 
 say "training"
 # train SECONDS NAME OPTION…: the trainer of examples/gpt. What it prints goes to gpt-NAME.txt, its losses to

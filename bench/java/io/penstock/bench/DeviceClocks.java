@@ -13,6 +13,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.DeviceLoaders;
 import io.penstock.loader.LeaseMode;
 import io.penstock.loader.TransferMode;
+import io.penstock.telemetry.Phase;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -25,7 +26,8 @@ import java.util.Map;
  *
  * <ul>
  *   <li>{@code clock}: the time of the trainer's thread for taking and closing a batch that is ready, with and without
- *       the device's clock; copies by that clock, and how much of them the trainer's stream did not wait for.
+ *       the device's clock, and for marking a phase of it; copies by that clock, and how much of them the trainer's
+ *       stream did not wait for.
  *   <li>{@code loaders}: the rate at which batches arrive on one device from one loader, from two that were opened
  *       apart, and from two that share a worker.
  * </ul>
@@ -38,6 +40,8 @@ import java.util.Map;
  * </pre>
  */
 public final class DeviceClocks {
+
+    private static final int MARKS = 4;
 
     private final Device device;
     private final DeviceStream stream;
@@ -79,14 +83,19 @@ public final class DeviceClocks {
     private void clock() {
         double[] plain = new double[rounds];
         double[] timed = new double[rounds];
+        double[] marked = new double[rounds];
         try (DataLoader without = settings().open();
                 DataLoader with = settings().withDeviceClock().open();
                 Diagnosis diagnosis = Diagnosis.of(with)) {
-            micros(without);
-            micros(with);
-            for (int i = 0; i < rounds; i++) {
-                plain[i] = micros(without);
-                timed[i] = micros(with);
+            for (int i = -1; i < rounds; i++) {
+                double a = micros(without, diagnosis, 0);
+                double b = micros(with, diagnosis, 0);
+                double c = micros(with, diagnosis, MARKS);
+                if (i >= 0) {
+                    plain[i] = a;
+                    timed[i] = b;
+                    marked[i] = c;
+                }
             }
             Summary summary = diagnosis.summary();
             var line = new LinkedHashMap<String, Object>();
@@ -95,6 +104,7 @@ public final class DeviceClocks {
             line.put("take_and_close_micros", rounded(median(plain)));
             line.put("with_clock_micros", rounded(median(timed)));
             line.put("added_micros", rounded(Math.max(0, median(timed) - median(plain))));
+            line.put("mark_micros", rounded(Math.max(0, (median(marked) - median(timed)) / MARKS)));
             line.put("clock", summary.clock());
             Summary.DeviceSteps said = summary.input().onDevice();
             if (said != null) {
@@ -106,15 +116,18 @@ public final class DeviceClocks {
         }
     }
 
-    /** The median time of the trainer's thread for a batch whose copy has been enqueued. */
-    private double micros(DataLoader loader) {
+    /** The median time of the trainer's thread for a batch whose copy has been enqueued, and some marks of phases. */
+    private double micros(DataLoader loader, Diagnosis diagnosis, int marks) {
         LoaderRounds engine = new LoaderRounds(loader, stream);
         long[] nanos = new long[batches];
         for (int i = 0; i < batches; i++) {
             engine.rest(0);
             long begin = System.nanoTime();
-            Batch batch = loader.next(stream);
-            batch.close();
+            try (Batch _ = loader.next(stream)) {
+                for (int mark = 0; mark < marks; mark++) {
+                    diagnosis.begin(Phase.COMPUTE);
+                }
+            }
             nanos[i] = System.nanoTime() - begin;
         }
         stream.synchronize();

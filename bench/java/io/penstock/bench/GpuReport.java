@@ -257,7 +257,7 @@ public final class GpuReport {
         out.append("## The device's clock\n\nThe trainer's thread takes and closes a batch that is there, without the"
                 + " clock and with it; what the clock\nsays of the copies, and which of them the stream did not wait"
                 + " for.\n\n");
-        table(clock, "bytes", "take_and_close_micros", "with_clock_micros", "added_micros", "clock",
+        table(clock, "bytes", "take_and_close_micros", "with_clock_micros", "added_micros", "mark_micros", "clock",
                 "copy_p50_micros", "copy_gb_per_second", "overlap");
         out.append("## Several loaders on one device\n\n");
         table(loaders, "loaders", "bytes", "gb_per_second", "over_one");

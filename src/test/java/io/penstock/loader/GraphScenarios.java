@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.diagnose.Diagnosis;
+import io.penstock.telemetry.Phase;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
 
@@ -17,11 +19,24 @@ final class GraphScenarios {
     }
 
     static void aGraphThatIsCapturedOnceASlotReadsEveryBatchInThatSlot() {
+        try (var trainer = new SimulatedTrainer(0)) {
+            captureOnceASlot(trainer, trainer.loader());
+        }
+    }
+
+    /** What is recorded for the device's clock is recorded outside of the capture. */
+    static void aGraphMayBeCapturedOfBatchesThatAreTimed() {
+        try (var trainer = new SimulatedTrainer(0)) {
+            captureOnceASlot(trainer, trainer.loader().withDeviceClock());
+        }
+    }
+
+    private static void captureOnceASlot(SimulatedTrainer trainer, DataLoaderBuilder settings) {
         CudaSimulator.setSpeed(0, 200);
         MemorySegment[] graphs = new MemorySegment[SLOTS];
         long[] addresses = new long[SLOTS];
-        try (var trainer = new SimulatedTrainer(0);
-                DataLoader loader = trainer.loader().dropLast().deviceSlots(SLOTS).leases(LeaseMode.REUSED).open()) {
+        try (DataLoader loader = settings.dropLast().deviceSlots(SLOTS).leases(LeaseMode.REUSED).open();
+                Diagnosis diagnosis = Diagnosis.of(loader)) {
             for (int i = 0; i < 200; i++) {
                 try (Batch batch = loader.next(trainer.stream)) {
                     int slot = batch.slot();
@@ -30,7 +45,9 @@ final class GraphScenarios {
                         addresses[slot] = batch.address("row");
                     }
                     assertEquals(addresses[slot], batch.address("row"), "slot " + slot);
+                    diagnosis.begin(Phase.COMPUTE);
                     CudaSimulator.launchGraph(graphs[slot], trainer.stream.handle());
+                    diagnosis.end();
                     trainer.look(batch, trainer.stream);
                 }
                 if (i % 20 == 0) {
