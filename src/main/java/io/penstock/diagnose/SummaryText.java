@@ -81,7 +81,7 @@ final class SummaryText {
     // ---- tables
 
     private void steps() {
-        row("Step Time Evidence");
+        row("Step Time Evidence" + (summary.clock().equals("gpu") ? ", by the device's clock" : ""));
         if (summary.ranks().size() == 1) {
             table(ONE_RANK, "Phase", "Average", "Share");
         } else {
