@@ -94,8 +94,8 @@ class DiagnosisCommandsTest {
     void batchesThatAreUsedInPlaceHaveNoDevicesClock() {
         CommandRun refused = stream(folder.resolve("run"), "--transfer", "in-place", "--device-clock");
         assertEquals(2, refused.exitCode());
-        assertEquals("penstock: --device-clock: found batches that are used in place, expected --transfer copy or a"
-                + " CUDA device\n", refused.err());
+        assertTrue(refused.err().startsWith("penstock: --device-clock: found batches that are used in place, expected"
+                + " --transfer copy or a CUDA device"), refused.err());
         assertFalse(Files.exists(folder.resolve("run")));
     }
 

@@ -112,9 +112,9 @@ class DeviceClockTest {
         Summary summary = summary(played(), new OnDevice(400_000, 100_000, 0, 0, 2_000_000, 2_500_000,
                 new Marked(0, 500_000, 900_000, 200_000)));
         RankSteps rank = summary.ranks().getFirst();
-        assertEquals(0.5, rank.forwardMillis());
-        assertEquals(0.9, rank.backwardMillis());
-        assertEquals(0.2, rank.optimizerMillis());
+        assertEquals(0.5, rank.forwardMillis(), 1e-6);
+        assertEquals(0.9, rank.backwardMillis(), 1e-6);
+        assertEquals(0.2, rank.optimizerMillis(), 1e-6);
         assertEquals(1.6, rank.computeMillis(), 1e-6);
         assertEquals(0.9, rank.residualMillis(), 0.01);
         assertTrue(verdicts(summary).contains(Verdict.RESIDUAL_HEAVY), summary.text());

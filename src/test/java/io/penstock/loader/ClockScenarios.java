@@ -201,9 +201,9 @@ final class ClockScenarios {
             Summary summary = diagnosis.summary();
             RankSteps rank = summary.ranks().getFirst();
             assertEquals("gpu", summary.clock());
-            assertEquals(2 * UNIT / 1e6, rank.forwardMillis());
-            assertEquals(5 * UNIT / 1e6, rank.backwardMillis());
-            assertEquals(UNIT / 1e6, rank.optimizerMillis());
+            assertEquals(2 * UNIT / 1e6, rank.forwardMillis(), 1e-9);
+            assertEquals(5 * UNIT / 1e6, rank.backwardMillis(), 1e-9);
+            assertEquals(UNIT / 1e6, rank.optimizerMillis(), 1e-9);
             assertEquals(8 * UNIT / 1e6, rank.computeMillis(), 1e-9);
             assertEquals(0.2, finding(summary, Verdict.RESIDUAL_HEAVY).score(), 1e-6);
         }

@@ -30,9 +30,8 @@ final class EveryCallScenarios {
     /** Tell where a device is: without them, nothing but speed is lost. */
     private static final Set<String> MAY_FAIL = Set.of("cudaDeviceGetAttribute");
     /** What only an inventory of devices asks, and what turns a status into words: checked by {@code CudaChecks}. */
-    private static final Set<String> OTHERS = Set.of("cudaDeviceGetPCIBusId", "cudaDriverGetVersion",
-            "cudaGetDeviceProperties", "cudaGetErrorName", "cudaGetErrorString", "cudaMemGetInfo",
-            "cudaRuntimeGetVersion");
+    private static final Set<String> OTHERS = Set.of("cudaDeviceGetPCIBusId", "cudaGetDeviceProperties",
+            "cudaGetErrorName", "cudaGetErrorString", "cudaMemGetInfo", "cudaRuntimeGetVersion");
 
     private EveryCallScenarios() {
     }

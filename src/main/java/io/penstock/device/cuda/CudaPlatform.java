@@ -33,7 +33,8 @@ record CudaPlatform(CudaLibrary library, int driverVersion) {
             int status = cudaDriverGetVersion(version);
             if (status != cudaSuccess()) {
                 throw new DeviceUnavailableException(INITIALIZATION_FAILED,
-                        "the NVIDIA driver does not report its version: " + CudaError.describe(status), null);
+                        "the NVIDIA driver does not report its version: cudaDriverGetVersion: "
+                                + CudaError.describe(status), null);
             }
             return new CudaPlatform(library, version.get(ValueLayout.JAVA_INT, 0));
         }

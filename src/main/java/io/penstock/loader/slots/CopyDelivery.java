@@ -208,8 +208,8 @@ public final class CopyDelivery implements Delivery {
             target.copyFrom(slot.holder.memory().asSlice(0, target.byteSize()));
             return;
         }
-        try (DeviceStream stream = device.openStream("copy to host");
-                PinnedBuffer pinned = device.allocatePinned(Math.max(1, target.byteSize()))) {
+        try (PinnedBuffer pinned = device.allocatePinned(Math.max(1, target.byteSize()));
+                DeviceStream stream = device.openStream("copy to host")) {    // closed first, which waits for the copy
             stream.waitFor(slot.ready);
             stream.copyToHost(pinned, 0, slot.buffer, 0, target.byteSize());
             stream.synchronize();
