@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Makes {@code report.md} of what the GPU bundle's run has left in a folder, and {@code report.json} with the same; what
- * is missing it calls missing.
+ * Makes {@code report.md} of what the GPU bundle's run has left in a folder, and {@code report.json} with the same;
+ * what is missing it calls missing.
  */
 public final class GpuReport {
     private static final long BIG = 1L << 20;

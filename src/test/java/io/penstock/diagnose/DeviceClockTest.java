@@ -118,7 +118,7 @@ class DeviceClockTest {
         assertEquals(1.6, rank.computeMillis(), 1e-6);
         assertEquals(0.9, rank.residualMillis(), 0.01);
         assertTrue(verdicts(summary).contains(Verdict.RESIDUAL_HEAVY), summary.text());
-        assertEquals(2, summary.input().onDevice().computeMillis().p50(), "the stream worked outside of the phases too");
+        assertEquals(2, summary.input().onDevice().computeMillis().p50(), "the stream worked outside of phases too");
         assertFalse(verdicts(summary).contains(Verdict.DEVICE_IDLE), summary.text());
     }
 

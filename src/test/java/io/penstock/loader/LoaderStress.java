@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Loaders of drawn settings on a GPU, whose batches are taken with and without streams, held, timed, read on two streams
- * and dropped by moves, as it is drawn. Every byte that was read is compared.
+ * Loaders of drawn settings on a GPU, whose batches are taken with and without streams, held, timed, read on two
+ * streams and dropped by moves, as it is drawn. Every byte that was read is compared.
  */
 final class LoaderStress implements AutoCloseable {
 

@@ -287,12 +287,28 @@ public final class CopyDelivery implements Delivery {
     /** Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. */
     @Override
     public void close() {
-        var closing = new Closing().step(copyStream::synchronize);
+        var closing = new Closing().step(waiting(copyStream::synchronize));
         for (DeviceSlot slot : slots.all()) {
             for (int i = 0; i < slot.usedCount; i++) {
-                closing.step(slot.used[i]::synchronize);
+                closing.step(waiting(slot.used[i]::synchronize));
             }
         }
         closing.step(stages::close).step(opened::close).end();
+    }
+
+    /** Waits once more after an error, such as a capture's on another thread: memory in use must not be freed. */
+    private static Runnable waiting(Runnable wait) {
+        return () -> {
+            try {
+                wait.run();
+            } catch (DeviceException e) {
+                try {
+                    wait.run();
+                } catch (DeviceException again) {
+                    e.addSuppressed(again);
+                }
+                throw e;
+            }
+        };
     }
 }

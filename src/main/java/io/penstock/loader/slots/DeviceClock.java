@@ -8,8 +8,8 @@ import io.penstock.telemetry.recording.LoaderProbe;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells by the device's clock how long copies, stages, the trainer's waits and its work took, and the phases of it that
- * the trainer marked. It never waits and asks for nothing: a batch's events are read when they are known to be complete.
+ * Tells by the device's clock how long copies, stages, the trainer's waits and its work took, and its marked phases. It
+ * never waits and asks for nothing: a batch's events are read when they are known to be complete.
  *
  * <p>That is when the copy of the next batch in its device slot has ended, which was ordered behind all work on the
  * batch. Until then the events are the batch's own:
