@@ -182,7 +182,7 @@ public final class RemoteFiles {
     }
 
     /**
-     * Deletes an object of a bucket; it may be gone.
+     * Deletes an object of a bucket. Deleting one that does not exist has no effect.
      *
      * @param name {@code s3://BUCKET/KEY}
      * @throws IOException if the server fails or refuses
