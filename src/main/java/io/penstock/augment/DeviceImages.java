@@ -64,7 +64,7 @@ public final class DeviceImages {
     private static final int ROW_ALIGNMENT_BYTES = 16;
 
     private final Augment augment;
-    /** The steps that frame an image, and those behind them. */
+    /** The steps that frame an image, and the steps after them. */
     private final Augment framing;
     private final Augment rest;
     /** One result of the framing steps: u8 [H, W, 3]. */
@@ -118,7 +118,7 @@ public final class DeviceImages {
                 Math.max(USUAL_FILE_BYTES, Math.toIntExact(image.byteSize())), USUAL_SCRATCH_BYTES);
     }
 
-    /** Counts the steps that change nothing but an image's frame: crops, one resize, and horizontal flips. */
+    /** Counts the leading steps that only frame the image: crops, one resize, and horizontal flips. */
     private static int framing(List<NamedStep> steps) {
         boolean isResized = false;
         for (int i = 0; i < steps.size(); i++) {
@@ -225,7 +225,7 @@ public final class DeviceImages {
         return new JpegStage(field, (int) image.dim(0), (int) image.dim(1), rowBytes, scratchBytes);
     }
 
-    /** Names the pipeline and the decoder. */
+    /** Describes the pipeline and the decoder. */
     @Override
     public String toString() {
         return augment + ", decoded by " + decoder();
