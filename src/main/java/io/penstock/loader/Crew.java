@@ -28,6 +28,8 @@ final class Crew {
     private final DataLoaderBuilder settings;
     /** What the workers have checked; null if they check nothing. */
     private final @Nullable VerifiedReads verified;
+    /** One for all workers, or they would take turns as users of a file. */
+    private final Supplier<Optional<String>> user;
     private final Opened opened = new Opened();
     /** The number of loaders whose memory is not freed yet. */
     private final AtomicInteger standing = new AtomicInteger();
@@ -37,6 +39,7 @@ final class Crew {
     /** Opens a loader for each seat, without a run to work on. */
     Crew(DataLoaderBuilder settings, List<Seat> seats) {
         this.settings = settings;
+        this.user = user(settings.name, loaders);
         this.verified = settings.verify ? new VerifiedReads() : null;
         try {
             for (Seat seat : seats) {
@@ -78,7 +81,7 @@ final class Crew {
 
     private Worker openWorker(int number, List<LoaderParts> places) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
-        reader.user(user());
+        reader.user(user);
         var random = new EpochRandom(LoaderParts.seed(settings));
         reader.random(random);
         return opened.add(new Worker(number, places.stream().map(parts -> new Place(parts.ring,
@@ -87,10 +90,9 @@ final class Crew {
     }
 
     /** Returns what tells stores who reads them: the loader's name, until every loader is closed. */
-    private Supplier<Optional<String>> user() {
-        Optional<String> user = Optional.of("loader " + settings.name);
-        List<LoaderParts> all = loaders;
-        return () -> all.stream().allMatch(parts -> parts.failure.isClosed()) ? Optional.empty() : user;
+    private static Supplier<Optional<String>> user(String name, List<LoaderParts> loaders) {
+        Optional<String> user = Optional.of("loader " + name);
+        return () -> loaders.stream().allMatch(parts -> parts.failure.isClosed()) ? Optional.empty() : user;
     }
 
     private void died(Throwable error) {
