@@ -364,6 +364,11 @@ public final class CachedObject implements RangeFetcher {
         }
     }
 
+    /** Returns the number of blocks that are being fetched. For tests. */
+    int fetching() {
+        return pending.size();
+    }
+
     private void closeIfUnused() {
         if (closed && pending.isEmpty()) {
             folder.close();
