@@ -23,7 +23,7 @@ final class FileUsers {
         }
     }
 
-    /** Returns the name of one that is open. */
+    /** Returns the name of a user that is open. */
     Optional<String> open() {
         return users.stream().flatMap(user -> user.get().stream()).findFirst();
     }
