@@ -70,7 +70,7 @@ public final class StreamRates {
         try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
             while (reader.poll(into) == Found.RECORD) {
                 if (into.count() == AT_A_TIME) {
-                    reader.cursor();
+                    reader.keep();
                     into.clear();
                 }
             }

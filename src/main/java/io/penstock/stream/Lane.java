@@ -62,6 +62,7 @@ final class Lane implements AutoCloseable {
     private List<String> cursors() throws IOException {
         List<String> cursors = new ArrayList<>();
         for (PartitionReader partition : partitions) {
+            partition.keep();
             cursors.add(partition.cursor());
         }
         return cursors;

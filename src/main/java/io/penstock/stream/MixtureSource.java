@@ -185,6 +185,15 @@ public final class MixtureSource implements StreamSource {
             return Json.write(state);
         }
 
+        @Override
+        public void keep() throws IOException {
+            for (List<PartitionReader> of : readers) {
+                for (PartitionReader reader : of) {
+                    reader.keep();
+                }
+            }
+        }
+
         /** What the sources have together; unknown if one does not know. */
         @Override
         public Lag lag() {
