@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class Lane implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+    /** Records of the first window of an order that is not shuffled. */
+    private static final int FIRST_RECORDS = 256;
 
     private final int number;
     private final StreamOrder order;
@@ -35,6 +37,8 @@ final class Lane implements AutoCloseable {
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
+    /** Records of a window that is not shuffled: few at first, so that no reader waits for many; then twice as many. */
+    private int unshuffled = FIRST_RECORDS;
     private volatile boolean isOver;
     /** Whether the partition whose turn it is had nothing when it was asked last. */
     private volatile boolean isStarved;
@@ -97,26 +101,51 @@ final class Lane implements AutoCloseable {
     }
 
     /**
-     * Takes records until the window is full, there is none now, or there were so many.
+     * Takes records until the window is full, there is none now, or there were so many records or bytes.
      *
+     * @param mostBytes of the lane's records in memory; no record is taken behind the one that exceeds them
+     * @param isNeeded whether readers wait for records of the window
      * @return whether the window is complete, to be {@link #publish published}
      */
-    boolean fill(int most) throws IOException {
-        boolean isComplete = take(most);
+    boolean fill(int most, long mostBytes, boolean isNeeded) throws IOException {
+        boolean isComplete = take(most, mostBytes, isNeeded);
         if (isComplete) {
             behind = cursors();
         }
         return isComplete;
     }
 
-    private boolean take(int most) throws IOException {
+    /**
+     * Ends the window early if it has all records up to a place, and is not shuffled.
+     *
+     * @return whether the window is complete
+     */
+    boolean end(long place) throws IOException {
+        int count = filled();
+        boolean isComplete = count > 0 && next.from() + count >= place && mayEnd();
+        if (isComplete) {
+            behind = cursors();
+        }
+        return isComplete;
+    }
+
+    /** Whether the window may have any number of records. */
+    private boolean mayEnd() {
+        return !order.isShuffled() && (log == null || !log.isWritten());
+    }
+
+    private boolean isFull(int count) {
+        return count == order.window() || count >= unshuffled && mayEnd();
+    }
+
+    private boolean take(int most, long mostBytes, boolean isNeeded) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
-        for (int i = 0; i < most && records.count() < order.window(); i++) {
+        for (int i = 0; i < most && !isFull(records.count()) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
                 case RECORD -> { }
                 case NOTHING_YET -> {
                     isStarved = true;
-                    return !order.isShuffled() && records.count() > 0 && (log == null || !log.isWritten());
+                    return isNeeded && records.count() > 0 && mayEnd();
                 }
                 case END -> {
                     return true;
@@ -124,7 +153,7 @@ final class Lane implements AutoCloseable {
             }
         }
         isStarved = false;
-        return records.count() == order.window();
+        return isFull(records.count());
     }
 
     int filled() {
@@ -148,6 +177,7 @@ final class Lane implements AutoCloseable {
         more[complete.length] = window;
         complete = more;
         completeBytes += window.records.end();
+        unshuffled = (int) Math.min(2L * unshuffled, order.window());
     }
 
     /** Gives the window its log, and returns the one that the next window begins with. */
