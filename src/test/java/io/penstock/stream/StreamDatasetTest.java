@@ -398,8 +398,16 @@ class StreamDatasetTest {
             try (DataLoader loader = builder.tokenBudget(TokenBudget.padded(10), _ -> 2).open()) {
                 assertEquals(good, all(loader));
             }
-            builder.tokenBudget(TokenBudget.sum(10), _ -> 2);
-            assertThrows(IllegalArgumentException.class, builder::open);
+            try (DataLoader loader = builder.tokenBudget(TokenBudget.sum(10), _ -> 2).open()) {
+                List<Long> given = new ArrayList<>();
+                for (Batch batch : loader.epoch()) {
+                    assertEquals(5, batch.count() + batch.replaced());
+                    assertEquals(batch.count(), batch.valid());
+                    add(batch, given);
+                }
+                assertEquals(good, given);
+                assertEquals(30, loader.state().position());
+            }
         }
     }
 
