@@ -98,8 +98,8 @@ public final class MixtureSource implements StreamSource {
 
     @Override
     public String fingerprint() {
-        return draws.fingerprint() + sources.stream().map(source -> source.fingerprint() + " partitions="
-                + source.partitions()).collect(Collectors.joining("; ", " of [", "]"));
+        return draws.fingerprint() + sources.stream().map(StreamDataset::partitioned)
+                .collect(Collectors.joining("; ", " of [", "]"));
     }
 
     @Override

@@ -73,7 +73,7 @@ public final class StreamVectors {
                         "order", order));
             }
         }
-        return Json.members("orders", orders, "states", states, "lives", lives(random), "packed", packed(random),
+        return Json.members("orders", orders, "states", states, "resumes", SourceVectors.resumes(), "lives", lives(random), "packed", packed(random),
                 "budgets", budgets(random), "mixtures", SourceVectors.mixtures(), "tars", SourceVectors.tars(),
                 "spools", SourceVectors.spools());
     }
