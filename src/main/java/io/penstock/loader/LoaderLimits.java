@@ -43,8 +43,8 @@ final class LoaderLimits {
     }
 
     /**
-     * Whether what takes the place of a bad sample fits: nothing does without padding, and of a stream it is a sample of
-     * the batch, no longer than the longest of it.
+     * Whether what takes the place of a bad sample fits: nothing does without padding, and of a stream it is a sample
+     * of the batch, no longer than the longest of it.
      */
     private static boolean fits(DataLoaderBuilder settings) {
         return settings.budget == null || settings.badSamples == BadSamplePolicy.SKIP

@@ -24,6 +24,8 @@ final class Lane implements AutoCloseable {
 
     private final int number;
     private final StreamOrder order;
+    /** A window that is not shuffled ends with the record that exceeds this. */
+    private final long windowBytes;
     private final List<PartitionReader> partitions = new ArrayList<>();
     private final Turns turns;
     /** Null in strict order. */
@@ -37,16 +39,18 @@ final class Lane implements AutoCloseable {
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
-    /** Records of a window that is not shuffled: few at first, so that no reader waits for many; then twice as many. */
+    /** Records of a window that is not shuffled: few at first, so that no reader waits for many, then twice as many. */
     private int unshuffled = FIRST_RECORDS;
     private volatile boolean isOver;
     /** Whether the partition whose turn it is had nothing when it was asked last. */
     private volatile boolean isStarved;
 
     /** Opens the partitions. */
-    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order) throws IOException {
+    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order, long windowBytes)
+            throws IOException {
         this.number = from.lane();
         this.order = order;
+        this.windowBytes = windowBytes;
         this.log = order.isLive() ? new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime())
                 : null;
         this.turns = new Turns(this.partitions, partitions.size(), from.turn(), log);
@@ -115,32 +119,19 @@ final class Lane implements AutoCloseable {
         return isComplete;
     }
 
-    /**
-     * Ends the window early if it has all records up to a place, and is not shuffled.
-     *
-     * @return whether the window is complete
-     */
-    boolean end(long place) throws IOException {
-        int count = filled();
-        boolean isComplete = count > 0 && next.from() + count >= place && mayEnd();
-        if (isComplete) {
-            behind = cursors();
-        }
-        return isComplete;
-    }
-
-    /** Whether the window may have any number of records. */
+    /** Whether the window may end anywhere. */
     private boolean mayEnd() {
         return !order.isShuffled() && (log == null || !log.isWritten());
     }
 
-    private boolean isFull(int count) {
-        return count == order.window() || count >= unshuffled && mayEnd();
+    private boolean isFull(RecordBuffer records) {
+        int count = records.count();
+        return count == order.window() || (count >= unshuffled || records.end() > windowBytes) && mayEnd();
     }
 
     private boolean take(int most, long mostBytes, boolean isNeeded) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
-        for (int i = 0; i < most && !isFull(records.count()) && bytes() <= mostBytes; i++) {
+        for (int i = 0; i < most && !isFull(records) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
                 case RECORD -> { }
                 case NOTHING_YET -> {
@@ -153,7 +144,7 @@ final class Lane implements AutoCloseable {
             }
         }
         isStarved = false;
-        return isFull(records.count());
+        return isFull(records);
     }
 
     int filled() {

@@ -31,6 +31,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** Records that are taken from one lane before the next one has its turn. */
     private static final int AT_ONCE = 256;
+    /** The least windows that the byte limit has room for, if they are not shuffled. */
+    private static final long WINDOWS = 8;
     /** How often an idle source is asked, at first and after a while. */
     private static final long LEAST_IDLE_MILLIS = 1;
     private static final long MOST_IDLE_MILLIS = 16;
@@ -152,7 +154,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 for (int number : numbers) {
                     LaneState at = stateOf(from, number, placeInLane(place, number));
                     rereadRecords += placeInLane(place, number) - at.from();
-                    Lane lane = new Lane(source, partitions(number), at, order);
+                    Lane lane = new Lane(source, partitions(number), at, order,
+                            maxBytes / (WINDOWS * numbers.size()));
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -285,10 +288,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** Whether records came. Reads ahead of the readers only within the byte limit. */
     private boolean fill(Lane lane) throws IOException {
-        long asked;
         boolean isNeeded;
         synchronized (lock) {
-            asked = placeInLane(wanted, lane.number());
+            long asked = placeInLane(wanted, lane.number());
             isNeeded = asked > lane.end();
             if (!isNeeded && bytes() > maxBytes || !lane.begin(asked)) {
                 return false;
@@ -298,11 +300,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), isNeeded);
         int after = lane.filled();
         if (isNeeded && !isComplete && bytes() > maxBytes) {
-            isComplete = lane.end(asked);
-            if (!isComplete) {
-                throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
-                        + maxBytes + ": use a smaller window, or set maxBytes");
-            }
+            throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
+                    + maxBytes + ": use a smaller window, or set maxBytes");
         }
         if (isComplete) {
             synchronized (lock) {
