@@ -90,8 +90,8 @@ public final class StreamRates {
                 loader.next().close();
             }
             LoaderState state = loader.state();
-            System.out.printf(Locale.ROOT, "state: %d bytes, of which %d are of fingerprints; made as text in %.3f ms, saved in"
-                    + " %.3f ms%n", state.toJson().length(), state.sampler().length() + state.dataset().length(),
+            System.out.printf(Locale.ROOT, "state: %d bytes, %d of them fingerprints; %.3f ms as text, %.3f ms saved%n",
+                    state.toJson().length(), state.sampler().length() + state.dataset().length(),
                     median(() -> loader.state().toJson()), median(() -> loader.state().write(folder.resolve("state"))));
         }
     }
