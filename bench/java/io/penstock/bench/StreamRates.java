@@ -79,7 +79,7 @@ public final class StreamRates {
         for (int i = 0; i < PARTITIONS; i++) {
             files[i] = folder.resolve("part-" + i + ".jsonl");
             Files.deleteIfExists(files[i]);
-            Files.createLink(files[i], corpus);
+            Files.createSymbolicLink(files[i], corpus.toAbsolutePath());
         }
         var windows = new TokenWindowSource(
                 TokenDocumentSource.of(LineSource.of(files), RecordText.jsonField("text"), tokenizer), WINDOW);
