@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.jdbc;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.PartitionReader.Found;
 import io.penstock.stream.RecordBuffer;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -40,7 +42,7 @@ public final class JdbcRate {
                         + ") n");
                 make.execute("analyze texts");
             }
-            System.out.println("| reader | rows/s |\n|---|--:|");
+            System.out.println("| reader | rows/s | CPU µs/row |\n|---|--:|--:|");
             for (int round = 0; round < rounds; round++) {
                 print("cursor in a transaction, bytes", rows, () -> cursor(database, false));
                 print("cursor in a transaction, texts", rows, () -> cursor(database, true));
@@ -56,12 +58,16 @@ public final class JdbcRate {
     }
 
     private static void print(String name, int rows, Reader reader) throws Exception {
+        var process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        long cpu = process.getProcessCpuTime();
         long begin = System.nanoTime();
         long read = reader.read();
+        double seconds = (System.nanoTime() - begin) / 1e9;
         if (read != rows) {
             throw new IllegalStateException(name + ": found " + read + " rows, expected " + rows);
         }
-        System.out.printf("| %s | %,.0f |%n", name, read / ((System.nanoTime() - begin) / 1e9));
+        System.out.printf("| %s | %,.0f | %.2f |%n", name, read / seconds,
+                (process.getProcessCpuTime() - cpu) / 1e3 / read);
     }
 
     private static long cursor(DataSource database, boolean isText) throws SQLException {

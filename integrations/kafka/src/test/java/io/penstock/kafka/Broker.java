@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
@@ -99,6 +100,19 @@ final class Broker implements AutoCloseable {
     void create(String topic, int partitions) throws Exception {
         try (Admin admin = admin()) {
             admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get();
+            while (!hasLeaders(admin, topic)) {
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    /** Whether each partition of a topic can be written to. */
+    private static boolean hasLeaders(Admin admin, String topic) throws InterruptedException {
+        try {
+            return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().stream()
+                    .allMatch(partition -> partition.leader() != null && !partition.leader().isEmpty());
+        } catch (ExecutionException _) {
+            return false;                               // the broker does not know the topic yet
         }
     }
 
