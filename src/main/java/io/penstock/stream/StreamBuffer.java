@@ -292,7 +292,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         synchronized (lock) {
             long asked = placeInLane(wanted, lane.number());
             isNeeded = asked > lane.end();
-            if (!isNeeded && bytes() > maxBytes || !lane.begin(asked)) {
+            if (!lane.begin(asked)) {
                 return false;
             }
         }

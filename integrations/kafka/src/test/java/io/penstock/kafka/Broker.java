@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -14,7 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /** A real broker, one KRaft node in a process of its own, on a loopback port. */
 final class Broker implements AutoCloseable {
@@ -100,19 +104,27 @@ final class Broker implements AutoCloseable {
     void create(String topic, int partitions) throws Exception {
         try (Admin admin = admin()) {
             admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get();
-            while (!hasLeaders(admin, topic)) {
-                Thread.sleep(20);
-            }
         }
     }
 
-    /** Whether each partition of a topic can be written to. */
-    private static boolean hasLeaders(Admin admin, String topic) throws InterruptedException {
-        try {
-            return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().stream()
-                    .allMatch(partition -> partition.leader() != null && !partition.leader().isEmpty());
-        } catch (ExecutionException _) {
-            return false;                               // the broker does not know the topic yet
+    /** Waits until the first partitions of a topic have leaders that answer: a producer may not survive their absence. */
+    void awaitLeaders(String topic, int partitions) throws Exception {
+        Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+        for (int partition = 0; partition < partitions; partition++) {
+            wanted.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+        }
+        try (Admin admin = admin()) {
+            while (true) {
+                try {
+                    admin.listOffsets(wanted).all().get();
+                    return;
+                } catch (ExecutionException e) {
+                    if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                        throw e;
+                    }
+                    Thread.sleep(20);                   // the topic was just created
+                }
+            }
         }
     }
 
