@@ -43,8 +43,8 @@ final class LoaderLimits {
     }
 
     /**
-     * Returns whether what takes the place of a bad sample fits the budget: without padding nothing does, and in a stream
-     * it is another sample of the batch, no longer than the longest one.
+     * Returns whether what takes the place of a bad sample fits the budget: without padding nothing does, and in a
+     * stream it is another sample of the batch, no longer than the longest one.
      */
     private static boolean fits(DataLoaderBuilder settings) {
         return settings.budget == null || settings.badSamples == BadSamplePolicy.SKIP
