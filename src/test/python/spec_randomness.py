@@ -88,6 +88,13 @@ def apply(policy, seed, epoch, size, samples, positions, valid, bad):
     return {"samples": [row[0] for row in rows], "positions": [row[1] for row in rows], "valid": valid}
 
 
+def remove(samples, positions, valid, bad):
+    """Skips in a batch by a budget without padding."""
+    good = [row for row in range(len(samples)) if samples[row] not in bad]
+    return {"samples": [samples[row] for row in good], "positions": [positions[row] for row in good],
+            "valid": sum(row < valid for row in good)}
+
+
 def check_bad_samples(vectors, check):
     for case in vectors["substitutes"]:
         found = substitute(int(case["seed"], 16), case["epoch"], case["position"], case["size"], case["sample"],
@@ -97,6 +104,9 @@ def check_bad_samples(vectors, check):
         found = apply(case["policy"], int(case["seed"], 16), case["epoch"], case["size"], case["samples"],
                       case["positions"], case["valid"], case["bad"])
         check("batch with bad samples", found, case["after"])
+    for case in vectors["removals"]:
+        check("batch without padding", remove(case["samples"], case["positions"], case["valid"], case["bad"]),
+              case["after"])
 
 
 def make_bad_samples():
@@ -128,7 +138,17 @@ def make_bad_samples():
         batches.append({"seed": "0x%016x" % seed, "epoch": epoch, "size": size, "policy": policy, "samples": samples,
                         "positions": positions, "valid": valid, "bad": bad,
                         "after": apply(policy, seed, epoch, size, samples, positions, valid, bad)})
-    return {"substitutes": substitutes, "batches": batches}
+    removals = []
+    for i in range(12):
+        count, world, begin = draw.randrange(2, 10), draw.randrange(1, 5), draw.randrange(100)
+        samples = draw.sample(range(40), count)
+        positions = [begin + world * k for k in range(count)]
+        valid = count if i % 3 else draw.randrange(count + 1)
+        bad = sorted(set(draw.sample(samples, draw.randrange(1, count))) | {40})
+        removals.append({"seed": "0x%016x" % i, "epoch": 0, "size": 41, "policy": "skip", "samples": samples,
+                         "positions": positions, "valid": valid, "bad": bad,
+                         "after": remove(samples, positions, valid, bad)})
+    return {"substitutes": substitutes, "batches": batches, "removals": removals}
 
 
 def main():

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second implementation of docs/spec/streams.md, written from the page."""
+"""The second implementation of docs/spec/streams.md, written from the page.
+
+    python3 src/test/python/spec_streams.py STATE FILE... continues a run over files of lines: it prints the records
+    that follow a saved state, of a stream that is not live.
+"""
 import json
+import pathlib
 import struct
+import sys
 
 from spec_packing import best_fit, first_fit, packing
 from spec_permutation import Permutation
@@ -60,6 +66,48 @@ def state(case):
         result.append({"lane": number, "from": first, "turn": turn,
                        "cursors": [str(count) for count in given]})
     return result
+
+
+def lines(data, cursor):
+    """The lines of a file from a cursor on."""
+    for line in data[int(cursor or 0):].split(b"\n"):
+        line = line[:-1] if line.endswith(b"\r") else line
+        if line:
+            yield line
+
+
+def resume(text, files):
+    """The records that follow a state of a run over files of lines, which are given as bytes."""
+    state = json.loads(text)
+    assert state["penstock_state"] == 2
+    sampler = dict(word.split("=") for word in state["sampler"].split(" ") if "=" in word)
+    lanes, window = int(sampler["lanes"]), int(sampler.get("window", 0))
+    records, firsts = [], []
+    for lane in state["lanes"]:
+        readers = [lines(data, cursor) for data, cursor in zip(files[lane["lane"]::lanes], lane["cursors"])]
+        merged, turn, ended = [], lane["turn"], set()
+        while len(ended) < len(readers):
+            record = next(readers[turn], None) if turn not in ended else None
+            if record is None:
+                ended.add(turn)
+            else:
+                merged.append(record)
+            turn = (turn + 1) % len(readers)
+        records.append(merged)
+        firsts.append(lane["from"])
+    place = state["epoch"] * int(sampler.get("epoch", 1 << 62)) + state["position"]
+    while True:
+        lane = place % lanes
+        at, merged = place // lanes - firsts[lane], records[lane]
+        if at >= len(merged):
+            return
+        if window > 0:
+            begin = at // window * window
+            permutation = Permutation(min(window, len(merged) - begin), int(sampler["seed"]),
+                                      (firsts[lane] + begin) * lanes + lane)
+            at = begin + permutation.at(at - begin)
+        yield merged[at]
+        place += 1
 
 
 def live(case):
@@ -162,6 +210,9 @@ def check_streams(vectors, check, budget_batches):
         check("order of a stream", order(case), case["order"])
     for case in vectors["states"]:
         check("state of a stream", state(case), case["state"])
+    for case in vectors["resumes"]:
+        files = [text.encode() for text in case["files"]]
+        check("stream that resumes", [line.decode() for line in resume(case["state"], files)], case["records"])
     for case in vectors["lives"]:
         check("live order of a stream", live(case), case["order"])
     for case in vectors["packed"]:
@@ -169,3 +220,9 @@ def check_streams(vectors, check, budget_batches):
     for case in vectors["budgets"]:
         run = dict(case, chosen=list(range(len(case["lengths"]))), seed=0, tail="drop", drop_last=False)
         check("budget of a stream", [end - begin for begin, end in budget_batches(run, 0, 0)[1]], case["counts"])
+
+
+if __name__ == "__main__":
+    state_file, *names = map(pathlib.Path, sys.argv[1:])
+    for record in resume(state_file.read_text(), [name.read_bytes() for name in names]):
+        sys.stdout.buffer.write(record + b"\n")

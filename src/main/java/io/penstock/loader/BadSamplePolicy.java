@@ -12,7 +12,8 @@ public enum BadSamplePolicy {
     REPLACE,
     /**
      * It has no weight: the rows after it move up, and {@link Batch#valid} is one less. The shape is the same: another
-     * sample, as for {@link #REPLACE}, fills the last row.
+     * sample, as for {@link #REPLACE}, fills the last row. In a batch by a token budget without padding, its row is
+     * left out instead: {@link Batch#count} is one less too, and ranks may differ in it.
      */
     SKIP
 }

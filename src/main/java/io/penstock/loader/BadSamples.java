@@ -33,13 +33,16 @@ final class BadSamples {
     private final long size;
     /** Whether substitutes come from the batch itself, because no other samples are at hand. */
     private final boolean isStream;
+    /** Whether a skipped sample leaves no row: batches without padding need none. */
+    private final boolean hasNoRow;
     private final ConcurrentHashMap<Long, String> met = new ConcurrentHashMap<>();
 
-    BadSamples(BadSamplePolicy policy, long seed, long size, boolean isStream) {
+    BadSamples(BadSamplePolicy policy, long seed, long size, boolean isStream, boolean isWithoutPadding) {
         this.policy = policy;
         this.seed = seed;
         this.size = size;
         this.isStream = isStream;
+        this.hasNoRow = isWithoutPadding && policy == BadSamplePolicy.SKIP;
     }
 
     /** Whether a plan may be repaired; otherwise the batch fails. */
@@ -47,8 +50,12 @@ final class BadSamples {
         return policy != BadSamplePolicy.FAIL;
     }
 
-    /** Puts other samples in the places of those that cannot be read. */
+    /** Puts other samples in the places of those that cannot be read, or removes these. */
     void repair(BatchPlan plan, SampleReader reader) {
+        if (hasNoRow) {
+            remove(plan, reader);
+            return;
+        }
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             long position = plan.position(row);
@@ -67,13 +74,29 @@ final class BadSamples {
         }
     }
 
+    private void remove(BatchPlan plan, SampleReader reader) {
+        int count = plan.count();
+        for (int row = count - 1; row >= 0; row--) {
+            if (!isGood(plan.sample(row), plan.position(row), reader)) {
+                plan.remove(row);
+            }
+        }
+        if (plan.count() == 0) {
+            throw allAreBad(count);
+        }
+    }
+
     private long goodOneOf(BatchPlan plan, SampleReader reader) {
         for (int row = 0; row < plan.count(); row++) {
             if (isGood(plan.sample(row), plan.position(row), reader)) {
                 return plan.sample(row);
             }
         }
-        throw new IllegalStateException("all " + plan.count() + " samples of a batch are bad");
+        throw allAreBad(plan.count());
+    }
+
+    private static IllegalStateException allAreBad(int count) {
+        return new IllegalStateException("all " + count + " samples of a batch are bad");
     }
 
     /** Returns the substitute for the bad sample at a position of the epoch's order. */

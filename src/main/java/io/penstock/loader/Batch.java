@@ -96,7 +96,10 @@ public final class Batch implements AutoCloseable {
         return lease.open().plan.indexInEpoch();
     }
 
-    /** {@return the number of samples: the batch size, or less in an epoch's last batch} */
+    /**
+     * {@return the number of samples: the batch size, or less in an epoch's last batch; with a token budget, as many
+     * as fit}
+     */
     public int count() {
         return lease.open().plan.count();
     }

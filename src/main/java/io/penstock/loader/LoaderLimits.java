@@ -34,7 +34,7 @@ final class LoaderLimits {
                         + " (one to compute on, one to copy to; each is a batch of device memory)");
         check(settings.badSamples == BadSamplePolicy.FAIL || fits(settings),
                 "bad samples with a token budget", settings.badSamples,
-                "FAIL (another sample may not fit), or SKIP in a stream whose padding counts");
+                "FAIL (another sample may not fit), or SKIP in a stream or without padding");
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
         check(settings.transfer != TransferMode.IN_PLACE
@@ -43,12 +43,12 @@ final class LoaderLimits {
     }
 
     /**
-     * Returns whether a substitute fits the budget: in a stream it is another sample of the batch, no longer than the
-     * longest one.
+     * Returns whether what takes the place of a bad sample fits the budget: without padding nothing does, and in a
+     * stream it is another sample of the batch, no longer than the longest one.
      */
     private static boolean fits(DataLoaderBuilder settings) {
-        return settings.budget == null || settings.dataset.arrivals().isPresent()
-                && settings.budget.cost() == TokenBudget.Cost.PADDED;
+        return settings.budget == null || settings.badSamples == BadSamplePolicy.SKIP
+                && (settings.budget.cost() == TokenBudget.Cost.SUM || settings.dataset.arrivals().isPresent());
     }
 
     private static void checkArrivals(DataLoaderBuilder settings, Arrivals arrivals) {

@@ -79,7 +79,7 @@ final class LoaderParts {
         this.leases = new Leases(seat.name(), failure, () -> new Closing().step(opened::close).step(freed).end());
         this.device = seat.device() == null ? opened.add(Device.host(), Device::close) : seat.device();
         this.badSamples = new BadSamples(settings.badSamples, seed(settings), settings.dataset.size(),
-                arrivals.isPresent());
+                arrivals.isPresent(), settings.budget != null && settings.budget.cost() == TokenBudget.Cost.SUM);
         this.late = new LateBatch(seat.name(), settings.patience);
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);

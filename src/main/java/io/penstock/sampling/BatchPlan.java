@@ -106,6 +106,21 @@ public final class BatchPlan {
     }
 
     /**
+     * Removes an unreadable sample and its row. The rows after it move up by one; a plan may become empty.
+     *
+     * @param row the row, from 0 up to, not including, {@link #count}
+     * @throws IndexOutOfBoundsException if there is no such row
+     */
+    public void remove(int row) {
+        Objects.checkIndex(row, count);
+        count--;
+        valid -= row < valid ? 1 : 0;
+        System.arraycopy(samples, row + 1, samples, row, count - row);
+        System.arraycopy(positions, row + 1, positions, row, count - row);
+        replaced++;
+    }
+
+    /**
      * Drops the last samples: a stream has ended before them.
      *
      * @param rows how many samples are left, at least 1
@@ -116,8 +131,8 @@ public final class BatchPlan {
     }
 
     /**
-     * {@return how many unreadable samples were replaced: the calls of {@link #replace} and {@link #withdraw} since the
-     * plan was made}
+     * {@return how many unreadable samples were replaced or removed: the calls of {@link #replace}, {@link #withdraw}
+     * and {@link #remove} since the plan was made}
      */
     public int replaced() {
         return replaced;
@@ -144,13 +159,16 @@ public final class BatchPlan {
     /**
      * {@return the position in the epoch of the first sample; the next ones follow at a distance of the world size}
      * Positions at or past the epoch's size belong to the tail and wrap. After a sample was {@linkplain #withdraw
-     * removed}, rows have moved up.
+     * withdrawn} or removed, rows have moved up.
      */
     public long firstPosition() {
         return firstPosition;
     }
 
-    /** {@return the number of samples in the batch; the last batch of an epoch may be smaller} */
+    /**
+     * {@return the number of samples in the batch; fewer in the last batch of an epoch, and after samples were
+     * {@linkplain #remove removed}}
+     */
     public int count() {
         return count;
     }
@@ -158,7 +176,7 @@ public final class BatchPlan {
     /**
      * {@return the number of weighted samples, which come first} The others fill up the shape and must not count in
      * loss or metrics. It is less than {@link #count()}, down to 0, only in the last batch under
-     * {@link TailPolicy#EXACT}, or after samples were {@linkplain #withdraw removed}.
+     * {@link TailPolicy#EXACT}, or after samples were {@linkplain #withdraw withdrawn}.
      */
     public int valid() {
         return valid;

@@ -19,9 +19,13 @@ import org.jspecify.annotations.Nullable;
 final class Lane implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Lane.class.getName());
+    /** Records of the first window of an order that is not shuffled. */
+    private static final int FIRST_RECORDS = 256;
 
     private final int number;
     private final StreamOrder order;
+    /** A window that is not shuffled ends with the record that exceeds this. */
+    private final long windowBytes;
     private final List<PartitionReader> partitions = new ArrayList<>();
     private final Turns turns;
     /** Null in strict order. */
@@ -35,14 +39,18 @@ final class Lane implements AutoCloseable {
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
+    /** Records of a window that is not shuffled: few at first, so that no reader waits for many, then twice as many. */
+    private int unshuffled = FIRST_RECORDS;
     private volatile boolean isOver;
     /** Whether the partition whose turn it is had nothing when it was asked last. */
     private volatile boolean isStarved;
 
     /** Opens the partitions. */
-    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order) throws IOException {
+    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order, long windowBytes)
+            throws IOException {
         this.number = from.lane();
         this.order = order;
+        this.windowBytes = windowBytes;
         this.log = order.isLive() ? new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime())
                 : null;
         this.turns = new Turns(this.partitions, partitions.size(), from.turn(), log);
@@ -62,6 +70,7 @@ final class Lane implements AutoCloseable {
     private List<String> cursors() throws IOException {
         List<String> cursors = new ArrayList<>();
         for (PartitionReader partition : partitions) {
+            partition.keep();
             cursors.add(partition.cursor());
         }
         return cursors;
@@ -96,26 +105,38 @@ final class Lane implements AutoCloseable {
     }
 
     /**
-     * Takes records until the window is full, there is none now, or there were so many.
+     * Takes records until the window is full, there is none now, or there were so many records or bytes.
      *
+     * @param mostBytes of the lane's records in memory; no record is taken behind the one that exceeds them
+     * @param isNeeded whether readers wait for records of the window
      * @return whether the window is complete, to be {@link #publish published}
      */
-    boolean fill(int most) throws IOException {
-        boolean isComplete = take(most);
+    boolean fill(int most, long mostBytes, boolean isNeeded) throws IOException {
+        boolean isComplete = take(most, mostBytes, isNeeded);
         if (isComplete) {
             behind = cursors();
         }
         return isComplete;
     }
 
-    private boolean take(int most) throws IOException {
+    /** Whether the window may end anywhere. */
+    private boolean mayEnd() {
+        return !order.isShuffled() && (log == null || !log.isWritten());
+    }
+
+    private boolean isFull(RecordBuffer records) {
+        int count = records.count();
+        return count == order.window() || (count >= unshuffled || records.end() > windowBytes) && mayEnd();
+    }
+
+    private boolean take(int most, long mostBytes, boolean isNeeded) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
-        for (int i = 0; i < most && records.count() < order.window(); i++) {
+        for (int i = 0; i < most && !isFull(records) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
                 case RECORD -> { }
                 case NOTHING_YET -> {
                     isStarved = true;
-                    return !order.isShuffled() && records.count() > 0 && (log == null || !log.isWritten());
+                    return isNeeded && records.count() > 0 && mayEnd();
                 }
                 case END -> {
                     return true;
@@ -123,7 +144,7 @@ final class Lane implements AutoCloseable {
             }
         }
         isStarved = false;
-        return records.count() == order.window();
+        return isFull(records);
     }
 
     int filled() {
@@ -147,6 +168,7 @@ final class Lane implements AutoCloseable {
         more[complete.length] = window;
         complete = more;
         completeBytes += window.records.end();
+        unshuffled = (int) Math.min(2L * unshuffled, order.window());
     }
 
     /** Gives the window its log, and returns the one that the next window begins with. */

@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.file.RegularFile;
+import io.penstock.text.LineFeeds;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -229,8 +230,8 @@ public final class LineSource implements StreamSource {
         @Override
         public Found poll(RecordBuffer into) throws IOException {
             while (true) {
-                for (int at = searched; at < to; at++) {
-                    if (bytes[at] == '\n' && give(at, at + 1, into)) {
+                for (int at = nextFeed(); at < to; at = nextFeed()) {
+                    if (give(at, at + 1, into)) {
                         return Found.RECORD;
                     }
                 }
@@ -243,6 +244,11 @@ public final class LineSource implements StreamSource {
                     return from < to && give(to, to, into) ? Found.RECORD : Found.END;
                 }
             }
+        }
+
+        /** The next line feed; the end of what was read if there is none. */
+        private int nextFeed() {
+            return LineFeeds.first(bytes, searched, to);
         }
 
         /** Adds a line, unless it is empty. */

@@ -98,8 +98,8 @@ public final class MixtureSource implements StreamSource {
 
     @Override
     public String fingerprint() {
-        return draws.fingerprint() + sources.stream().map(source -> source.fingerprint() + " partitions="
-                + source.partitions()).collect(Collectors.joining("; ", " of [", "]"));
+        return draws.fingerprint() + sources.stream().map(StreamDataset::partitioned)
+                .collect(Collectors.joining("; ", " of [", "]"));
     }
 
     @Override
@@ -183,6 +183,15 @@ public final class MixtureSource implements StreamSource {
                 state.add(at);
             }
             return Json.write(state);
+        }
+
+        @Override
+        public void keep() throws IOException {
+            for (List<PartitionReader> of : readers) {
+                for (PartitionReader reader : of) {
+                    reader.keep();
+                }
+            }
         }
 
         /** What the sources have together; unknown if one does not know. */

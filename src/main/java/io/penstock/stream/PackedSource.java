@@ -171,6 +171,11 @@ public record PackedSource(TokenDocumentSource documents, int capacity, Packing.
         }
 
         @Override
+        public void keep() throws IOException {
+            source.keep();
+        }
+
+        @Override
         public Lag lag() {
             return source.lag();
         }

@@ -40,13 +40,22 @@ public interface PartitionReader extends AutoCloseable {
     Found poll(RecordBuffer into) throws IOException;
 
     /**
-     * Returns where the partition continues behind the last record that {@link #poll} gave. Called once a window, not
-     * once a record, before a record of the window is given out.
+     * Returns where the partition continues behind the last record that {@link #poll} gave. Must be quick: it may be
+     * called for each record.
      *
      * @return a short text that only this source reads
-     * @throws IOException if what the cursor stands for cannot be kept; names the partition
+     * @throws IOException if it cannot be told; names the partition
      */
     String cursor() throws IOException;
+
+    /**
+     * Makes sure that what {@link #poll} gave can be read again from its cursors, also after a power cut. Called once a
+     * window, before a record of the window is given out. A source of sources passes it on to them.
+     *
+     * @throws IOException if the records cannot be kept; names the partition
+     */
+    default void keep() throws IOException {
+    }
 
     /**
      * Returns how far the partition is behind its source. Called now and then by the thread that reads; must be quick.

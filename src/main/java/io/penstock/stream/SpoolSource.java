@@ -114,9 +114,13 @@ public record SpoolSource(StreamSource source, Path folder, long maxBytes) imple
         }
 
         @Override
-        public String cursor() throws IOException {
-            spool.keep();
+        public String cursor() {
             return Long.toString(at);
+        }
+
+        @Override
+        public void keep() throws IOException {
+            spool.keep();
         }
 
         @Override

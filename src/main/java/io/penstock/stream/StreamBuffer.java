@@ -31,6 +31,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** Records that are taken from one lane before the next one has its turn. */
     private static final int AT_ONCE = 256;
+    /** The least windows that the byte limit has room for, if they are not shuffled. */
+    private static final long WINDOWS = 8;
     /** How often an idle source is asked, at first and after a while. */
     private static final long LEAST_IDLE_MILLIS = 1;
     private static final long MOST_IDLE_MILLIS = 16;
@@ -59,6 +61,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private boolean isClosed;
     /** The end of the places that readers have asked for. */
     private long wanted;
+    /** Whether readers have asked for more since the filling thread last paused. */
+    private boolean isAsked;
     private boolean isPaused;
     /** Whether the lane that the latest reader lacks has nothing. */
     private boolean isStarved;
@@ -150,7 +154,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 for (int number : numbers) {
                     LaneState at = stateOf(from, number, placeInLane(place, number));
                     rereadRecords += placeInLane(place, number) - at.from();
-                    Lane lane = new Lane(source, partitions(number), at, order);
+                    Lane lane = new Lane(source, partitions(number), at, order,
+                            maxBytes / (WINDOWS * numbers.size()));
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -216,10 +221,10 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     private void fill() {
         long idle = LEAST_IDLE_MILLIS;
-        long lookedAt = System.nanoTime();
+        long lookedAt = order.nanoTime().getAsLong();
         try {
             while (isCurrent()) {
-                long now = System.nanoTime();
+                long now = order.nanoTime().getAsLong();
                 if (now - lookedAt >= LAG_NANOS) {
                     lookedAt = now;
                     lags = lags();
@@ -272,25 +277,32 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     @SuppressWarnings("WaitNotInLoop") // the caller looks again, whatever the reason
     private void pause(long millis) throws InterruptedException {
         synchronized (lock) {
-            if (filler == Thread.currentThread()) {
+            if (filler == Thread.currentThread() && !isAsked) {
                 isPaused = true;
                 lock.wait(millis);
                 isPaused = false;
             }
+            isAsked = false;
         }
     }
 
-    /** Whether records came. */
+    /** Whether records came. Reads ahead of the readers only within the byte limit. */
     private boolean fill(Lane lane) throws IOException {
+        boolean isNeeded;
         synchronized (lock) {
-            if (!lane.begin(placeInLane(wanted, lane.number()))) {
+            long asked = placeInLane(wanted, lane.number());
+            isNeeded = asked > lane.end();
+            if (!lane.begin(asked)) {
                 return false;
             }
         }
         int before = lane.filled();
-        boolean isComplete = lane.fill(AT_ONCE);
+        boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), isNeeded);
         int after = lane.filled();
-        checkBytes();
+        if (isNeeded && !isComplete && bytes() > maxBytes) {
+            throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
+                    + maxBytes + ": use a smaller window, or set maxBytes");
+        }
         if (isComplete) {
             synchronized (lock) {
                 lane.publish();
@@ -300,15 +312,13 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         return isComplete || after > before;
     }
 
-    private void checkBytes() throws IOException {
+    /** Bytes of records in memory. Of the filling thread. */
+    private long bytes() {
         long bytes = 0;
         for (Lane lane : own) {
             bytes += lane.bytes();
         }
-        if (bytes > maxBytes) {
-            throw new IOException(name + ": found " + bytes + " bytes of records in memory, expected at most "
-                    + maxBytes + ": use a smaller window, or set maxBytes");
-        }
+        return bytes;
     }
 
     // ---- reading
@@ -320,6 +330,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         synchronized (lock) {
             if (wanted < place + count) {
                 wanted = place + count;
+                isAsked = true;
                 if (isPaused) {
                     lock.notifyAll();
                 }

@@ -6,9 +6,12 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.internal.Leak;
+import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +62,9 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         }
     }
 
+    /** Characters of all names of partitions that a fingerprint has. */
+    private static final int MOST_NAMES = 64;
+
     private final List<Field> fields;
     private final List<TensorSpec> specs;
     /** Of each record; empty if it is one. */
@@ -71,12 +77,23 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         fields = List.copyOf(settings.fields);
         specs = fields.stream().map(Field::spec).toList();
         parts = settings.source.parts();
-        fingerprint = "stream:" + settings.source.fingerprint() + " partitions=" + settings.source.partitions()
+        fingerprint = "stream:" + partitioned(settings.source)
                 + fields.stream().map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
                         .collect(Collectors.joining());
         buffer = new StreamBuffer(settings.source, settings.name, settings.window, settings.lanes,
                 settings.epochRecords, settings.seed, settings.maxBytes, settings.patienceNanos, settings.nanoTime);
         leak = Leak.watch(this, "stream", settings.name);
+    }
+
+    /** The fingerprint of a source with its partitions: their names, or a digest of them if they are many. */
+    static String partitioned(StreamSource source) {
+        String names = source.partitions().toString();
+        if (names.length() > MOST_NAMES) {
+            MessageDigest sha256 = Sha256.digest();
+            source.partitions().forEach(name -> sha256.update((name + "\n").getBytes(StandardCharsets.UTF_8)));
+            names = source.partitions().size() + ":sha256=" + Sha256.shortHex(sha256);
+        }
+        return source.fingerprint() + " partitions=" + names;
     }
 
     /**
@@ -339,8 +356,8 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         }
 
         /**
-         * Limits the records in memory. A stream that has more is an error, so that a window of huge records does not
-         * take all memory. Default 1 GiB.
+         * Limits the records in memory, to one record more per lane. Reading ahead of the trainer stops there. It is an
+         * error if the batches in flight and the windows that they are in do not fit. Default 1 GiB.
          *
          * @param bytes at least 1
          * @return this

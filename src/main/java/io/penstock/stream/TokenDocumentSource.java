@@ -93,6 +93,8 @@ public final class TokenDocumentSource implements StreamSource {
 
         private final String name;
         private final PartitionReader source;
+        /** Its texts need not outlive the next one. */
+        private final RecordText texts = text instanceof JsonField field ? field.ofOneThread() : text;
         private final RecordBuffer document = new RecordBuffer();
         private final TokenBuffer encoded = new TokenBuffer();
         private ByteBuffer tokens = ByteBuffer.allocate(0);
@@ -113,7 +115,7 @@ public final class TokenDocumentSource implements StreamSource {
                 }
                 encoded.clear();
                 try {
-                    tokenizer.encode(text.of(document.record(0)), SpecialText.ORDINARY, encoded);
+                    tokenizer.encode(texts.of(document.record(0)), SpecialText.ORDINARY, encoded);
                 } catch (IOException e) {
                     String message = name + ", record before cursor '" + source.cursor() + "': " + e.getMessage();
                     if (!skipsBad) {
@@ -151,6 +153,11 @@ public final class TokenDocumentSource implements StreamSource {
         @Override
         public String cursor() throws IOException {
             return source.cursor();
+        }
+
+        @Override
+        public void keep() throws IOException {
+            source.keep();
         }
 
         @Override

@@ -148,6 +148,11 @@ public record TokenWindowSource(TokenDocumentSource documents, int length) imple
         }
 
         @Override
+        public void keep() throws IOException {
+            source.keep();
+        }
+
+        @Override
         public Lag lag() {
             return source.lag();
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import io.penstock.json.FieldScanner;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.text.LineFeeds;
 import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -7,6 +7,7 @@ import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Zstd;
 import io.penstock.io.file.RegularFile;
+import io.penstock.text.LineFeeds;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

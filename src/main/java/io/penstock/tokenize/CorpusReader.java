@@ -2,6 +2,7 @@
 package io.penstock.tokenize;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.text.LineFeeds;
 import io.penstock.tokenize.CorpusFile.Format;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,6 +3,7 @@ package io.penstock.tokenize;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.json.FieldScanner;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;

@@ -338,29 +338,35 @@ class BadSamplesTest {
     @Test
     void plansWithBadSamplesBecomeThoseOfThePage() throws IOException {
         Object vectors = Json.parse(Files.readAllBytes(Path.of("docs/spec/vectors/bad-samples.json")));
-        List<Object> cases = Json.array(Json.object(vectors).get("batches"));
-        assertTrue(cases.size() >= 40);
-        for (Object each : cases) {
-            Map<String, Object> one = Json.object(each);
-            long[] samples = numbers(one.get("samples"));
-            long[] positions = numbers(one.get("positions"));
-            BatchPlan plan = ListedPlans.of((long) one.get("epoch"), positions[0],
-                    positions.length == 1 ? 1 : (int) (positions[1] - positions[0]), (int) (long) one.get("valid"),
-                    samples);
-            var policy = BadSamplePolicy.valueOf(one.get("policy").toString().toUpperCase(Locale.ROOT));
-            var badSamples = new BadSamples(policy, Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
-                    (long) one.get("size"), false);
-            try (Arena arena = Arena.ofConfined(); var reader = new SampleReader(Numbered.of((long) one.get("size"),
-                    new HashSet<>(Json.array(one.get("bad"))), arena), ReadMode.MMAP)) {
-                badSamples.repair(plan, reader);
+        for (String section : List.of("batches", "removals")) {
+            List<Object> cases = Json.array(Json.object(vectors).get(section));
+            assertTrue(cases.size() >= 12);
+            for (Object each : cases) {
+                repairs(Json.object(each), section.equals("removals"));
             }
-            Map<String, Object> after = Json.object(one.get("after"));
-            for (int row = 0; row < plan.count(); row++) {
-                assertEquals(numbers(after.get("samples"))[row], plan.sample(row), one.toString());
-                assertEquals(numbers(after.get("positions"))[row], plan.position(row), one.toString());
-            }
-            assertEquals(after.get("valid"), (long) plan.valid());
         }
+    }
+
+    private static void repairs(Map<String, Object> one, boolean isWithoutPadding) {
+        long[] samples = numbers(one.get("samples"));
+        long[] positions = numbers(one.get("positions"));
+        BatchPlan plan = ListedPlans.of((long) one.get("epoch"), positions[0],
+                positions.length == 1 ? 1 : (int) (positions[1] - positions[0]), (int) (long) one.get("valid"),
+                samples);
+        var policy = BadSamplePolicy.valueOf(one.get("policy").toString().toUpperCase(Locale.ROOT));
+        var badSamples = new BadSamples(policy, Long.parseUnsignedLong(one.get("seed").toString().substring(2), 16),
+                (long) one.get("size"), false, isWithoutPadding);
+        try (Arena arena = Arena.ofConfined(); var reader = new SampleReader(Numbered.of((long) one.get("size"),
+                new HashSet<>(Json.array(one.get("bad"))), arena), ReadMode.MMAP)) {
+            badSamples.repair(plan, reader);
+        }
+        Map<String, Object> after = Json.object(one.get("after"));
+        assertEquals(numbers(after.get("samples")).length, plan.count(), one.toString());
+        for (int row = 0; row < plan.count(); row++) {
+            assertEquals(numbers(after.get("samples"))[row], plan.sample(row), one.toString());
+            assertEquals(numbers(after.get("positions"))[row], plan.position(row), one.toString());
+        }
+        assertEquals(after.get("valid"), (long) plan.valid());
     }
 
     private static long[] numbers(Object list) {

@@ -23,14 +23,13 @@ import java.util.stream.Stream;
  */
 final class KilledTrainer {
 
-    static final int LANES = 8;
     private static final int BATCH = 4;
     private static final int LINE = 10;
 
     private KilledTrainer() {
     }
 
-    /** Takes a folder with lines, a file to write, one for the state, ranks, workers, and the records of the epoch. */
+    /** Takes a folder with lines, files to write and for the state, ranks, workers, the epoch's records, and lanes. */
     public static void main(String[] args) throws Exception {
         Path[] files;
         try (Stream<Path> listed = Files.list(Path.of(args[0]))) {
@@ -39,11 +38,12 @@ final class KilledTrainer {
         Path saved = Path.of(args[2]);
         int ranks = Integer.parseInt(args[3]);
         int workers = Integer.parseInt(args[4]);
+        int lanes = Integer.parseInt(args[6]);
         LoaderState from = Files.exists(saved) ? LoaderState.read(saved) : null;
         List<StreamDataset> streams = new ArrayList<>();
         List<DataLoader> loaders = new ArrayList<>();
         for (int rank = 0; rank < ranks; rank++) {
-            StreamDataset stream = StreamDataset.builder(LineSource.of(files)).field("line").shuffle(5, 50).lanes(LANES)
+            StreamDataset stream = StreamDataset.builder(LineSource.of(files)).field("line").shuffle(5, 50).lanes(lanes)
                     .epochRecords(Long.parseLong(args[5])).open();
             streams.add(stream);
             DataLoaderBuilder builder = DataLoader.builder(stream).collator(new StackAndPad(LINE)).batchSize(BATCH)

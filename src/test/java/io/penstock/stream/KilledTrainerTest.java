@@ -20,12 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Processes that are killed (-9) anywhere and resumed from the last state, with other workers and ranks, give each
- * record once, in the order of a run that was not killed. {@code -Dpenstock.kills=200} kills more often.
+ * record once, in the order of a run that was not killed. {@code -Dpenstock.kills=200 -Dpenstock.kills.lanes=64} kills
+ * more often, on more lanes.
  */
 @Tag("slow")
 class KilledTrainerTest {
 
     private static final int KILLS = Integer.getInteger("penstock.kills", 4);
+    private static final int LANES = Integer.getInteger("penstock.kills.lanes", 8);
     private static final long SEED = Long.getLong("penstock.kills.seed", 18);
 
     @TempDir
@@ -33,16 +35,16 @@ class KilledTrainerTest {
 
     @Test
     void killedAndResumedWithOtherWorkersAndRanksARunGivesTheSameRecords() throws Exception {
-        int each = 60 * Math.max(4, KILLS);
+        int each = 480 * Math.max(4, KILLS) / LANES;
         Path lines = Files.createDirectory(folder.resolve("lines"));
-        for (int file = 0; file < KilledTrainer.LANES + 3; file++) {
+        for (int file = 0; file < LANES + 3; file++) {
             List<String> text = new ArrayList<>();
             for (int i = 0; i < each; i++) {
-                text.add(String.format("%02d%08d", file + 1, i));
+                text.add(String.format("%03d%07d", file + 1, i));
             }
-            Files.write(lines.resolve("part-%02d.txt".formatted(file)), text);
+            Files.write(lines.resolve("part-%03d.txt".formatted(file)), text);
         }
-        long records = (long) each * KilledTrainer.LANES;
+        long records = (long) each * LANES;
         Path straight = folder.resolve("straight");
         assertEquals(0, run(straight, 1, 1, records, Integer.MAX_VALUE, lines));
         Path killed = folder.resolve("killed");
@@ -51,12 +53,13 @@ class KilledTrainerTest {
         int status = -1;
         while (status != 0) {
             int ranks = 1 << random.nextInt(3);
-            int steps = kills < KILLS ? 1 + random.nextInt((int) (2 * records / (4L * ranks * (KILLS + 1))))
+            int steps = kills < KILLS ? 1 + random.nextInt((int) (records / (4L * ranks * (KILLS + 1))))
                     : Integer.MAX_VALUE;
-            status = run(killed, ranks, random.nextInt(4), records, steps, lines);
+            status = run(killed, ranks, random.nextInt(9), records, steps, lines);
             kills += status == 0 ? 0 : 1;
             assertTrue(status == 0 || steps < Integer.MAX_VALUE, "seed " + SEED + ": a run that nobody killed failed");
         }
+        System.out.println(getClass().getSimpleName() + ": " + kills + " kills on " + LANES + " lanes, seed " + SEED);
         byte[] bytes = Files.readAllBytes(killed);
         assertArrayEquals(Files.readAllBytes(straight), bytes, () -> "seed " + SEED);
         var distinct = new HashSet<String>();
@@ -71,7 +74,7 @@ class KilledTrainerTest {
             throws IOException, InterruptedException {
         List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1");
         command.addAll(List.of(KilledTrainer.class.getName(), lines.toString(), out.toString(), out + ".state",
-                Integer.toString(ranks), Integer.toString(workers), Long.toString(records)));
+                Integer.toString(ranks), Integer.toString(workers), Long.toString(records), Integer.toString(LANES)));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         StringBuilder said = new StringBuilder();
         try (BufferedReader reader = process.inputReader()) {

@@ -3,11 +3,14 @@ package io.penstock.stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.collate.StackAndPad;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.json.Json;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -122,6 +125,60 @@ final class SourceVectors {
             }
         });
         return cases;
+    }
+
+    /** States of runs over files of lines, and what follows them. */
+    static List<Object> resumes() {
+        var random = new SplittableRandom(14);
+        List<Object> cases = new ArrayList<>();
+        inFolder(folder -> {
+            for (int i = 0; i < 12; i++) {
+                int lanes = i % 3 == 2 ? random.nextInt(2, 4) : 1;
+                List<String> texts = new ArrayList<>();
+                List<Path> files = new ArrayList<>();
+                for (int file = 0; file < lanes + random.nextInt(3); file++) {
+                    texts.add(lines(file, random));
+                    files.add(Files.writeString(folder.resolve(i + "-" + file + ".jsonl"), texts.getLast()));
+                }
+                StreamDataset.Builder settings = StreamDataset.builder(LineSource.of(files.toArray(Path[]::new)))
+                        .field("json").lanes(lanes);
+                if (i % 4 > 0) {
+                    settings.shuffle(random.nextLong(), random.nextInt(1, 20));
+                }
+                try (StreamDataset stream = settings.open();
+                        DataLoader loader = DataLoader.builder(stream).collator(new StackAndPad(64)).workers(0)
+                                .batchSize(random.nextInt(1, 6)).open()) {
+                    for (int batches = random.nextInt(6); batches > 0 && loader.hasNext(); batches--) {
+                        loader.next().close();
+                    }
+                    String state = loader.state().toJson();
+                    List<String> records = new ArrayList<>();
+                    while (loader.hasNext()) {
+                        try (Batch batch = loader.next()) {
+                            MemorySegment rows = batch.tensor("json").segment();
+                            long width = rows.byteSize() / batch.count();
+                            for (int row = 0; row < batch.count(); row++) {
+                                records.add(new String(rows.asSlice(row * width, width).toArray(JAVA_BYTE),
+                                        StandardCharsets.UTF_8).replace("\0", ""));
+                            }
+                        }
+                    }
+                    cases.add(Json.members("files", texts, "state", state, "records", records));
+                }
+            }
+        });
+        return cases;
+    }
+
+    private static String lines(int file, SplittableRandom random) {
+        StringBuilder text = new StringBuilder();
+        int count = random.nextInt(5, 25);
+        for (int line = 0; line < count; line++) {
+            text.append("{\"zwölf\":[").append(file).append(',').append(line).append("]}")
+                    .append(line == count - 1 && random.nextBoolean() ? ""
+                            : List.of("\n", "\r\n", "\n\n", "\n\r\n").get(random.nextInt(4)));
+        }
+        return text.toString();
     }
 
     static List<Object> spools() {

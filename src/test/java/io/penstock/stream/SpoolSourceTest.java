@@ -154,7 +154,7 @@ class SpoolSourceTest {
                 into.clear();
                 reader.poll(into);
                 if (i % 1000 == 0) {
-                    reader.cursor();
+                    reader.keep();
                 }
             }
         }
@@ -183,7 +183,7 @@ class SpoolSourceTest {
                 reader.poll(into);
                 if (i % 1000 == 0) {
                     early = early.isEmpty() ? reader.cursor() : early;
-                    reader.cursor();
+                    reader.keep();
                 }
             }
         }

@@ -122,4 +122,21 @@ class TokenWindowSourceTest {
             });
         }
     }
+
+    @Test
+    void windowsOfASpoolAreWrittenToDiskOnceAWindowOfTheStreamAndNotOnceADocument() throws IOException {
+        StreamSource lines = new SpoolSource(LineSource.once("feed", Files.newInputStream(file())),
+                folder.resolve("spool"), 1 << 20);
+        var source = new TokenWindowSource(TokenDocumentSource.of(lines, RecordText.jsonField("text"),
+                Tokenizer.of("gpt2")), LENGTH);
+        Path spooled = folder.resolve("spool/0/00000000000000000000.spool");
+        try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            while (reader.poll(into) == PartitionReader.Found.RECORD) {
+                reader.cursor();
+                assertEquals(0, Files.size(spooled));
+            }
+            reader.keep();
+            assertTrue(Files.size(spooled) > Files.size(file()), spooled.toString());
+        }
+    }
 }

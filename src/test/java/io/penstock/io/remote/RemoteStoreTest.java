@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.webdataset.ShardList;
+import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
@@ -19,6 +21,8 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.StoreContent;
 import io.penstock.store.TensorStore;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -117,6 +121,36 @@ class RemoteStoreTest {
             try (Store store = Store.open(inBucket.locate(name), OpenOptions.DEFAULT)) {
                 assertEquals(3 * one, ((RecordStore) store).size(), name);
             }
+        }
+    }
+
+    @Test
+    void tarsOfABucketAreStreamedAndContinueInTheMiddleOfOne(@TempDir Path small) throws IOException {
+        List<Path> shards;
+        try (WebDatasetWriter writer = WebDatasetWriter.create(small.resolve("s-%03d.tar"), 10, Long.MAX_VALUE)) {
+            for (int i = 0; i < 25; i++) {
+                writer.write("key" + i, Map.of("bin", MemorySegment.ofArray(ObjectHost.bytes(5_000, i))));
+            }
+            shards = writer.commit();
+        }
+        for (Path shard : shards) {
+            bucket.put("streamed/" + shard.getFileName(), Files.readAllBytes(shard));
+        }
+        WebDatasetSource remote = WebDatasetSource.of(
+                ShardList.of(inBucket.locate("s3://bucket/streamed/s-{000..002}.tar")), "bin");
+        try (PartitionReader reader = remote.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            for (int i = 0; i < 25; i++) {
+                String cursor = reader.cursor();
+                assertEquals(PartitionReader.Found.RECORD, reader.poll(into));
+                try (PartitionReader again = remote.open(0, cursor); RecordBuffer one = new RecordBuffer()) {
+                    assertEquals(PartitionReader.Found.RECORD, again.poll(one));
+                    for (MemorySegment record : List.of(into.record(i), one.record(0))) {
+                        assertEquals(-1, MemorySegment.ofArray(ObjectHost.bytes(5_000, i))
+                                .mismatch(record.asSlice(record.byteSize() - 5_000)));
+                    }
+                }
+            }
+            assertEquals(PartitionReader.Found.END, reader.poll(into));
         }
     }
 

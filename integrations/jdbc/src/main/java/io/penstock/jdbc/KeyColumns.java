@@ -7,6 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -21,9 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The columns of a table's key, which is unique and not null.
  *
- * @param types their types, of {@link java.sql.Types}
+ * @param types their types, of {@link Types}
+ * @param areWhole which of them are whole numbers from -2^63 to 2^63 - 1
  */
-record KeyColumns(List<Integer> types) {
+record KeyColumns(List<Integer> types, List<Boolean> areWhole) {
 
     /**
      * Looks at the columns.
@@ -37,9 +39,13 @@ record KeyColumns(List<Integer> types) {
                 ResultSet result = statement.executeQuery()) {
             ResultSetMetaData columns = result.getMetaData();
             List<Integer> types = new ArrayList<>();
+            List<Boolean> areWhole = new ArrayList<>();
             Set<String> names = new HashSet<>();
             for (int i = 1; i <= settings.key.size(); i++) {
-                types.add(columns.getColumnType(i));
+                int type = columns.getColumnType(i);
+                types.add(type);
+                areWhole.add(columns.isSigned(i) && (type == Types.BIGINT || type == Types.INTEGER
+                        || type == Types.SMALLINT));
                 names.add(lower(columns.getColumnName(i)));
                 if (columns.isNullable(i) == ResultSetMetaData.columnNullable) {
                     throw refused(settings, settings.key.get(i - 1) + " may be null");
@@ -49,7 +55,7 @@ record KeyColumns(List<Integer> types) {
             if (unique.stream().noneMatch(names::containsAll)) {
                 throw refused(settings, unique.isEmpty() ? "no unique index" : "the unique indexes " + unique);
             }
-            return new KeyColumns(List.copyOf(types));
+            return new KeyColumns(List.copyOf(types), List.copyOf(areWhole));
         }
     }
 

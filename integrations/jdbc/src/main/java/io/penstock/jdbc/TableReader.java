@@ -10,8 +10,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads a partition of a table, page by page. */
@@ -23,16 +23,20 @@ final class TableReader implements PartitionReader {
     private final List<String> conditions;
     private final Connection connection;
     private final RowJson json;
-    /** The key of the last row; none before the first. */
-    private List<String> last;
     private final int keyColumns;
+    /** The key that reading begins behind; none at the start. */
+    private final List<String> start;
+    /** The key of the last row, where there is one: a number for each whole number, a text for each other column. */
+    private final long[] numbers;
+    private final @Nullable String[] texts;
+    private boolean hasRow;
     /** Of the first page, then of those that follow a key; null before the first. */
     private @Nullable PreparedStatement statement;
     private boolean isOfNext;
     private @Nullable ResultSet page;
     private int rowsOfPage;
-    /** Whether the first column has bytes, and not text. */
-    private boolean isBinary;
+    /** Whether the first column is read as bytes, and not as a text to encode. */
+    private boolean isBytes;
     private boolean isOver;
 
     TableReader(JdbcSource.Builder settings, KeyColumns key, String name, List<String> conditions, String cursor)
@@ -41,11 +45,13 @@ final class TableReader implements PartitionReader {
         this.key = key;
         this.name = name;
         this.conditions = List.copyOf(conditions);
-        this.last = CursorText.parse(name, cursor);
+        this.start = CursorText.parse(name, cursor);
         this.keyColumns = settings.key.size();
+        this.numbers = new long[keyColumns];
+        this.texts = new String[keyColumns];
         this.json = new RowJson(settings.columns, keyColumns);
-        if (!last.isEmpty() && last.size() != keyColumns) {
-            throw new IOException(name + ": found cursor '" + cursor + "' of " + last.size() + " columns, expected "
+        if (!start.isEmpty() && start.size() != keyColumns) {
+            throw new IOException(name + ": found cursor '" + cursor + "' of " + start.size() + " columns, expected "
                     + keyColumns);
         }
         try {
@@ -75,11 +81,12 @@ final class TableReader implements PartitionReader {
             }
             return Found.END;
         } catch (SQLException e) {
-            throw new IOException(name + ", behind key " + last + ": " + e.getMessage(), e);
+            throw new IOException(name + ", behind key " + last() + ": " + e.getMessage(), e);
         }
     }
 
     private ResultSet nextPage() throws SQLException {
+        List<String> last = last();
         boolean isNext = !last.isEmpty();
         PreparedStatement asked = statement;
         if (asked == null || isOfNext != isNext) {
@@ -90,8 +97,11 @@ final class TableReader implements PartitionReader {
             asked.setFetchSize(settings.pageRows);
             statement = asked;
             isOfNext = isNext;
-            isBinary = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
+            isBytes = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
                 case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
+                // PostgreSQL's driver has the bytes in UTF-8, and gives them as they are.
+                case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR ->
+                    connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
                 default -> false;
             };
         }
@@ -105,18 +115,31 @@ final class TableReader implements PartitionReader {
     }
 
     private void give(ResultSet row, RecordBuffer into) throws SQLException, IOException {
-        List<String> found = new ArrayList<>(keyColumns);
-        for (int i = 1; i <= keyColumns; i++) {
-            found.add(row.getString(i));
-        }
-        byte[] record = settings.columns.size() == 1 ? bytes(row, found) : json.of(row);
+        byte[] record = settings.columns.size() == 1 ? bytes(row) : json.of(row);
+        readKey(row);
         into.add(record, 0, record.length);
-        last = found;
     }
 
-    private byte[] bytes(ResultSet row, List<String> at) throws SQLException, IOException {
+    private void readKey(ResultSet row) throws SQLException {
+        for (int i = 0; i < keyColumns; i++) {
+            if (key.areWhole().get(i)) {
+                numbers[i] = row.getLong(i + 1);
+            } else {
+                texts[i] = row.getString(i + 1);
+            }
+        }
+        hasRow = true;
+    }
+
+    /** The key of the last row, or the one that reading begins behind. */
+    private List<String> last() {
+        return hasRow ? IntStream.range(0, keyColumns).mapToObj(i -> key.areWhole().get(i) ? Long.toString(numbers[i])
+                : String.valueOf(texts[i])).toList() : start;
+    }
+
+    private byte[] bytes(ResultSet row) throws SQLException, IOException {
         int column = keyColumns + 1;
-        if (isBinary) {
+        if (isBytes) {
             byte[] bytes = row.getBytes(column);
             if (bytes != null) {
                 return bytes;
@@ -127,7 +150,8 @@ final class TableReader implements PartitionReader {
                 return text.getBytes(StandardCharsets.UTF_8);
             }
         }
-        throw new IOException(name + ", key " + at + ": found no value in column " + settings.columns.getFirst()
+        readKey(row);
+        throw new IOException(name + ", key " + last() + ": found no value in column " + settings.columns.getFirst()
                 + ", expected one; leave such rows out by where(…)");
     }
 
@@ -140,7 +164,7 @@ final class TableReader implements PartitionReader {
 
     @Override
     public String cursor() {
-        return CursorText.of(last);
+        return CursorText.of(last());
     }
 
     @Override

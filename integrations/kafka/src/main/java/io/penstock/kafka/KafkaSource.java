@@ -5,9 +5,10 @@ import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
 import io.penstock.stream.StreamSource;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,7 +20,7 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteBufferDeserializer;
 
 /**
  * The values of a Kafka topic's records. A partition of the topic is a partition of the stream, and a cursor is an
@@ -43,20 +44,31 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  */
 public final class KafkaSource implements StreamSource {
 
-    /** How long a call may take when nothing is there. */
-    private static final Duration MOMENT = Duration.ofMillis(20);
-    private static final int FETCH_BYTES = 4 << 20;
+    /** How long the calls of all partitions may take when nothing is there, and the least of one. */
+    private static final long MOMENT_MILLIS = 20;
+    private static final long LEAST_MILLIS = 1;
+    /** What the consumers of all partitions ask for at once, and the bounds of one. */
+    private static final int FETCHED_BYTES = 64 << 20;
+    private static final int LEAST_FETCH_BYTES = 256 << 10;
+    private static final int MOST_FETCH_BYTES = 4 << 20;
+    /** The system's: it grows, so that records arrive while others are read. */
+    private static final int SYSTEM_BUFFER = -1;
 
     private final String topic;
     private final List<Integer> partitions;
     private final boolean endsNow;
     private final Map<String, Object> settings;
+    private final Duration moment;
 
     private KafkaSource(Builder builder, List<Integer> partitions) {
         this.topic = builder.topic;
         this.endsNow = builder.endsNow;
-        this.settings = Map.copyOf(builder.settings);
         this.partitions = List.copyOf(partitions);
+        this.moment = Duration.ofMillis(Math.max(LEAST_MILLIS, MOMENT_MILLIS / partitions.size()));
+        Map<String, Object> all = new HashMap<>(builder.settings);
+        all.putIfAbsent(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG,
+                Math.clamp(FETCHED_BYTES / partitions.size(), LEAST_FETCH_BYTES, MOST_FETCH_BYTES));
+        this.settings = Map.copyOf(all);
     }
 
     /**
@@ -83,7 +95,7 @@ public final class KafkaSource implements StreamSource {
     @Override
     public PartitionReader open(int partition, String cursor) throws IOException {
         var at = new TopicPartition(topic, partitions.get(partition));
-        KafkaConsumer<byte[], byte[]> consumer = null;
+        KafkaConsumer<ByteBuffer, ByteBuffer> consumer = null;
         try {
             consumer = new KafkaConsumer<>(settings);
             consumer.assign(List.of(at));
@@ -95,7 +107,7 @@ public final class KafkaSource implements StreamSource {
                         + ", where the saved state goes on: retention has removed the records between");
             }
             consumer.seek(at, from);
-            return new Reader(at, consumer, from, end);
+            return new Reader(at, consumer, moment, from, end);
         } catch (KafkaException | IOException e) {
             if (consumer != null) {
                 consumer.close();
@@ -105,7 +117,7 @@ public final class KafkaSource implements StreamSource {
     }
 
     /** The first offset that a partition still has. */
-    private static long first(KafkaConsumer<byte[], byte[]> consumer, TopicPartition at) {
+    private static long first(KafkaConsumer<ByteBuffer, ByteBuffer> consumer, TopicPartition at) {
         return Objects.requireNonNull(consumer.beginningOffsets(List.of(at)).get(at));
     }
 
@@ -121,16 +133,21 @@ public final class KafkaSource implements StreamSource {
     private static final class Reader implements PartitionReader {
 
         private final TopicPartition at;
-        private final KafkaConsumer<byte[], byte[]> consumer;
+        private final KafkaConsumer<ByteBuffer, ByteBuffer> consumer;
+        private final Duration moment;
         private final long end;
-        private Iterator<ConsumerRecord<byte[], byte[]>> fetched = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
+        /** Records whose values are in the broker's answer, and how many of them were given. */
+        private List<ConsumerRecord<ByteBuffer, ByteBuffer>> fetched = List.of();
+        private int given;
         /** The offset behind the last record, and when that was written. */
         private long next;
         private long newestMillis = -1;
 
-        Reader(TopicPartition at, KafkaConsumer<byte[], byte[]> consumer, long from, long end) {
+        Reader(TopicPartition at, KafkaConsumer<ByteBuffer, ByteBuffer> consumer, Duration moment, long from,
+                long end) {
             this.at = at;
             this.consumer = consumer;
+            this.moment = moment;
             this.next = from;
             this.end = end;
         }
@@ -139,16 +156,16 @@ public final class KafkaSource implements StreamSource {
         public Found poll(RecordBuffer into) throws IOException {
             try {
                 while (true) {
-                    while (fetched.hasNext()) {
-                        ConsumerRecord<byte[], byte[]> record = fetched.next();
+                    while (given < fetched.size()) {
+                        ConsumerRecord<ByteBuffer, ByteBuffer> record = fetched.get(given++);
                         if (record.offset() >= end) {
                             return Found.END;
                         }
                         next = record.offset() + 1;
-                        byte[] value = record.value();
+                        ByteBuffer value = record.value();
                         if (value != null) {
                             newestMillis = record.timestamp();
-                            into.add(value, 0, value.length);
+                            into.add(MemorySegment.ofBuffer(value), 0, value.remaining());
                             return Found.RECORD;
                         }
                     }
@@ -156,8 +173,9 @@ public final class KafkaSource implements StreamSource {
                     if (consumer.position(at) >= end) {
                         return Found.END;
                     }
-                    fetched = consumer.poll(MOMENT).iterator();
-                    if (!fetched.hasNext()) {
+                    fetched = consumer.poll(moment).records(at);
+                    given = 0;
+                    if (fetched.isEmpty()) {
                         return consumer.position(at) >= end ? Found.END : Found.NOTHING_YET;
                     }
                 }
@@ -200,7 +218,7 @@ public final class KafkaSource implements StreamSource {
             this.topic = Objects.requireNonNull(topic, "topic");
             settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, Objects.requireNonNull(servers, "servers"));
             settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-            settings.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES);
+            settings.put(ConsumerConfig.RECEIVE_BUFFER_CONFIG, SYSTEM_BUFFER);
             settings.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 4096);
         }
 
@@ -237,9 +255,9 @@ public final class KafkaSource implements StreamSource {
             settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
             settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
             settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-            settings.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
-            settings.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
-            try (var consumer = new KafkaConsumer<byte[], byte[]>(settings)) {
+            settings.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteBufferDeserializer.class);
+            settings.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteBufferDeserializer.class);
+            try (var consumer = new KafkaConsumer<ByteBuffer, ByteBuffer>(settings)) {
                 List<PartitionInfo> found = consumer.partitionsFor(topic);
                 if (found == null || found.isEmpty()) {
                     throw new IOException("topic '" + topic + "': found no such topic, expected one that exists");

@@ -7,13 +7,18 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /** A real broker, one KRaft node in a process of its own, on a loopback port. */
 final class Broker implements AutoCloseable {
@@ -99,6 +104,27 @@ final class Broker implements AutoCloseable {
     void create(String topic, int partitions) throws Exception {
         try (Admin admin = admin()) {
             admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get();
+        }
+    }
+
+    /** Waits until the first partitions of a topic have leaders that answer: a producer may not survive their absence. */
+    void awaitLeaders(String topic, int partitions) throws Exception {
+        Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+        for (int partition = 0; partition < partitions; partition++) {
+            wanted.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+        }
+        try (Admin admin = admin()) {
+            while (true) {
+                try {
+                    admin.listOffsets(wanted).all().get();
+                    return;
+                } catch (ExecutionException e) {
+                    if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                        throw e;
+                    }
+                    Thread.sleep(20);                   // the topic was just created
+                }
+            }
         }
     }
 

@@ -30,7 +30,8 @@ final class Messages {
     }
 
     /** Writes messages {@code from} up to {@code to} of each partition; fails if the broker does not take one. */
-    static void write(Broker broker, String topic, int partitions, int from, int to, int bytes) {
+    static void write(Broker broker, String topic, int partitions, int from, int to, int bytes) throws Exception {
+        broker.awaitLeaders(topic, partitions);
         var failure = new AtomicReference<Exception>();
         try (var producer = producer(broker, Map.of())) {
             for (int number = from; number < to; number++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.tokenize;
+package io.penstock.text;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Finds and counts line feeds, eight bytes at a time. */
-final class LineFeeds {
+public final class LineFeeds {
 
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long LINE_FEEDS = 0x0A0A0A0A0A0A0A0AL;
@@ -19,7 +19,7 @@ final class LineFeeds {
     }
 
     /** {@return the index of the first line feed, or {@code end} if there is none} */
-    static int first(byte[] bytes, int from, int end) {
+    public static int first(byte[] bytes, int from, int end) {
         int at = from;
         for (; at + Long.BYTES <= end; at += Long.BYTES) {
             long found = in((long) WORDS.get(bytes, at));
@@ -34,7 +34,7 @@ final class LineFeeds {
     }
 
     /** {@return the number of line feeds in the first bytes} */
-    static long count(byte[] bytes, int length) {
+    public static long count(byte[] bytes, int length) {
         long count = 0;
         int at = 0;
         for (; at + Long.BYTES <= length; at += Long.BYTES) {

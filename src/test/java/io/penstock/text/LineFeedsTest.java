@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.tokenize;
+package io.penstock.text;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
