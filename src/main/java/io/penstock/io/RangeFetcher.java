@@ -50,6 +50,16 @@ public interface RangeFetcher extends AutoCloseable {
     }
 
     /**
+     * {@return whether all bytes of the file are present as long as {@link #drops} is a number} Then no range need be
+     * fetched. Cheap; it may be false although they are.
+     *
+     * @param drops what {@link #drops} has just returned
+     */
+    default boolean isWhole(long drops) {
+        return false;
+    }
+
+    /**
      * Starts fetching the missing bytes of a range that will be read soon, without waiting.
      *
      * @param offset the first byte

@@ -44,6 +44,8 @@ public final class CachedObject implements RangeFetcher {
     private final AtomicIntegerArray states;
     private final Map<Integer, Fetch> pending = new ConcurrentHashMap<>();
     private int uses;
+    /** What the table's drops were before all blocks were found usable; -1 until then. */
+    private volatile long wholeAt = -1;
     private volatile boolean closed;
 
     CachedObject(BlockCache cache, RemoteObject object, ObjectReader reader, ObjectFolder folder) {
@@ -93,11 +95,15 @@ public final class CachedObject implements RangeFetcher {
         if (bytes <= 0) {
             return true;
         }
+        long drops = table.drops();
         int last = table.blockOf(offset + bytes - 1);
         for (int block = table.blockOf(offset); block <= last; block++) {
             if (!isUsable(block)) {
                 return false;
             }
+        }
+        if (bytes == object.byteSize()) {
+            wholeAt = drops;
         }
         return true;
     }
@@ -109,6 +115,11 @@ public final class CachedObject implements RangeFetcher {
     @Override
     public long drops() {
         return table.drops();
+    }
+
+    @Override
+    public boolean isWhole(long drops) {
+        return drops == wholeAt;
     }
 
     @Override
