@@ -2,6 +2,7 @@
 package io.penstock.io;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -13,11 +14,16 @@ final class MappedChannel implements SeekableByteChannel {
 
     /** Who has read so much is taken to read on. */
     private static final long SEQUENTIAL_BYTES = 1 << 20;
-    private static final long READ_AHEAD_BYTES = 64 << 20;
+    private static final long READ_AHEAD_BYTES = 128 << 20;
+    /** Between two looks at what is to be fetched ahead. */
+    private static final long STEP_BYTES = 1 << 19;
 
     private final MappedFile file;
-    private final FetchWaits waits = new FetchWaits();
+    private final SpanReader reader = new SpanReader(ReadMode.AUTO);
+    private final Span span = new Span();
     private long position;
+    /** Where it looked last. */
+    private long lookedAt;
     private boolean closed;
 
     MappedChannel(MappedFile file) {
@@ -29,23 +35,36 @@ final class MappedChannel implements SeekableByteChannel {
         if (closed) {
             throw new ClosedChannelException();
         }
-        if (position >= file.byteSize() && target.hasRemaining()) {
-            return -1;
+        if (position >= file.byteSize() || !target.hasRemaining()) {
+            return target.hasRemaining() ? -1 : 0;
         }
         int bytes = (int) Math.min(target.remaining(), file.byteSize() - position);
-        MemorySegment into = MemorySegment.ofBuffer(target);
-        long before;
-        do {
-            before = file.drops();
-            file.fetch(position, bytes, waits);
-            if (position >= SEQUENTIAL_BYTES) {
-                file.prefetch(position + bytes, READ_AHEAD_BYTES);
+        fetchAhead();
+        try {
+            span.set(file, position, bytes);
+            MemorySegment into = MemorySegment.ofBuffer(target);
+            if (into.isNative()) {
+                reader.copy(span, into, 0);
+            } else {
+                Span local = reader.local(span);
+                MemorySegment.copy(local.segment(), local.byteOffset(), into, 0, bytes);
             }
-            file.reading(() -> into.copyFrom(file.mapping().asSlice(position, bytes)));
-        } while (file.drops() != before);
+        } catch (InternalError fault) {
+            throw reader.explain(fault);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
         target.position(target.position() + bytes);
         position += bytes;
         return bytes;
+    }
+
+    private void fetchAhead() {
+        RangeFetcher fetcher = file.fetcher();
+        if (fetcher != null && position >= SEQUENTIAL_BYTES && Math.abs(position - lookedAt) >= STEP_BYTES) {
+            lookedAt = position;
+            file.prefetch(position, Math.min(READ_AHEAD_BYTES, fetcher.mostAhead()));
+        }
     }
 
     @Override
@@ -71,8 +90,11 @@ final class MappedChannel implements SeekableByteChannel {
 
     @Override
     public void close() {
-        closed = true;
-        file.close();
+        if (!closed) {
+            closed = true;
+            reader.close();
+            file.close();
+        }
     }
 
     @Override

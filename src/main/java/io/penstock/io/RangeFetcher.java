@@ -67,6 +67,11 @@ public interface RangeFetcher extends AutoCloseable {
      */
     void prefetch(long offset, long bytes);
 
+    /** {@return the most bytes to fetch before they are read: what is more could be dropped unread} */
+    default long mostAhead() {
+        return Long.MAX_VALUE;
+    }
+
     /**
      * {@return a new plan of reads of this file and others of its cache; empty if the fetcher takes none}
      *

@@ -20,6 +20,9 @@ final class Lane implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Lane.class.getName());
 
+    /** After this part of a window its memory grows to what all of it will take, instead of step by step. */
+    private static final int EXPECT_AT = 8;
+
     private final int number;
     private final StreamOrder order;
     private final List<PartitionReader> partitions = new ArrayList<>();
@@ -112,7 +115,11 @@ final class Lane implements AutoCloseable {
         RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && records.count() < order.window(); i++) {
             switch (turns.next(records)) {
-                case RECORD -> { }
+                case RECORD -> {
+                    if (records.count() == order.window() / EXPECT_AT) {
+                        records.expect(order.window());
+                    }
+                }
                 case NOTHING_YET -> {
                     isStarved = true;
                     return !order.isShuffled() && records.count() > 0 && (log == null || !log.isWritten());

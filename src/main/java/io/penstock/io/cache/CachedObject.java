@@ -180,6 +180,11 @@ public final class CachedObject implements RangeFetcher {
     }
 
     @Override
+    public long mostAhead() {
+        return cache.mostAheadBytes();
+    }
+
+    @Override
     public Optional<ReadPlan> plan() throws IOException {
         return cache.plan();
     }
