@@ -299,13 +299,15 @@ public final class BlockCache {
         }
     }
 
-    void execute(Runnable fetch) {
+    /** Runs a fetch in a thread, and then what may follow because fewer are running. */
+    void execute(Runnable fetch, Runnable next) {
         running.incrementAndGet();
         threads.execute(() -> {
             try {
                 fetch.run();
             } finally {
                 running.decrementAndGet();
+                next.run();
             }
         });
     }

@@ -43,6 +43,9 @@ public final class CachedObject implements RangeFetcher {
     /** By block: {@link #CHECKED}, {@link #KEPT}. */
     private final AtomicIntegerArray states;
     private final Map<Integer, Fetch> pending = new ConcurrentHashMap<>();
+    /** What is still to be fetched ahead. Guarded by the monitor. */
+    private int nextAhead;
+    private int lastAhead = -1;
     private int uses;
     /** What the table's drops were before all blocks were found usable; -1 until then. */
     private volatile long wholeAt = -1;
@@ -171,10 +174,23 @@ public final class CachedObject implements RangeFetcher {
         if (bytes <= 0 || closed) {
             return;
         }
+        int first = table.blockOf(offset);
         int last = table.blockOf(offset + bytes - 1);
-        for (int block = table.blockOf(offset); block <= last; block++) {
-            if (!isUsable(block) && !pending.containsKey(block) && cache.mayReadAhead()) {
-                Fetch _ = start(block, 0);
+        synchronized (this) {
+            nextAhead = first;
+            lastAhead = last;
+        }
+        startAhead();
+    }
+
+    /** Starts what is to be fetched ahead, as far as it may; the rest when fewer blocks are being fetched. */
+    private synchronized void startAhead() {
+        for (; !closed && nextAhead <= lastAhead; nextAhead++) {
+            if (!isUsable(nextAhead) && !pending.containsKey(nextAhead)) {
+                if (!cache.mayReadAhead()) {
+                    return;
+                }
+                Fetch _ = start(nextAhead, 0);
             }
         }
     }
@@ -231,7 +247,7 @@ public final class CachedObject implements RangeFetcher {
             cache.notStored(reserved);
             return other;
         }
-        cache.execute(() -> run(block, fetch));
+        cache.execute(() -> run(block, fetch), this::startAhead);
         return fetch;
     }
 
@@ -247,6 +263,8 @@ public final class CachedObject implements RangeFetcher {
         pending.remove(block, fetch);
         if (failure == null) {
             states.getAndUpdate(block, state -> state | CHECKED);
+        } else {
+            stopAhead();
         }
         closeIfUnused();
         if (failure == null) {
@@ -254,6 +272,11 @@ public final class CachedObject implements RangeFetcher {
         } else {
             fetch.done.completeExceptionally(failure);
         }
+    }
+
+    /** The next blocks would fail, too, and who needs them shall say why. */
+    private synchronized void stopAhead() {
+        lastAhead = -1;
     }
 
     private void await(Fetch fetch, FetchWaits waits) {
@@ -380,7 +403,7 @@ public final class CachedObject implements RangeFetcher {
         }
     }
 
-    private void closeIfUnused() {
+    private synchronized void closeIfUnused() {
         if (closed && pending.isEmpty()) {
             folder.close();
         }

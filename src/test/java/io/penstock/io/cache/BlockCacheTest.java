@@ -247,6 +247,37 @@ class BlockCacheTest {
     }
 
     @Test
+    void aRangeThatIsFetchedAheadIsFetchedToItsEndFewBlocksAtATime() throws Exception {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        try (CachedObject file = cache(1 << 20).open(object, (offset, length, sink) -> {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            read(offset, length, sink);
+            running.decrementAndGet();
+        })) {
+            file.prefetch(0, BYTES);
+            while (!file.isPresent(0, BYTES)) {
+                Thread.sleep(1);
+            }
+            assertTrue(most.get() <= 8, most + " at a time");
+        }
+        assertEquals(51, reads.size());
+    }
+
+    @Test
+    void afterAFailureNothingMoreIsFetchedAhead() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        try (CachedObject file = cache(1 << 20).open(object, (_, _, _) -> {
+            asked.incrementAndGet();
+            throw new IOException("s3://bucket/x: reset");
+        })) {
+            file.prefetch(0, BYTES);
+            assertThrows(UncheckedIOException.class, () -> file.fetch(40 * BLOCK, 1, waits));
+        }
+        assertTrue(asked.get() <= 9, asked + " blocks");
+    }
+
+    @Test
     void noProcessDropsWhatAnotherKeeps() throws IOException {
         try (CachedObject file = cache(1 << 20).open(object, this::read)) {
             file.keep(0, 1);
