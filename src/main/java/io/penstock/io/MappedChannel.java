@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NonWritableChannelException;
 import java.nio.channels.SeekableByteChannel;
+import org.jspecify.annotations.Nullable;
 
 /** Reads a mapped file sequentially, range by range, and fetches ahead; owns the file. */
 final class MappedChannel implements SeekableByteChannel {
@@ -19,8 +20,10 @@ final class MappedChannel implements SeekableByteChannel {
     private static final long STEP_BYTES = 1 << 19;
 
     private final MappedFile file;
-    private final SpanReader reader = new SpanReader(ReadMode.AUTO);
     private final Span span = new Span();
+    private final FetchWaits waits = new FetchWaits();
+    /** Reads into native memory; null until then. */
+    private @Nullable SpanReader reader;
     private long position;
     /** Where it looked last. */
     private long lookedAt;
@@ -40,23 +43,32 @@ final class MappedChannel implements SeekableByteChannel {
         }
         int bytes = (int) Math.min(target.remaining(), file.byteSize() - position);
         fetchAhead();
+        MemorySegment into = MemorySegment.ofBuffer(target);
         try {
-            span.set(file, position, bytes);
-            MemorySegment into = MemorySegment.ofBuffer(target);
             if (into.isNative()) {
+                reader = reader == null ? new SpanReader(ReadMode.AUTO) : reader;
+                span.set(file, position, bytes);
                 reader.copy(span, into, 0);
             } else {
-                Span local = reader.local(span);
-                MemorySegment.copy(local.segment(), local.byteOffset(), into, 0, bytes);
+                copy(into, bytes);
             }
         } catch (InternalError fault) {
-            throw reader.explain(fault);
+            throw file.explain(fault);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
         target.position(target.position() + bytes);
         position += bytes;
         return bytes;
+    }
+
+    private void copy(MemorySegment into, int bytes) {
+        long before;
+        do {
+            before = file.drops();
+            file.fetch(position, bytes, waits);
+            MemorySegment.copy(file.mapping(), position, into, 0, bytes);
+        } while (file.drops() != before);
     }
 
     private void fetchAhead() {
@@ -92,7 +104,9 @@ final class MappedChannel implements SeekableByteChannel {
     public void close() {
         if (!closed) {
             closed = true;
-            reader.close();
+            if (reader != null) {
+                reader.close();
+            }
             file.close();
         }
     }
