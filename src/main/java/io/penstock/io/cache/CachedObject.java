@@ -46,6 +46,7 @@ public final class CachedObject implements RangeFetcher {
     /** What is still to be fetched ahead. Guarded by the monitor. */
     private int nextAhead;
     private int lastAhead = -1;
+    private boolean isWaiting;
     private int uses;
     /** What the table's drops were before all blocks were found usable; -1 until then. */
     private volatile long wholeAt = -1;
@@ -179,15 +180,22 @@ public final class CachedObject implements RangeFetcher {
         synchronized (this) {
             nextAhead = first;
             lastAhead = last;
+            if (!isWaiting) {
+                startAhead();
+            }
         }
-        startAhead();
+        cache.startAhead();
     }
 
     /** Starts what is to be fetched ahead, as far as it may; the rest when fewer blocks are being fetched. */
-    private synchronized void startAhead() {
+    synchronized void startAhead() {
+        boolean wasWaiting = isWaiting;
+        isWaiting = false;
         for (; !closed && nextAhead <= lastAhead; nextAhead++) {
             if (!isUsable(nextAhead) && !pending.containsKey(nextAhead)) {
                 if (!cache.mayReadAhead()) {
+                    isWaiting = true;
+                    cache.startAheadLater(this, wasWaiting);
                     return;
                 }
                 Fetch _ = start(nextAhead, 0);
@@ -247,7 +255,7 @@ public final class CachedObject implements RangeFetcher {
             cache.notStored(reserved);
             return other;
         }
-        cache.execute(() -> run(block, fetch), this::startAhead);
+        cache.execute(() -> run(block, fetch));
         return fetch;
     }
 
