@@ -24,6 +24,10 @@ final class Hedges {
     /** More than 1: as few as may be sent twice, these should be those that would not come soon. */
     private static final double LATE = 1.5;
     private static final int SIZES = 64;
+    /** The second request can be late, too. */
+    private static final int MOST_SENT = 3;
+    /** A request that is so many times as late as a late one. */
+    private static final int VERY_LATE = 4;
 
     /** Sends a request, perhaps as the second; runs the argument when it is sent, if it had to wait for that. */
     @FunctionalInterface
@@ -84,8 +88,10 @@ final class Hedges {
         times[size][known[size]++ % REMEMBERED] = nanos;
     }
 
-    private synchronized boolean maySendTwice() {
-        boolean may = 100 * (sentTwice + 1) <= percent * requests;
+    /** Whether another request may be sent. A few that are very late must not wait for the next requests. */
+    private synchronized boolean maySendTwice(boolean isVeryLate) {
+        long share = isVeryLate ? 2L * percent : percent;
+        boolean may = 100 * (sentTwice + 1) <= share * requests;
         sentTwice += may ? 1 : 0;
         return may;
     }
@@ -94,7 +100,7 @@ final class Hedges {
         return sentTwice;
     }
 
-    /** One request, sent once or twice. */
+    /** One request, sent once or again. */
     private final class Race {
 
         private final int size;
@@ -102,6 +108,7 @@ final class Hedges {
         private final Attempt attempt;
         private final List<Thread> threads = new ArrayList<>();
         private int running;
+        private int alarms;
         private boolean isOver;
         private boolean isWon;
         private @Nullable Throwable failure;
@@ -168,10 +175,10 @@ final class Hedges {
         }
 
         private synchronized void late() {
-            if (isOver || threads.size() > 1) {
+            if (isOver || threads.size() == MOST_SENT) {
                 return;
             }
-            if (running > 0 && maySendTwice()) {
+            if (running > 0 && maySendTwice(++alarms >= VERY_LATE)) {
                 start();
             } else {
                 waitUntilLate();

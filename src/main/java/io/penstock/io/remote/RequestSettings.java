@@ -23,7 +23,8 @@ import java.util.Objects;
  * @param firstDelay the longest delay before the second attempt
  * @param longestDelay the longest delay, also of {@code Retry-After}
  * @param retryBudget how many retries all requests together may have more than one in ten requests
- * @param hedgePercent how many requests of a hundred may be sent a second time because they are late; 0 to 100
+ * @param hedgePercent how many requests of a hundred may be sent again because they are late; twice as many if they
+ *     are very late; 0 to 100
  */
 public record RequestSettings(int parallel, Duration connectTimeout, Duration answerTimeout, Duration stallTimeout,
         int attempts, Duration firstDelay, Duration longestDelay, int retryBudget, int hedgePercent) {

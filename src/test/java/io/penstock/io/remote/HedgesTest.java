@@ -187,6 +187,65 @@ class HedgesTest {
         assertEquals(0, alarms.size());
     }
 
+    /** Otherwise it would wait for the next requests, which may wait for it. */
+    @Test
+    void aRequestThatIsVeryLateIsSentAgainAlthoughTheShareIsUsed() throws Exception {
+        Hedges hedges = hedges(2);
+        known(hedges, 49);
+        alarms.clear();
+        for (int i = 0; i < 2; i++) {
+            AtomicInteger attempts = new AtomicInteger();
+            CountDownLatch again = new CountDownLatch(1);
+            FutureTask<Void> running = new FutureTask<>(() -> {
+                hedges.run(PART, (second, isSent) -> {
+                    isSent.run();
+                    attempts.incrementAndGet();
+                    if (second) {
+                        again.countDown();
+                    } else {
+                        await(again);
+                    }
+                });
+                return null;
+            });
+            Thread.startVirtualThread(running);
+            // The first uses the share of 50 requests up; the second waits until it is four times as late.
+            for (int late = 0; late < (i == 0 ? 1 : 4); late++) {
+                assertEquals(i, hedges.sentTwice());
+                alarms.take().run();
+            }
+            running.get();
+            assertEquals(2, attempts.get());
+            alarms.clear();
+        }
+        assertEquals(2, hedges.sentTwice());
+    }
+
+    @Test
+    void aSecondRequestThatIsLateIsFollowedByAThirdAndNoMore() throws Exception {
+        Hedges hedges = hedges(100);
+        known(hedges, 30);
+        alarms.clear();
+        AtomicInteger attempts = new AtomicInteger();
+        CountDownLatch third = new CountDownLatch(1);
+        FutureTask<Void> running = new FutureTask<>(() -> {
+            hedges.run(PART, (_, isSent) -> {
+                isSent.run();
+                if (attempts.incrementAndGet() == 3) {
+                    alarms.remove().run();
+                    third.countDown();
+                }
+                await(third);
+            });
+            return null;
+        });
+        Thread.startVirtualThread(running);
+        alarms.take().run();
+        alarms.take().run();
+        running.get();
+        assertEquals(3, attempts.get());
+    }
+
     /** A few that were very late do not change what is taken for late. */
     @Test
     void aRequestIsLateThatTakesHalfAsLongAgainAsUsual() throws IOException {
