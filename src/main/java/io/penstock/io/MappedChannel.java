@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads a mapped file sequentially, range by range, and fetches ahead; owns the file. */
 final class MappedChannel implements SeekableByteChannel {
 
-    /** Who has read so much is taken to read on. */
+    /** After this many bytes read in sequence, the reader is expected to read on. */
     private static final long SEQUENTIAL_BYTES = 1 << 20;
     private static final long READ_AHEAD_BYTES = 128 << 20;
     /** Between two looks at what is to be fetched ahead. */

@@ -209,7 +209,7 @@ final class ObjectFolder implements AutoCloseable {
             }
         }
 
-        /** Writes what it has to the file. */
+        /** Writes the buffered bytes to the file. */
         void flush() throws FileSystemException {
             if (buffer != null && collected > 0) {
                 write(buffer.clear().limit(collected));

@@ -46,9 +46,9 @@ final class Requests {
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
-    /** Of a list of objects, or of an index page. */
+    /** The most bytes of a list of objects or an index page. */
     private static final int MAX_TEXT_BYTES = 64 << 20;
-    /** A body may take so long to be sent. */
+    /** The longest time to send a body. */
     private static final long LEAST_BYTES_A_SECOND = 128 << 10;
 
     /** Adds the headers that authorize a request. */
@@ -131,13 +131,13 @@ final class Requests {
                                 + " first byte, expected 206)"))), () -> 0).headers();
     }
 
-    /** Asks for a text. */
+    /** Requests a text. */
     HttpResponse<byte[]> text(Target target) throws IOException {
         return retries.run(() -> once("GET", target, Map.of(), answer(target.name(), () ->
                 BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES))), () -> 0);
     }
 
-    /** Reads what is missing of a range. */
+    /** Reads the missing bytes of a range. */
     void read(Target target, RangeBody body) throws IOException {
         retries.run(() -> {
             if (body.missing() > 0) {
@@ -231,7 +231,7 @@ final class Requests {
         return builder.build();
     }
 
-    /** Where an answer leads; S3's answers of another region do not count. */
+    /** Returns where an answer redirects to. S3's answers about another region are no redirects. */
     private static Optional<String> redirect(int status, HttpHeaders headers) {
         return REDIRECTS.contains(status) && headers.firstValue(S3Objects.BUCKET_REGION).isEmpty()
                 ? headers.firstValue("Location") : Optional.empty();
@@ -258,7 +258,7 @@ final class Requests {
                 && one.getPort() == other.getPort();
     }
 
-    /** Sends one request and waits for the answer's end, as long as it makes progress. */
+    /** Sends one request and waits for the end of the answer while it makes progress. */
     private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler, Sending sending)
             throws IOException {
         AtomicLong progress = new AtomicLong();
@@ -329,7 +329,7 @@ final class Requests {
         return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
     }
 
-    /** The error of a connection that cannot be secure; null for one that only ended too early. */
+    /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */
     private static @Nullable FileSystemException insecure(String name, SSLException failure) {
         Throwable refused = null;
         for (Throwable t = failure; t != null; t = t.getCause()) {
