@@ -185,6 +185,10 @@ public final class RemoteRates implements AutoCloseable {
 
     /** Fetches files into the cache, which has none of their blocks. */
     private static Rate fetch(List<Location> files, int parallel, int block) throws IOException {
+        return fetchAhead(files, block, 2 * parallel);
+    }
+
+    private static Rate fetchAhead(List<Location> files, int block, int ahead) throws IOException {
         long bytes = 0;
         long cpu = SYSTEM.getProcessCpuTime();
         long start = System.nanoTime();
@@ -193,7 +197,7 @@ public final class RemoteRates implements AutoCloseable {
                 RangeFetcher fetcher = Objects.requireNonNull(file.fetcher());
                 FetchWaits waits = new FetchWaits();
                 for (long at = 0; at < file.byteSize(); at += block) {
-                    fetcher.prefetch(at, Math.min(2L * parallel * block, file.byteSize() - at));
+                    fetcher.prefetch(at, Math.min((long) ahead * block, file.byteSize() - at));
                     fetcher.fetch(at, Math.min(block, file.byteSize() - at), waits);
                 }
                 bytes += file.byteSize();
@@ -348,29 +352,30 @@ public final class RemoteRates implements AutoCloseable {
 
     private void latency() throws Exception {
         long bytes = 256L << 20;
-        file("rows.bin", bytes);
-        RemoteFiles files = files(MIB, 16);
+        Path local = file("rows.bin", bytes);
+        double near = waited(Location.of(local), bytes);
+        double far = waited(files(MIB, 16).locate(servers.root("delayed") + "rows.bin"), bytes);
+        print("50 ms a request, step 5 ms: waits | %.2f %% | local files %.2f %% | |", 100 * far, 100 * near);
+    }
+
+    /** The share of its time that a trainer with steps of 5 ms waits, once it runs. */
+    private static double waited(Location file, long bytes) throws Exception {
         long rows = bytes / ROW_BYTES;
         long inBlock = MIB / ROW_BYTES;
         Sampler order = Sampler.blockShuffled(LongStream.rangeClosed(0, rows / inBlock).map(block -> block * inBlock)
                 .toArray(), 16 * inBlock, 3);
         OpenOptions raw = OpenOptions.DEFAULT.withFormat("raw").withDType(DType.U8)
                 .withShape(List.of(-1L, (long) ROW_BYTES));
-        try (Device device = Device.open("host");
-                TensorStore store = TensorStore.open(files.locate(servers.root("delayed") + "rows.bin"), raw);
+        try (Device device = Device.open("host"); TensorStore store = TensorStore.open(file, raw);
                 DataLoader loader = DataLoader.builder(TensorRows.of(store)).batchSize(32).sampler(order)
                         .device(device).workers(1).endEpoch(1).open()) {
             long waited = 0;
             long from = 0;
             int batches = (int) (rows / 32);
-            long first = System.nanoTime();
             for (int i = 0; i < batches; i++) {
                 long before = System.nanoTime();
                 loader.next().close();
                 long now = System.nanoTime();
-                if (i == 0) {
-                    first = now - first;
-                }
                 if (i == batches / 10) {
                     from = now;
                     waited = 0;
@@ -378,9 +383,7 @@ public final class RemoteRates implements AutoCloseable {
                 waited += now - before;
                 LockSupport.parkNanos(STEP_NANOS);
             }
-            double all = System.nanoTime() - from;
-            print("50 ms a request, step 5 ms: waits | %.2f %% | | | first batch after %.0f ms", 100 * waited / all,
-                    first / 1e6);
+            return (double) waited / (System.nanoTime() - from);
         }
     }
 
@@ -392,8 +395,9 @@ public final class RemoteRates implements AutoCloseable {
         double[] cleanRates = new double[2 * rounds];
         double[] faultyRates = new double[2 * rounds];
         for (int round = -WARM_UP; round < cleanRates.length; round++) {
-            double one = fetch(List.of(clean.locate(servers.root("plain") + OBJECT)), 16, MIB).bytesPerSecond;
-            double other = fetch(List.of(faulty.locate(servers.root("faulty") + OBJECT)), 16, MIB).bytesPerSecond;
+            // As far ahead as who reads a file from start to end.
+            double one = fetchAhead(List.of(clean.locate(servers.root("plain") + OBJECT)), MIB, 128).bytesPerSecond;
+            double other = fetchAhead(List.of(faulty.locate(servers.root("faulty") + OBJECT)), MIB, 128).bytesPerSecond;
             BlockCache.existing(cache).trim(0);
             if (round >= 0) {
                 cleanRates[round] = one;

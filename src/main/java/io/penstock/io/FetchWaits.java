@@ -46,6 +46,17 @@ public final class FetchWaits {
         readBytes += bytes;
     }
 
+    /**
+     * Counts reads that do not wait.
+     *
+     * @param count how many
+     * @param bytes their bytes
+     */
+    public void readPresent(long count, long bytes) {
+        reads += count;
+        readBytes += bytes;
+    }
+
     /** {@return how many reads there were} */
     public long reads() {
         return reads;

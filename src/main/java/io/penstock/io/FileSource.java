@@ -86,7 +86,16 @@ public interface FileSource {
      * @throws IOException as {@link #open}
      */
     default SeekableByteChannel openChannel(Location file) throws IOException {
-        return new MappedChannel(open(file, null));
+        return channel(open(file, null));
+    }
+
+    /**
+     * {@return a channel that reads an open file, mostly from start to end, and closes it} For one thread.
+     *
+     * @param file the file
+     */
+    static SeekableByteChannel channel(MappedFile file) {
+        return new MappedChannel(file);
     }
 
     /**

@@ -50,12 +50,27 @@ public interface RangeFetcher extends AutoCloseable {
     }
 
     /**
+     * {@return whether all bytes of the file are present as long as {@link #drops} is a number} Then no range need be
+     * fetched. Cheap; it may be false although they are.
+     *
+     * @param drops what {@link #drops} has just returned
+     */
+    default boolean isWhole(long drops) {
+        return false;
+    }
+
+    /**
      * Starts fetching the missing bytes of a range that will be read soon, without waiting.
      *
      * @param offset the first byte
      * @param bytes the number of bytes
      */
     void prefetch(long offset, long bytes);
+
+    /** {@return the most bytes to fetch before they are read: what is more could be dropped unread} */
+    default long mostAhead() {
+        return Long.MAX_VALUE;
+    }
 
     /**
      * {@return a new plan of reads of this file and others of its cache; empty if the fetcher takes none}

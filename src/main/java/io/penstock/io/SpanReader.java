@@ -158,7 +158,7 @@ public final class SpanReader implements AutoCloseable {
         MappedFile mapped = rows.file();
         if (mapped != null && mapped.fetcher() != null) {
             long before = mapped.drops();
-            fetch(mapped, rows, indices, count);
+            fetch(mapped, before, rows, indices, count);
             copyMappedRows(rows, indices, count, target, targetOffset);
             if (mapped.drops() != before) {
                 // One by one: there may never be room for all of them at once.
@@ -226,7 +226,7 @@ public final class SpanReader implements AutoCloseable {
             return copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
         }
         long before = mapped.drops();
-        fetch(mapped, offsets, sizes, count);
+        fetch(mapped, before, offsets, sizes, count);
         long copied = copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
         if (mapped.drops() != before) {
             long at = targetOffset;
@@ -259,8 +259,13 @@ public final class SpanReader implements AutoCloseable {
         return at - targetOffset;
     }
 
-    /** Starts fetching all rows before it waits for any. */
-    private void fetch(MappedFile file, Rows rows, long[] indices, int count) {
+    /** Starts fetching all rows before it waits for any. Of a file that is there as a whole it asks for one of them. */
+    private void fetch(MappedFile file, long drops, Rows rows, long[] indices, int count) {
+        if (count > 1 && isWhole(file, drops)) {
+            file.fetch(rows.offset(indices[0]), rows.rowBytes(), waits);
+            waits.readPresent(count - 1, (count - 1) * rows.rowBytes());
+            return;
+        }
         for (int i = 0; i < count; i++) {
             if (rows.has(indices[i])) {
                 file.prefetch(rows.offset(indices[i]), rows.rowBytes());
@@ -272,7 +277,16 @@ public final class SpanReader implements AutoCloseable {
         }
     }
 
-    private void fetch(MappedFile file, long[] offsets, long[] sizes, int count) {
+    private void fetch(MappedFile file, long drops, long[] offsets, long[] sizes, int count) {
+        if (count > 1 && isWhole(file, drops)) {
+            file.fetch(offsets[0], sizes[0], waits);
+            long bytes = 0;
+            for (int i = 1; i < count; i++) {
+                bytes += sizes[i];
+            }
+            waits.readPresent(count - 1, bytes);
+            return;
+        }
         for (int i = 0; i < count; i++) {
             file.prefetch(offsets[i], sizes[i]);
         }
@@ -280,6 +294,11 @@ public final class SpanReader implements AutoCloseable {
             lastRow = i;
             file.fetch(offsets[i], sizes[i], waits);
         }
+    }
+
+    private static boolean isWhole(MappedFile file, long drops) {
+        RangeFetcher fetcher = file.fetcher();
+        return fetcher == null || fetcher.isWhole(drops);
     }
 
     private static long touches(long bytes) {
@@ -306,9 +325,9 @@ public final class SpanReader implements AutoCloseable {
      * @param span the bytes to copy soon
      */
     public void touch(Span span) {
-        if (!byCall && span.file() == lastFile && (lastFile == null || lastFile.fetcher() == null)) {
+        if (!byCall && span.file() == lastFile && (lastFile == null || isWhole(lastFile, lastFile.drops()))) {
             try {
-                touch(span.segment(), span.byteOffset(), span.byteSize());
+                touch(span.base(), span.byteOffset(), span.byteSize());
             } catch (InternalError _) {
                 // The copy meets the same fault and explains it.
             }

@@ -240,7 +240,8 @@ final class PlanAhead implements AutoCloseable {
         long now = nanoTime.getAsLong();
         if (claimed > measuredBatch) {
             long each = (now - measuredAt) / (claimed - measuredBatch);
-            batchNanos = batchNanos == 0 ? each : batchNanos + (each - batchNanos) / 4;
+            // Slow batches may be those that waited for bytes: no reason to fetch the next ones later.
+            batchNanos = batchNanos == 0 ? each : batchNanos + (each - batchNanos) / (each < batchNanos ? 4 : 32);
             measuredBatch = claimed;
             measuredAt = now;
         }

@@ -22,6 +22,9 @@ final class Lane implements AutoCloseable {
     /** Records of the first window of an order that is not shuffled. */
     private static final int FIRST_RECORDS = 256;
 
+    /** After this part of a window its memory grows to what all of it will take, instead of step by step. */
+    private static final int EXPECT_AT = 8;
+
     private final int number;
     private final StreamOrder order;
     /** A window that is not shuffled ends with the record that exceeds this. */
@@ -133,7 +136,11 @@ final class Lane implements AutoCloseable {
         RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && !isFull(records) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
-                case RECORD -> { }
+                case RECORD -> {
+                    if (records.count() == order.window() / EXPECT_AT) {
+                        records.expect(order.window());
+                    }
+                }
                 case NOTHING_YET -> {
                     isStarved = true;
                     return isNeeded && records.count() > 0 && mayEnd();

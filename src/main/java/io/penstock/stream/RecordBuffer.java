@@ -24,6 +24,8 @@ public final class RecordBuffer implements AutoCloseable {
     /** In place of a part's number: all of a record. */
     static final int WHOLE = -1;
     private static final long LEAST_BYTES = 1 << 16;
+    /** What is expected may not come. */
+    private static final long MOST_EXPECTED_BYTES = 1 << 28;
 
     private Arena arena = Arena.ofShared();
     private MemorySegment bytes = MemorySegment.NULL;
@@ -156,12 +158,24 @@ public final class RecordBuffer implements AutoCloseable {
         ends[count++] = at;
     }
 
-    private void reserve(long used, long more) {
-        if (used + more <= bytes.byteSize()) {
-            return;
+    /** Makes room for so many records in all, if they are as large as those so far on average. */
+    void expect(int records) {
+        long each = end() / Math.max(1, count);
+        long all = Math.min((each + each / 16 + 1) * records, MOST_EXPECTED_BYTES);
+        if (all > bytes.byteSize()) {
+            grow(end(), all);
         }
+    }
+
+    private void reserve(long used, long more) {
+        if (used + more > bytes.byteSize()) {
+            grow(used, Math.max(LEAST_BYTES, Math.max(used + more, 2 * bytes.byteSize())));
+        }
+    }
+
+    private void grow(long used, long byteSize) {
         Arena larger = Arena.ofShared();
-        MemorySegment grown = larger.allocate(Math.max(LEAST_BYTES, Math.max(used + more, 2 * bytes.byteSize())), 64);
+        MemorySegment grown = larger.allocate(byteSize, 64);
         MemorySegment.copy(bytes, 0, grown, 0, used);
         arena.close();
         arena = larger;

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -31,7 +32,7 @@ public final class SparseFiles implements FileSource {
     private static final int BLOCK_BYTES = 64;
 
     private final Path folder;
-    private final List<Fetcher> open = new ArrayList<>();
+    private final List<Fetcher> open = Collections.synchronizedList(new ArrayList<>());
     private final Map<String, BitSet> fetched = new ConcurrentHashMap<>();
 
     /**

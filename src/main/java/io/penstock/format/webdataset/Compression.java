@@ -10,6 +10,7 @@ import io.penstock.io.MalformedStoreException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -23,10 +24,19 @@ enum Compression {
     private static final int MAGIC_BYTES = 6;
 
     static Compression of(Location shard) throws IOException {
-        String head;
-        try (InputStream in = shard.newInputStream()) {
-            head = new String(in.readNBytes(MAGIC_BYTES), StandardCharsets.ISO_8859_1);
+        try (SeekableByteChannel channel = shard.openChannel()) {
+            return of(shard, channel);
         }
+    }
+
+    /** The same, of an open shard, whose channel is then at its start. */
+    static Compression of(Location shard, SeekableByteChannel channel) throws IOException {
+        ByteBuffer magic = ByteBuffer.allocate(MAGIC_BYTES);
+        for (int read = 0; read >= 0 && magic.hasRemaining();) {
+            read = channel.read(magic);
+        }
+        channel.position(0);
+        String head = new String(magic.array(), 0, magic.position(), StandardCharsets.ISO_8859_1);
         if (head.startsWith("\u001f\u008b")) {
             return GZIP;
         }
@@ -43,21 +53,30 @@ enum Compression {
 
     /** Opens a tar for a scan of its headers. */
     TarSource open(Location shard, DecodeLimit limit) throws IOException {
-        return open(shard, limit, TarSource.OfFile.PAGE_BYTES);
+        return this == NONE ? new TarSource.OfFile(shard, shard.openChannel(), TarSource.OfFile.PAGE_BYTES)
+                : new TarSource.OfStream(decode(shard, limit));
     }
 
-    /** Opens a tar to read all of it. */
-    TarSource openWhole(Location shard, DecodeLimit limit) throws IOException {
-        return open(shard, limit, TarSource.OfFile.RUN_BYTES);
-    }
-
-    private TarSource open(Location shard, DecodeLimit limit, int pieceBytes) throws IOException {
-        return this == NONE ? new TarSource.OfFile(shard, pieceBytes) : new TarSource.OfStream(decode(shard, limit));
+    /** Opens a tar to read all of it. The source closes the channel, as this does if it fails. */
+    static TarSource openWhole(Location shard, SeekableByteChannel channel, DecodeLimit limit) throws IOException {
+        try {
+            Compression compression = of(shard, channel);
+            // Remote bytes are there as memory: all but small members are copied once.
+            return compression == NONE ? new TarSource.OfFile(shard, channel, shard.local().isPresent()
+                    ? TarSource.OfFile.RUN_BYTES : TarSource.OfFile.PAGE_BYTES)
+                    : new TarSource.OfStream(compression.decode(shard, channel, limit));
+        } catch (Throwable t) {
+            channel.close();
+            throw t;
+        }
     }
 
     /** Opens the decoded bytes of a tar, within a limit. Errors name the shard. */
     InputStream decode(Location shard, DecodeLimit limit) throws IOException {
-        SeekableByteChannel channel = shard.openChannel();
+        return decode(shard, shard.openChannel(), limit);
+    }
+
+    private InputStream decode(Location shard, SeekableByteChannel channel, DecodeLimit limit) throws IOException {
         try {
             InputStream packed = Channels.newInputStream(channel);
             InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed);

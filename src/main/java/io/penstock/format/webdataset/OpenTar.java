@@ -6,6 +6,7 @@ import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.SeekableByteChannel;
 
 /** A tar that is read from a sample on to its end. For one thread. */
 final class OpenTar implements AutoCloseable {
@@ -14,14 +15,16 @@ final class OpenTar implements AutoCloseable {
     final Suffixes suffixes = new Suffixes();
     final TarReader reader;
     final SampleScanner scanner;
+    private final SeekableByteChannel channel;
     private final TarSource source;
     /** Whether the scanner is at a member, which begins the next sample unless a sample is being read. */
     private boolean isAtMember;
 
-    /** Opens a tar at the start of a sample. */
-    OpenTar(Location path, long offset, DecodeLimit limit) throws IOException {
+    /** Reads a tar from the start of a sample on; closes its channel. */
+    OpenTar(Location path, SeekableByteChannel channel, long offset, DecodeLimit limit) throws IOException {
         this.path = path;
-        source = Compression.of(path).openWhole(path, limit);
+        this.channel = channel;
+        source = Compression.openWhole(path, channel, limit);
         try {
             if (!source.skip(offset)) {
                 throw new MalformedStoreException(path, source.position(), "the end of the tar",
@@ -38,6 +41,11 @@ final class OpenTar implements AutoCloseable {
 
     boolean isAtMember() {
         return isAtMember;
+    }
+
+    /** About how much of the file has been read, compressed or not. */
+    long readBytes() throws IOException {
+        return channel.position();
     }
 
     /** Goes to the next member; false at the end of the sample. */

@@ -8,9 +8,15 @@ import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Opens shards on several threads. */
@@ -52,6 +58,41 @@ final class ParallelOpening {
         });
         opening.throwFirst(interrupted);
         return opening.shards;
+    }
+
+    /** Asks for the sizes of shards, for those of a server at the same time. */
+    static long[] byteSizes(List<Location> shards) throws IOException {
+        long[] sizes = new long[shards.size()];
+        List<Future<Long>> asked = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                for (Location shard : shards) {
+                    asked.add(shard.local().isPresent() ? CompletableFuture.completedFuture(shard.byteSize())
+                            : threads.submit(shard::byteSize));
+                }
+                for (int i = 0; i < sizes.length; i++) {
+                    sizes[i] = asked.get(i).get();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException(shards.getFirst() + ": interrupted while opening");
+            } catch (ExecutionException e) {
+                throw cause(e);
+            } finally {
+                asked.forEach(one -> one.cancel(true));
+            }
+        }
+        return sizes;
+    }
+
+    /** What a task has thrown, as an {@link IOException} or thrown again. */
+    static IOException cause(ExecutionException failure) {
+        return switch (failure.getCause()) {
+            case IOException e -> e;
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case null, default -> new IOException(failure);
+        };
     }
 
     /** If the system refuses a thread, the others do its work. */

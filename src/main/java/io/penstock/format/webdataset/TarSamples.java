@@ -18,7 +18,7 @@ final class TarSamples implements PartitionReader {
     private static final int PIECE_BYTES = 1 << 20;
 
     private final WebDatasetSource source;
-    private final int partition;
+    private final PartitionTars tars;
     private final List<String> members;
     /** The shards that are done, and where the next sample begins in the tar behind them. */
     private long shard;
@@ -32,7 +32,7 @@ final class TarSamples implements PartitionReader {
 
     TarSamples(WebDatasetSource source, int partition, long shard, long offset) {
         this.source = source;
-        this.partition = partition;
+        this.tars = new PartitionTars(source, partition);
         this.members = source.parts();
         this.shard = shard;
         this.offset = offset;
@@ -43,7 +43,7 @@ final class TarSamples implements PartitionReader {
         while (true) {
             OpenTar from = tar;
             if (from == null) {
-                from = source.tar(partition, shard, offset);
+                from = tars.open(shard, offset);
                 if (from == null) {
                     return Found.END;
                 }
@@ -52,6 +52,7 @@ final class TarSamples implements PartitionReader {
             boolean isSample = from.isAtMember() && read(from, into);
             if (from.isAtMember()) {
                 offset = from.reader.entryOffset();
+                tars.fetchAhead(from);
             } else {
                 tar = null;
                 shard++;
@@ -121,9 +122,11 @@ final class TarSamples implements PartitionReader {
 
     @Override
     public void close() throws IOException {
-        if (tar != null) {
-            tar.close();
-            tar = null;
+        try (tars) {
+            if (tar != null) {
+                tar.close();
+                tar = null;
+            }
         }
     }
 }

@@ -51,11 +51,12 @@ abstract class TarSource implements AutoCloseable {
         private long windowStart;
         private int windowBytes;
 
-        OfFile(Location file, int pieceBytes) throws IOException {
+        /** Reads a channel, which it closes. */
+        OfFile(Location file, SeekableByteChannel channel, int pieceBytes) throws IOException {
             this.file = file;
+            this.channel = channel;
             window = ByteBuffer.allocateDirect(pieceBytes);
             segment = MemorySegment.ofBuffer(window);
-            channel = file.openChannel();
             byteSize = channel.size();
         }
 

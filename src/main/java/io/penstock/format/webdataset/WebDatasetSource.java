@@ -47,6 +47,7 @@ public final class WebDatasetSource implements StreamSource {
     private final boolean isIncompleteSkipped;
     private final ShardSets sets;
     private final Generation generation;
+    private final long[] byteSizes;
     private final String identity;
 
     /** Which shard comes when; in the order of their list if there is no seed. */
@@ -64,9 +65,10 @@ public final class WebDatasetSource implements StreamSource {
         }
         this.sets = ShardSets.of(this.shards);
         this.generation = sets.generation();
+        this.byteSizes = ParallelOpening.byteSizes(shards);
         MessageDigest sha256 = Sha256.digest();
-        for (Location shard : shards) {
-            sha256.update((shard.byteSize() + " " + shard.name() + "\n").getBytes(StandardCharsets.UTF_8));
+        for (int i = 0; i < byteSizes.length; i++) {
+            sha256.update((byteSizes[i] + " " + shards.get(i).name() + "\n").getBytes(StandardCharsets.UTF_8));
         }
         this.identity = "webdataset:shards=" + shards.size() + ":sha256=" + Sha256.shortHex(sha256) + ":members="
                 + members;
@@ -80,6 +82,7 @@ public final class WebDatasetSource implements StreamSource {
         this.isIncompleteSkipped = isIncompleteSkipped;
         this.sets = of.sets;
         this.generation = of.generation;
+        this.byteSizes = of.byteSizes;
         this.identity = of.identity;
     }
 
@@ -197,7 +200,7 @@ public final class WebDatasetSource implements StreamSource {
     }
 
     /** The place in the list of the shard that a partition has at a place; empty behind the last one. */
-    private OptionalInt shard(int partition, long place) {
+    OptionalInt shard(int partition, long place) {
         long count = shards.size();
         if (place > (order.passes * count - 1 - partition) / order.partitions) {
             return OptionalInt.empty();
@@ -208,25 +211,28 @@ public final class WebDatasetSource implements StreamSource {
                 : new Permutation(count, order.seed, inAll / count).at(inPass)));
     }
 
-    /**
-     * Opens the shard that a partition has at a place.
-     *
-     * @param offset the first byte to read of its tar
-     * @return the tar; null behind the last one
-     * @throws IOException if it cannot be opened, or the shards were replaced since the source was created
-     */
-    @Nullable OpenTar tar(int partition, long place, long offset) throws IOException {
-        OptionalInt number = shard(partition, place);
-        if (number.isEmpty()) {
-            return null;
-        }
-        Location shard = shards.get(number.getAsInt());
-        var tar = new OpenTar(shard, offset, limit);
+    /** The shard at a place of the list, and its size. */
+    Location location(int shard) {
+        return shards.get(shard);
+    }
+
+    long byteSize(int shard) {
+        return byteSizes[shard];
+    }
+
+    int partitionCount() {
+        return order.partitions;
+    }
+
+    DecodeLimit limit() {
+        return limit;
+    }
+
+    /** Fails if the shards were replaced since the source was created; names a shard. */
+    void checkCurrent(Location shard) throws IOException {
         if (!sets.generation().equals(generation)) {
-            tar.close();
             throw new IOException(shard + ": the shards were replaced while they were read");
         }
-        return tar;
     }
 
     boolean skipsIncomplete() {

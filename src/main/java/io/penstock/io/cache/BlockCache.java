@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,6 +62,8 @@ public final class BlockCache {
     private final Executor threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("penstock-fetch-", 0).factory());
     private final AtomicInteger running = new AtomicInteger();
+    /** The objects that are to fetch more ahead than may be fetched at a time. */
+    private final ConcurrentLinkedDeque<CachedObject> waiting = new ConcurrentLinkedDeque<>();
     private final Eviction eviction;
     /** A moving mean of how long fetches take. */
     private final AtomicLong fetchNanos = new AtomicLong();
@@ -306,8 +309,29 @@ public final class BlockCache {
                 fetch.run();
             } finally {
                 running.decrementAndGet();
+                startAhead();
             }
         });
+    }
+
+    /** Lets an object go on with what it is to fetch ahead when fewer blocks are fetched. */
+    void startAheadLater(CachedObject object, boolean isNext) {
+        if (isNext) {
+            waiting.addFirst(object);
+        } else {
+            waiting.addLast(object);
+        }
+    }
+
+    /** Lets objects go on, in their order. Not for who holds the monitor of one. */
+    void startAhead() {
+        while (mayReadAhead()) {
+            CachedObject next = waiting.poll();
+            if (next == null) {
+                return;
+            }
+            next.startAhead();
+        }
     }
 
     boolean mayReadAhead() {

@@ -43,7 +43,13 @@ public final class CachedObject implements RangeFetcher {
     /** The flags of each block: {@link #CHECKED}, {@link #KEPT}. */
     private final AtomicIntegerArray states;
     private final Map<Integer, Fetch> pending = new ConcurrentHashMap<>();
+    /** What is still to be fetched ahead. Guarded by the monitor. */
+    private int nextAhead;
+    private int lastAhead = -1;
+    private boolean isWaiting;
     private int uses;
+    /** What the table's drops were before all blocks were found usable; -1 until then. */
+    private volatile long wholeAt = -1;
     private volatile boolean closed;
 
     CachedObject(BlockCache cache, RemoteObject object, ObjectReader reader, ObjectFolder folder) {
@@ -93,11 +99,15 @@ public final class CachedObject implements RangeFetcher {
         if (bytes <= 0) {
             return true;
         }
+        long drops = table.drops();
         int last = table.blockOf(offset + bytes - 1);
         for (int block = table.blockOf(offset); block <= last; block++) {
             if (!isUsable(block)) {
                 return false;
             }
+        }
+        if (bytes == object.byteSize()) {
+            wholeAt = drops;
         }
         return true;
     }
@@ -109,6 +119,11 @@ public final class CachedObject implements RangeFetcher {
     @Override
     public long drops() {
         return table.drops();
+    }
+
+    @Override
+    public boolean isWhole(long drops) {
+        return drops == wholeAt;
     }
 
     @Override
@@ -160,12 +175,37 @@ public final class CachedObject implements RangeFetcher {
         if (bytes <= 0 || closed) {
             return;
         }
+        int first = table.blockOf(offset);
         int last = table.blockOf(offset + bytes - 1);
-        for (int block = table.blockOf(offset); block <= last; block++) {
-            if (!isUsable(block) && !pending.containsKey(block) && cache.mayReadAhead()) {
-                Fetch _ = start(block, 0);
+        synchronized (this) {
+            nextAhead = first;
+            lastAhead = last;
+            if (!isWaiting) {
+                startAhead();
             }
         }
+        cache.startAhead();
+    }
+
+    /** Starts what is to be fetched ahead, as far as it may; the rest when fewer blocks are being fetched. */
+    synchronized void startAhead() {
+        boolean wasWaiting = isWaiting;
+        isWaiting = false;
+        for (; !closed && nextAhead <= lastAhead; nextAhead++) {
+            if (!isUsable(nextAhead) && !pending.containsKey(nextAhead)) {
+                if (!cache.mayReadAhead()) {
+                    isWaiting = true;
+                    cache.startAheadLater(this, wasWaiting);
+                    return;
+                }
+                Fetch _ = start(nextAhead, 0);
+            }
+        }
+    }
+
+    @Override
+    public long mostAhead() {
+        return cache.mostAheadBytes();
     }
 
     @Override
@@ -231,6 +271,8 @@ public final class CachedObject implements RangeFetcher {
         pending.remove(block, fetch);
         if (failure == null) {
             states.getAndUpdate(block, state -> state | CHECKED);
+        } else {
+            stopAhead();
         }
         closeIfUnused();
         if (failure == null) {
@@ -238,6 +280,11 @@ public final class CachedObject implements RangeFetcher {
         } else {
             fetch.done.completeExceptionally(failure);
         }
+    }
+
+    /** The next blocks would fail, too, and who needs them shall say why. */
+    private synchronized void stopAhead() {
+        lastAhead = -1;
     }
 
     private void await(Fetch fetch, FetchWaits waits) {
@@ -369,7 +416,7 @@ public final class CachedObject implements RangeFetcher {
         return pending.size();
     }
 
-    private void closeIfUnused() {
+    private synchronized void closeIfUnused() {
         if (closed && pending.isEmpty()) {
             folder.close();
         }

@@ -41,6 +41,8 @@ final class ObjectFolder implements AutoCloseable {
     private static final long OPEN = 1L << 41;
     private static final int CHUNK_BYTES = 1 << 20;
     private static final int WRITE_BYTES = 1 << 18;
+    /** Larger parts are written as they come. */
+    private static final int DIRECT_BYTES = 1 << 15;
     private static final int ATTEMPTS = 100;
 
     private final Path folder;
@@ -172,27 +174,36 @@ final class ObjectFolder implements AutoCloseable {
         private final FileChannel data;
         private final CRC32C crc = new CRC32C();
         private final int block;
-        /** Parts of an answer are small: written one by one they would cost a call each. */
-        private final ByteBuffer buffer;
+        /** Collects parts that are small or on the heap: written one by one they would cost a call or a copy each. */
+        private @Nullable ByteBuffer buffer;
+        /** The bytes that were written, and those that are in the buffer. */
         private long done;
+        private int collected;
 
         /** Starts a block, whose lock the caller holds. */
         BlockWriter(int block) throws IOException {
             this.block = block;
-            this.buffer = ByteBuffer.allocateDirect((int) Math.min(WRITE_BYTES, table.length(block)));
             this.data = FileChannel.open(data(), StandardOpenOption.WRITE);
         }
 
         @Override
         public void accept(ByteBuffer bytes) throws IOException {
-            if (bytes.remaining() > table.length(block) - done - buffer.position()) {
+            if (bytes.remaining() > table.length(block) - done - collected) {
                 throw new FileSystemException(data().toString(), null, "more bytes than block " + block + " has");
             }
+            if (bytes.isDirect() && bytes.remaining() >= DIRECT_BYTES) {
+                flush();
+                write(bytes);
+            }
             while (bytes.hasRemaining()) {
-                int part = Math.min(bytes.remaining(), buffer.remaining());
-                buffer.put(bytes.slice(bytes.position(), part));
+                if (buffer == null) {
+                    buffer = ByteBuffer.allocateDirect((int) Math.min(WRITE_BYTES, table.length(block)));
+                }
+                int part = Math.min(bytes.remaining(), buffer.capacity() - collected);
+                buffer.put(collected, bytes, bytes.position(), part);
                 bytes.position(bytes.position() + part);
-                if (!buffer.hasRemaining()) {
+                collected += part;
+                if (collected == buffer.capacity()) {
                     flush();
                 }
             }
@@ -200,13 +211,18 @@ final class ObjectFolder implements AutoCloseable {
 
         /** Writes the buffered bytes to the file. */
         void flush() throws FileSystemException {
-            buffer.flip();
-            crc.update(buffer.duplicate());
+            if (buffer != null && collected > 0) {
+                write(buffer.clear().limit(collected));
+                collected = 0;
+            }
+        }
+
+        private void write(ByteBuffer bytes) throws FileSystemException {
+            crc.update(bytes.duplicate());
             try {
-                while (buffer.hasRemaining()) {
-                    done += data.write(buffer, table.start(block) + done);
+                while (bytes.hasRemaining()) {
+                    done += data.write(bytes, table.start(block) + done);
                 }
-                buffer.clear();
             } catch (IOException e) {
                 throw new FileSystemException(data().toString(), null, "cannot be written: " + e.getMessage());
             }

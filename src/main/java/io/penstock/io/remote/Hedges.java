@@ -7,13 +7,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.BiConsumer;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a request a second time if it is late: later than 95 in 100 of the latest ones of its size. The first to
- * succeed counts. Few requests are sent twice, as a share of all. Thread-safe.
+ * Sends a request a second time if it is late: if it takes half as long again as 95 in 100 of the latest ones of its
+ * size. The first to succeed counts. Few requests are sent twice, as a share of all. Thread-safe.
  *
  * <p>Source: J. Dean and L. A. Barroso, "The tail at scale", Communications of the ACM 56(2), 2013.
  */
@@ -21,19 +20,24 @@ final class Hedges {
 
     private static final int REMEMBERED = 128;
     private static final int LEAST_KNOWN = 20;
-    private static final double LATE = 0.95;
+    private static final double USUAL = 0.95;
+    /** More than 1: as few as may be sent twice, these should be those that would not come soon. */
+    private static final double LATE = 1.5;
     private static final int SIZES = 64;
+    /** The second request can be late, too. */
+    private static final int MOST_SENT = 3;
+    /** A request that is so many times as late as a late one. */
+    private static final int VERY_LATE = 4;
 
-    /** Sends a request; runs the argument when it is sent, if it had to wait for that. */
+    /** Sends a request, perhaps as the second; runs the argument when it is sent, if it had to wait for that. */
     @FunctionalInterface
     interface Attempt {
-        void run(Runnable isSent) throws IOException;
+        void run(boolean isSecond, Runnable isSent) throws IOException;
     }
 
     private final int percent;
     private final BiConsumer<Duration, Runnable> alarm;
     private final LongSupplier nanoTime;
-    private final BooleanSupplier isFree;
     /** The latest times by size, as a power of 2, and how many there have been. Guarded by the monitor. */
     private final long[][] times = new long[SIZES][];
     private final int[] known = new int[SIZES];
@@ -45,13 +49,11 @@ final class Hedges {
      *
      * @param percent how many requests of a hundred may be sent twice
      * @param alarm runs a task after a time
-     * @param isFree tells whether another request may be sent now
      */
-    Hedges(int percent, BiConsumer<Duration, Runnable> alarm, LongSupplier nanoTime, BooleanSupplier isFree) {
+    Hedges(int percent, BiConsumer<Duration, Runnable> alarm, LongSupplier nanoTime) {
         this.percent = percent;
         this.alarm = alarm;
         this.nanoTime = nanoTime;
-        this.isFree = isFree;
     }
 
     /** Sends a request for {@code bytes} bytes, perhaps twice, and waits until one succeeds or all have failed. */
@@ -60,7 +62,7 @@ final class Hedges {
         long late = late(size);
         if (late == 0) {
             long[] sent = {nanoTime.getAsLong()};
-            attempt.run(() -> sent[0] = nanoTime.getAsLong());
+            attempt.run(false, () -> sent[0] = nanoTime.getAsLong());
             took(size, nanoTime.getAsLong() - sent[0]);
         } else {
             new Race(size, late, attempt).run();
@@ -76,7 +78,7 @@ final class Hedges {
         }
         long[] sorted = Arrays.copyOf(times[size], count);
         Arrays.sort(sorted);
-        return Math.max(1, sorted[(int) (LATE * count)]);
+        return Math.max(1, (long) (LATE * sorted[(int) (USUAL * count)]));
     }
 
     private synchronized void took(int size, long nanos) {
@@ -86,8 +88,10 @@ final class Hedges {
         times[size][known[size]++ % REMEMBERED] = nanos;
     }
 
-    private synchronized boolean maySendTwice() {
-        boolean may = 100 * (sentTwice + 1) <= percent * requests && isFree.getAsBoolean();
+    /** Whether another request may be sent. A few that are very late must not wait for the next requests. */
+    private synchronized boolean maySendTwice(boolean isVeryLate) {
+        long share = isVeryLate ? 2L * percent : percent;
+        boolean may = 100 * (sentTwice + 1) <= share * requests;
         sentTwice += may ? 1 : 0;
         return may;
     }
@@ -96,7 +100,7 @@ final class Hedges {
         return sentTwice;
     }
 
-    /** One request, sent once or twice. */
+    /** One request, sent once or again. */
     private final class Race {
 
         private final int size;
@@ -104,6 +108,7 @@ final class Hedges {
         private final Attempt attempt;
         private final List<Thread> threads = new ArrayList<>();
         private int running;
+        private int alarms;
         private boolean isOver;
         private boolean isWon;
         private @Nullable Throwable failure;
@@ -137,16 +142,17 @@ final class Hedges {
 
         private void start() {
             running++;
-            Thread thread = Thread.ofVirtual().name("penstock-request").unstarted(this::send);
+            boolean isSecond = !threads.isEmpty();
+            Thread thread = Thread.ofVirtual().name("penstock-request").unstarted(() -> send(isSecond));
             threads.add(thread);
             thread.start();
         }
 
-        private void send() {
+        private void send(boolean isSecond) {
             Throwable failed = null;
             long[] sent = {nanoTime.getAsLong()};
             try {
-                attempt.run(() -> {
+                attempt.run(isSecond, () -> {
                     sent[0] = nanoTime.getAsLong();
                     waitUntilLate();
                 });
@@ -169,10 +175,10 @@ final class Hedges {
         }
 
         private synchronized void late() {
-            if (isOver || threads.size() > 1) {
+            if (isOver || threads.size() == MOST_SENT) {
                 return;
             }
-            if (running > 0 && maySendTwice()) {
+            if (running > 0 && maySendTwice(++alarms >= VERY_LATE)) {
                 start();
             } else {
                 waitUntilLate();

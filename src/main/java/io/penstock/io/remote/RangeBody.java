@@ -32,6 +32,7 @@ final class RangeBody implements AutoCloseable {
     /** The bytes that the sink has. Guarded by the monitor. */
     private long done;
     private FetchPhase phase = FetchPhase.QUEUE;
+    private boolean hasFailed;
     private boolean isOver;
 
     RangeBody(RemoteObject object, long offset, long bytes, ObjectReader.Sink sink) {
@@ -59,6 +60,7 @@ final class RangeBody implements AutoCloseable {
     synchronized void enter(FetchPhase next) {
         boolean isAttempt = next == FetchPhase.QUEUE || next == FetchPhase.FIRST_BYTE;
         boolean isSecond = isAttempt && (phase == FetchPhase.RETRY || phase == FetchPhase.TRANSFER);
+        hasFailed |= next == FetchPhase.RETRY;
         if (!isOver && !isSecond) {
             phase = next;
             sink.enter(next);
@@ -67,6 +69,11 @@ final class RangeBody implements AutoCloseable {
 
     void sent() {
         sink.sent();
+    }
+
+    /** Tells whether a request has failed. */
+    synchronized boolean hasFailed() {
+        return hasFailed;
     }
 
     /** Ends the transfer: the sink takes no more bytes. */

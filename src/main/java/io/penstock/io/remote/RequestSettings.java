@@ -9,11 +9,11 @@ import java.util.Objects;
  *
  * <p>A request is sent again after a connection error, a timeout, a body that ends early, and the statuses 408, 429,
  * 500, 502, 503 and 504. It waits for a random time up to a delay that doubles, or for as long as the server's
- * {@code Retry-After} says. Of a body that ended early only the rest is requested.
+ * {@code Retry-After} says. Of a body that ended early only the rest is requested, at once.
  *
  * <p>The first requests go four at a time, then more with each success, up to {@code parallel}. When the server answers
- * 429 or 503, half as many go at a time, and slowly more from there. A request for a part of a file that takes longer
- * than 95 in 100 of its size is sent a second time; what answers first counts.
+ * more than one in twenty with 429 or 503, half as many go at a time, and slowly more from there. A request for a part
+ * of a file that takes half as long again as 95 in 100 of its size is sent a second time; what answers first counts.
  *
  * @param parallel the most requests at a time
  * @param connectTimeout the longest time to connect
@@ -23,7 +23,8 @@ import java.util.Objects;
  * @param firstDelay the longest delay before the second attempt
  * @param longestDelay the longest delay, also of {@code Retry-After}
  * @param retryBudget how many retries all requests together may have more than one in ten requests
- * @param hedgePercent how many requests of a hundred may be sent a second time because they are late; 0 to 100
+ * @param hedgePercent how many requests of a hundred may be sent again because they are late; twice as many if they
+ *     are very late; 0 to 100
  */
 public record RequestSettings(int parallel, Duration connectTimeout, Duration answerTimeout, Duration stallTimeout,
         int attempts, Duration firstDelay, Duration longestDelay, int retryBudget, int hedgePercent) {

@@ -46,8 +46,6 @@ final class Requests {
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
-    /** For requests whose waiting time is not measured. */
-    private static final Consumer<FetchPhase> UNWATCHED = _ -> { };
     /** The most bytes of a list of objects or an index page. */
     private static final int MAX_TEXT_BYTES = 64 << 20;
     /** The longest time to send a body. */
@@ -71,15 +69,21 @@ final class Requests {
     record Target(String name, URI uri, Authorization authorization) {
     }
 
-    /** Which redirects to follow. */
-    private enum Follow {
-        ANYWHERE,
-        /** Redirects on the same host; the answer that leads to another host is the result. */
-        WITHIN_HOST
+    /**
+     * How a request is sent.
+     *
+     * @param isWithinHost whether an answer that leads to another host is the result
+     * @param isUrgent whether it goes before those that wait: bytes that should be there already
+     */
+    private record Sending(boolean isWithinHost, boolean isUrgent, Consumer<FetchPhase> phases) {
+
+        /** Of requests whose waiting nobody measures. */
+        static final Sending USUAL = new Sending(false, false, _ -> { });
     }
 
     private final RequestSettings settings;
     private final HttpClient client;
+    private final PlainHttp plain;
     private final Retries retries;
     private final RequestSlots slots;
     private final Hedges hedges;
@@ -99,9 +103,10 @@ final class Requests {
         this.settings = settings;
         this.client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER).connectTimeout(settings.connectTimeout()).build();
+        this.plain = new PlainHttp(settings.connectTimeout());
         this.retries = new Retries(settings, ThreadLocalRandom::current, sleeper);
         this.slots = new RequestSlots(settings.parallel());
-        this.hedges = new Hedges(settings.hedgePercent(), alarm, System::nanoTime, slots::hasFree);
+        this.hedges = new Hedges(settings.hedgePercent(), alarm, System::nanoTime);
     }
 
     /** Asks for the headers of an object. */
@@ -115,7 +120,7 @@ final class Requests {
      */
     HttpHeaders headOfHost(Target target) throws IOException {
         return retries.run(() -> once("HEAD", target, Map.of(), BodyPublishers.noBody(), answer(target.name(),
-                BodySubscribers::discarding), Follow.WITHIN_HOST, UNWATCHED), () -> 0).headers();
+                BodySubscribers::discarding), new Sending(true, false, _ -> { })), () -> 0).headers();
     }
 
     /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
@@ -144,17 +149,18 @@ final class Requests {
 
     private void readMissing(Target target, RangeBody body) throws IOException {
         try {
-            hedges.run(body.missing(), isSent -> {
+            hedges.run(body.missing(), (isSecond, isSent) -> {
                 RangeBody.Request request = body.request();
                 Map<String, String> headers = new TreeMap<>();
                 request.addTo(headers);
-                once("GET", target, headers, BodyPublishers.noBody(), request, Follow.ANYWHERE, phase -> {
+                boolean isUrgent = isSecond || body.hasFailed();
+                once("GET", target, headers, BodyPublishers.noBody(), request, new Sending(false, isUrgent, phase -> {
                     body.enter(phase);
                     if (phase == FetchPhase.FIRST_BYTE) {
                         body.sent();
                         isSent.run();
                     }
-                });
+                }));
             });
         } catch (IOException e) {
             body.enter(FetchPhase.RETRY);
@@ -178,7 +184,7 @@ final class Requests {
         return retries.run(() -> reading.of(once(method, target, headers, body,
                 info -> info.statusCode() == 200 || answers.contains(info.statusCode())
                         ? BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES)
-                        : new Refusal<>(target.name(), info, null), Follow.ANYWHERE, UNWATCHED)), () -> 0);
+                        : new Refusal<>(target.name(), info, null), Sending.USUAL)), () -> 0);
     }
 
     private static <T> BodyHandler<T> answer(String name,
@@ -188,12 +194,12 @@ final class Requests {
 
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyHandler<T> handler)
             throws IOException {
-        return once(method, target, headers, BodyPublishers.noBody(), handler, Follow.ANYWHERE, UNWATCHED);
+        return once(method, target, headers, BodyPublishers.noBody(), handler, Sending.USUAL);
     }
 
     /** Sends a request once, and on to where it is redirected. */
     private <T> HttpResponse<T> once(String method, Target target, Map<String, String> headers, BodyPublisher body,
-            BodyHandler<T> handler, Follow follow, Consumer<FetchPhase> phases) throws IOException {
+            BodyHandler<T> handler, Sending sending) throws IOException {
         URI uri = target.uri();
         boolean isAuthorized = true;
         for (int i = 0; i <= MAX_REDIRECTS; i++) {
@@ -201,13 +207,13 @@ final class Requests {
             if (isAuthorized) {
                 target.authorization().addTo(method, uri, all);
             }
-            HttpResponse<T> response = exchange(target.name(), request(method, uri, all, body), handler, phases);
+            HttpResponse<T> response = exchange(target.name(), request(method, uri, all, body), handler, sending);
             Optional<String> location = redirect(response.statusCode(), response.headers());
             if (location.isEmpty()) {
                 return response;
             }
             URI next = resolve(target.name(), uri, location.get());
-            if (follow == Follow.WITHIN_HOST && !isSameHost(uri, next)) {
+            if (sending.isWithinHost && !isSameHost(uri, next)) {
                 return response;
             }
             isAuthorized &= isSameHost(uri, next);
@@ -253,16 +259,17 @@ final class Requests {
     }
 
     /** Sends one request and waits for the end of the answer while it makes progress. */
-    private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler,
-            Consumer<FetchPhase> phases) throws IOException {
+    private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler, Sending sending)
+            throws IOException {
         AtomicLong progress = new AtomicLong();
         BodyHandler<T> watched = info -> watch(info, handler, progress);
-        phases.accept(FetchPhase.QUEUE);
-        try (RequestSlots.Slot slot = slots.acquire()) {
-            phases.accept(FetchPhase.FIRST_BYTE);
-            CompletableFuture<HttpResponse<T>> future = client.sendAsync(request, watched);
+        sending.phases.accept(FetchPhase.QUEUE);
+        try (RequestSlots.Slot slot = slots.acquire(sending.isUrgent)) {
+            sending.phases.accept(FetchPhase.FIRST_BYTE);
+            CompletableFuture<HttpResponse<T>> future = plain.takes(request) ? plain.send(request, watched)
+                    : client.sendAsync(request, watched);
             try {
-                HttpResponse<T> response = await(name, future, progress);
+                HttpResponse<T> response = await(name, future, request.timeout().orElseThrow(), progress);
                 slot.succeeded();
                 return response;
             } catch (StatusException e) {
@@ -290,17 +297,16 @@ final class Requests {
         return BodySubscribers.replacing(null);
     }
 
-    private <T> HttpResponse<T> await(String name, CompletableFuture<HttpResponse<T>> future, AtomicLong progress)
-            throws IOException, InterruptedException {
-        long stallMillis = settings.stallTimeout().toMillis();
+    private <T> HttpResponse<T> await(String name, CompletableFuture<HttpResponse<T>> future, Duration toAnswer,
+            AtomicLong progress) throws IOException, InterruptedException {
         while (true) {
             long before = progress.get();
+            long millis = (before == 0 ? toAnswer : settings.stallTimeout()).toMillis();
             try {
-                return future.get(stallMillis, TimeUnit.MILLISECONDS);
+                return future.get(millis, TimeUnit.MILLISECONDS);
             } catch (TimeoutException _) {
-                // The time to the first byte has a limit of its own.
-                if (before > 0 && progress.get() == before) {
-                    throw new IOException(name + ": no byte for " + stallMillis + " ms");
+                if (progress.get() == before) {
+                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " for " + millis + " ms");
                 }
             } catch (ExecutionException e) {
                 throw failure(name, e.getCause());

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Repeats what failed for a reason that may pass: with full jitter, a delay that doubles, and a budget that all
- * requests share. A {@link FileSystemException} will not pass. Thread-safe.
+ * requests share. What had a part of its result goes on at once: the server was there, and a connection broke. A {@link FileSystemException} will not pass. Thread-safe.
  */
 final class Retries {
 
@@ -59,7 +59,8 @@ final class Retries {
             } catch (FileSystemException | InterruptedIOException e) {
                 throw e;
             } catch (IOException e) {
-                if (progress.getAsLong() > before) {
+                boolean hasProgress = progress.getAsLong() > before;
+                if (hasProgress) {
                     before = progress.getAsLong();
                     failures = 1;
                 }
@@ -70,7 +71,9 @@ final class Retries {
                     throw new IOException(e.getMessage() + " (the budget of retries is used up: "
                             + retries.get() + " of " + requests.get() + " requests)", e);
                 }
-                pause(delay(failures, e));
+                if (!hasProgress || e instanceof StatusException) {
+                    pause(delay(failures, e));
+                }
             }
         }
     }

@@ -8,9 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.FetchWaits;
+import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Rows;
+import io.penstock.io.SpanReader;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +32,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -243,6 +252,37 @@ class BlockCacheTest {
     }
 
     @Test
+    void aRangeThatIsFetchedAheadIsFetchedToItsEndFewBlocksAtATime() throws Exception {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        try (CachedObject file = cache(1 << 20).open(object, (offset, length, sink) -> {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            read(offset, length, sink);
+            running.decrementAndGet();
+        })) {
+            file.prefetch(0, BYTES);
+            while (!file.isPresent(0, BYTES)) {
+                Thread.sleep(1);
+            }
+            assertTrue(most.get() <= 8, most + " at a time");
+        }
+        assertEquals(51, reads.size());
+    }
+
+    @Test
+    void afterAFailureNothingMoreIsFetchedAhead() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        try (CachedObject file = cache(1 << 20).open(object, (_, _, _) -> {
+            asked.incrementAndGet();
+            throw new IOException("s3://bucket/x: reset");
+        })) {
+            file.prefetch(0, BYTES);
+            assertThrows(UncheckedIOException.class, () -> file.fetch(40 * BLOCK, 1, waits));
+        }
+        assertTrue(asked.get() <= 9, asked + " blocks");
+    }
+
+    @Test
     void noProcessDropsWhatAnotherKeeps() throws IOException {
         try (CachedObject file = cache(1 << 20).open(object, this::read)) {
             file.keep(0, 1);
@@ -280,6 +320,68 @@ class BlockCacheTest {
             stop.set(true);
             dropping.get();
             assertTrue(good > 0);
+        }
+    }
+
+    @Test
+    void aFileIsWholeFromWhenAllOfItWasFoundUntilABlockIsDropped() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, BYTES - 123, waits);
+            assertFalse(file.isPresent(0, BYTES));
+            assertFalse(file.isWhole(file.drops()));
+            for (int i = 0; i < 2; i++) {
+                file.fetch(0, BYTES, waits);
+                assertTrue(file.isPresent(0, BYTES));
+                assertTrue(file.isWhole(file.drops()));
+                assertTrue(cache(1 << 20).trim(file.presentBytes() - BLOCK) > 0);
+                assertFalse(file.isWhole(file.drops()));
+            }
+        }
+    }
+
+    /** Of a whole file a reader asks for one row of a batch; it notices all the same that others were dropped. */
+    @Test
+    void rowsAreRightWhileTheirBlocksAreDropped() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        int row = 100;
+        try (CachedObject file = cache(1 << 20).open(object, this::read);
+                MappedFile mapped = MappedFile.openSparse(Location.of(parent.resolve("x")), "v1", file.data(), file,
+                        null);
+                SpanReader reader = new SpanReader(ReadMode.MMAP); Arena arena = Arena.ofConfined();
+                ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            Rows rows = new Rows(mapped, mapped.mapping(), 0, row, row, BYTES / row);
+            MemorySegment target = arena.allocate(32 * row);
+            Random random = new Random(4);
+            AtomicInteger readings = new AtomicInteger();
+            Future<?> dropping = threads.submit(() -> {
+                for (int seen = 0; !stop.get(); seen = readings.get()) {
+                    cache(1 << 20).trim(BYTES / 2);
+                    while (!stop.get() && readings.get() == seen) {
+                        Thread.onSpinWait();
+                    }
+                }
+                return null;
+            });
+            try {
+                int whole = 0;
+                for (int i = 0; i < 200; i++) {
+                    file.fetch(0, BYTES, waits);
+                    whole += file.isPresent(0, BYTES) && file.isWhole(file.drops()) ? 1 : 0;
+                    readings.incrementAndGet();
+                    long[] chosen = random.longs(32, 0, BYTES / row).toArray();
+                    reader.copyRows(rows, chosen, 32, target, 0);
+                    for (int j = 0; j < 32; j++) {
+                        int at = (int) chosen[j] * row;
+                        assertArrayEquals(Arrays.copyOfRange(bytes, at, at + row),
+                                target.asSlice((long) j * row, row).toArray(ValueLayout.JAVA_BYTE));
+                    }
+                }
+                assertTrue(whole > 0);
+            } finally {
+                stop.set(true);
+                dropping.get();
+            }
+            assertTrue(reader.waits().reads() >= 200 * 32, reader.waits().reads() + " reads");
         }
     }
 

@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +29,8 @@ class CacheProcessesTest {
     private static final int BYTES = 64 * BLOCK;
     /** Whole with {@code -Dpenstock.kills=200}. */
     private static final int KILLS = Integer.getInteger("penstock.kills", 8);
+    /** At a time, while some are killed. */
+    private static final int PROCESSES = KILLS < 100 ? 2 : 8;
 
     @TempDir
     private Path cache;
@@ -92,13 +96,20 @@ class CacheProcessesTest {
         Random random = new Random(seed);
         try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
             Process survivor = start(host, 40L * BLOCK, KILLS + 1, Integer.MAX_VALUE);
-            for (int i = 0; i < KILLS; i++) {
-                Process first = start(host, 40L * BLOCK, i, 1_000_000);
+            Map<Integer, Process> victims = new LinkedHashMap<>();
+            for (int i = 0; i < KILLS || !victims.isEmpty(); i++) {
+                if (i < KILLS) {
+                    victims.put(i, start(host, 40L * BLOCK, i, Integer.MAX_VALUE));
+                }
                 // At any instant from the start of the JVM to well into the reads.
                 Thread.sleep(random.nextInt(800));
-                first.destroyForcibly().waitFor();
-                String said = result(first, i);
-                assertTrue(said.isEmpty(), "seed " + seed + ": " + said);
+                if (victims.size() == PROCESSES - 1 || i >= KILLS) {
+                    int number = List.copyOf(victims.keySet()).get(random.nextInt(victims.size()));
+                    Process killed = victims.remove(number);
+                    killed.destroyForcibly();
+                    String said = result(killed, number);
+                    assertTrue(said.isEmpty(), "seed " + seed + ": " + said);
+                }
             }
             assertTrue(survivor.isAlive(), () -> "seed " + seed + ": " + said(KILLS + 1));
             survivor.destroyForcibly().waitFor();

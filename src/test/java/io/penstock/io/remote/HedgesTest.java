@@ -37,6 +37,7 @@ class HedgesTest {
     private static final int PART = 4096;
 
     private final BlockingQueue<Runnable> alarms = new LinkedBlockingQueue<>();
+    private final List<Duration> delays = Collections.synchronizedList(new ArrayList<>());
     private final AtomicLong clock = new AtomicLong();
     private ObjectHost host;
 
@@ -148,12 +149,15 @@ class HedgesTest {
     // ---- by itself
 
     private Hedges hedges(int percent) {
-        return new Hedges(percent, (_, task) -> alarms.add(task), () -> clock.addAndGet(1000), () -> true);
+        return new Hedges(percent, (delay, task) -> {
+            delays.add(delay);
+            alarms.add(task);
+        }, () -> clock.addAndGet(1000));
     }
 
     private static void known(Hedges hedges, int count) throws IOException {
         for (int i = 0; i < count; i++) {
-            hedges.run(PART, Runnable::run);
+            hedges.run(PART, (_, isSent) -> isSent.run());
         }
     }
 
@@ -162,7 +166,7 @@ class HedgesTest {
         Hedges hedges = hedges(2);
         AtomicInteger sent = new AtomicInteger();
         for (int i = 0; i < 1000; i++) {
-            hedges.run(PART, isSent -> {
+            hedges.run(PART, (_, isSent) -> {
                 sent.incrementAndGet();
                 alarms.clear();
                 isSent.run();
@@ -183,6 +187,79 @@ class HedgesTest {
         assertEquals(0, alarms.size());
     }
 
+    /** Otherwise it would wait for the next requests, which may wait for it. */
+    @Test
+    void aRequestThatIsVeryLateIsSentAgainAlthoughTheShareIsUsed() throws Exception {
+        Hedges hedges = hedges(2);
+        known(hedges, 49);
+        alarms.clear();
+        for (int i = 0; i < 2; i++) {
+            AtomicInteger attempts = new AtomicInteger();
+            CountDownLatch again = new CountDownLatch(1);
+            FutureTask<Void> running = new FutureTask<>(() -> {
+                hedges.run(PART, (second, isSent) -> {
+                    isSent.run();
+                    attempts.incrementAndGet();
+                    if (second) {
+                        again.countDown();
+                    } else {
+                        await(again);
+                    }
+                });
+                return null;
+            });
+            Thread.startVirtualThread(running);
+            // The first uses the share of 50 requests up; the second waits until it is four times as late.
+            for (int late = 0; late < (i == 0 ? 1 : 4); late++) {
+                assertEquals(i, hedges.sentTwice());
+                alarms.take().run();
+            }
+            running.get();
+            assertEquals(2, attempts.get());
+            alarms.clear();
+        }
+        assertEquals(2, hedges.sentTwice());
+    }
+
+    @Test
+    void aSecondRequestThatIsLateIsFollowedByAThirdAndNoMore() throws Exception {
+        Hedges hedges = hedges(100);
+        known(hedges, 30);
+        alarms.clear();
+        AtomicInteger attempts = new AtomicInteger();
+        CountDownLatch third = new CountDownLatch(1);
+        FutureTask<Void> running = new FutureTask<>(() -> {
+            hedges.run(PART, (_, isSent) -> {
+                isSent.run();
+                if (attempts.incrementAndGet() == 3) {
+                    alarms.remove().run();
+                    third.countDown();
+                }
+                await(third);
+            });
+            return null;
+        });
+        Thread.startVirtualThread(running);
+        alarms.take().run();
+        alarms.take().run();
+        running.get();
+        assertEquals(3, attempts.get());
+    }
+
+    /** A few that were very late do not change what is taken for late. */
+    @Test
+    void aRequestIsLateThatTakesHalfAsLongAgainAsUsual() throws IOException {
+        Hedges hedges = hedges(2);
+        for (int i = 0; i < 128; i++) {
+            int nanos = i % 40 == 7 ? 2_000_000_000 : 9_000;
+            hedges.run(PART, (_, isSent) -> {
+                isSent.run();
+                clock.addAndGet(nanos);
+            });
+        }
+        assertEquals(Duration.ofNanos(15_000), delays.getLast());
+    }
+
     @Test
     void aSecondRequestThatFailsDoesNotEndTheFirst() throws Exception {
         Hedges hedges = hedges(100);
@@ -190,9 +267,10 @@ class HedgesTest {
         CountDownLatch hasFailed = new CountDownLatch(1);
         AtomicInteger attempts = new AtomicInteger();
         FutureTask<Void> running = new FutureTask<>(() -> {
-            hedges.run(PART, isSent -> {
+            hedges.run(PART, (isSecond, isSent) -> {
                 isSent.run();
                 if (attempts.incrementAndGet() == 2) {
+                    assertTrue(isSecond);
                     hasFailed.countDown();
                     throw new IOException("reset");
                 }
@@ -219,7 +297,7 @@ class HedgesTest {
     void anErrorThatWillNotPassIsThatOfTheFirst() throws IOException {
         Hedges hedges = hedges(100);
         known(hedges, 30);
-        assertThrows(NoSuchFileException.class, () -> hedges.run(PART, _ -> {
+        assertThrows(NoSuchFileException.class, () -> hedges.run(PART, (_, _) -> {
             throw new NoSuchFileException("x");
         }));
     }
