@@ -68,11 +68,8 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Described {
         if (documentEnds == null) {
             return tokenCount();
         }
-        try {
-            return documentEnds.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
-        } catch (InternalError fault) {
-            throw documentEnds.explain(fault);
-        }
+        MappedFile ends = documentEnds;
+        return ends.reading(() -> ends.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES));
     }
 
     @Override

@@ -17,11 +17,7 @@ final class ColdRead {
             MemorySegment callState) {
         if (fd < 0) {
             file.advise(Advice.POPULATE_READ, offset, bytes);
-            try {
-                MemorySegment.copy(file.mapping(), offset, target, targetOffset, bytes);
-            } catch (InternalError fault) {
-                throw file.explain(fault);
-            }
+            file.copy(offset, target, targetOffset, bytes);
             return;
         }
         long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException} and never returns another file's bytes.
  *
  * <p><b>Truncation.</b> If another process truncates the file, Java code that touches a missing page gets an
- * {@link InternalError}; native code would crash. {@link #checkUnchanged} turns the error into one that names the file.
+ * {@link InternalError}; native code would crash. {@link #reading} turns the error into one that names the file.
  * Memory of a mapped file is therefore never passed to native code.
  *
  * <p><b>Writes.</b> A few times a second while the file is read, {@link #checkUnchanged} compares size, modification
@@ -306,19 +306,6 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Explains a fault under the mapping, which the JVM raises as an {@link InternalError}. For hot paths; others use
-     * {@link #reading}.
-     *
-     * @param fault what the JVM threw
-     * @return the error itself, if the file is unchanged
-     * @throws UncheckedIOException if the file has shrunk or was written to; names it
-     */
-    public InternalError explain(InternalError fault) {
-        checkUnchanged();
-        return fault;
-    }
-
-    /**
      * A read of the mapping.
      *
      * @param <T> the result
@@ -350,7 +337,18 @@ public final class MappedFile implements AutoCloseable {
         try {
             return read.read();
         } catch (InternalError fault) {
-            throw explain(fault);
+            checkUnchanged();
+            throw fault;
+        }
+    }
+
+    /** Copies bytes that are there; if a page is missing because the file changed, the error names the file. */
+    void copy(long offset, MemorySegment target, long targetOffset, long bytes) {
+        try {
+            MemorySegment.copy(segment, offset, target, targetOffset, bytes);
+        } catch (InternalError fault) {
+            checkUnchanged();
+            throw fault;
         }
     }
 

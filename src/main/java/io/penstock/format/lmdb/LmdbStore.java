@@ -147,15 +147,16 @@ public final class LmdbStore implements RecordStore, Verifiable {
         checkRecord(record);
         Objects.checkIndex(column, COLUMNS.size());
         try {
-            if (column == KEY) {
-                index().key(record, into);
-            } else {
-                index().value(record, into);
-            }
+            file.reading(() -> {
+                if (column == KEY) {
+                    index().key(record, into);
+                } else {
+                    index().value(record, into);
+                }
+                return into;
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
         }
     }
 
@@ -175,12 +176,10 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
-        try {   // without a lambda: this allocates nothing
-            return index().value(key, into);
+        try {
+            return file.reading(() -> index().value(key, into));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InternalError fault) {
-            throw file.explain(fault);
         }
     }
 

@@ -176,11 +176,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public long documentStart(long document) {
         Objects.checkIndex(document, index.documents() + 1);
-        try {
-            return position(index.firstSequence(document));
-        } catch (InternalError fault) {
-            throw indexFile.explain(fault);
-        }
+        return indexFile.reading(() -> position(index.firstSequence(document)));
     }
 
     @Override
@@ -207,30 +203,19 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public int parts(long firstToken, long tokenCount) {
         TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
-        if (positions == null) {
-            return 1;
-        }
-        try {
-            return positions.parts(firstToken, tokenCount);
-        } catch (InternalError fault) {
-            throw indexFile.explain(fault);
-        }
+        SequencePositions scattered = positions;
+        return scattered == null ? 1 : indexFile.reading(() -> scattered.parts(firstToken, tokenCount));
     }
 
     @Override
     public void locatePart(long firstToken, long tokenCount, int part, Span into) {
         TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
-        if (positions == null) {
+        SequencePositions scattered = positions;
+        if (scattered == null) {
             TokenStore.super.locatePart(firstToken, tokenCount, part, into);
-            return;
-        }
-        try {
-            if (!positions.locatePart(firstToken, tokenCount, part, into)) {
-                throw new IndexOutOfBoundsException(indexFile.location() + ": piece " + part + " of "
-                        + parts(firstToken, tokenCount));
-            }
-        } catch (InternalError fault) {
-            throw indexFile.explain(fault);
+        } else if (!indexFile.reading(() -> scattered.locatePart(firstToken, tokenCount, part, into))) {
+            throw new IndexOutOfBoundsException(indexFile.location() + ": piece " + part + " of "
+                    + parts(firstToken, tokenCount));
         }
     }
 
