@@ -38,9 +38,9 @@ class TransferSimulationTest {
     @TestFactory
     Stream<DynamicTest> theProtocolHolds() throws Exception {
         return run(Scenarios.class, SimulatorScenarios.class.getName(), TransferScenarios.class.getName(),
-                MultiDeviceScenarios.class.getName(), CloseScenarios.class.getName(), ClockScenarios.class.getName(),
-                GraphScenarios.class.getName(), DLPackScenarios.class.getName(), StageScenarios.class.getName(),
-                FaultScenarios.class.getName());
+                MemoryScenarios.class.getName(), MultiDeviceScenarios.class.getName(), CloseScenarios.class.getName(),
+                ClockScenarios.class.getName(), GraphScenarios.class.getName(), DLPackScenarios.class.getName(),
+                StageScenarios.class.getName(), FaultScenarios.class.getName());
     }
 
     @TestFactory
