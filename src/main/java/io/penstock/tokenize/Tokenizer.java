@@ -13,7 +13,7 @@ import java.util.Map;
 public sealed interface Tokenizer permits BytePairTokenizer {
 
     /**
-     * {@return the tokenizer of a published encoding} The first call reads the vocabulary, which takes a moment.
+     * {@return the tokenizer of a published encoding} Reads the vocabulary, which takes a moment: keep the tokenizer.
      *
      * @param encoding one of {@link #encodings}
      * @throws IllegalArgumentException if no encoding has that name
