@@ -67,8 +67,8 @@ class GpuLoaderTest {
 
         @TestFactory
         Stream<DynamicTest> holds() throws IOException, InterruptedException {
-            return new ChildJvm().library(library).variable("SIM_CUDA_STRICT_EXIT", 1).tests(Scenarios.class,
-                    Scenarios.some(GpuLoaderChecks.class, CHECKS));
+            return new ChildJvm().optimized().library(library).variable("SIM_CUDA_STRICT_EXIT", 1)
+                    .tests(Scenarios.class, Scenarios.some(GpuLoaderChecks.class, CHECKS));
         }
     }
 }
