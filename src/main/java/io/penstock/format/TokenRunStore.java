@@ -68,8 +68,11 @@ public final class TokenRunStore implements TokenStore, StoreInfo.Described {
         if (documentEnds == null) {
             return tokenCount();
         }
-        MappedFile ends = documentEnds;
-        return ends.reading(() -> ends.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES));
+        try {
+            return documentEnds.segment().get(LittleEndian.I64, (document - 1) * Long.BYTES);
+        } catch (InternalError fault) {
+            throw documentEnds.explain(fault);
+        }
     }
 
     @Override

@@ -337,19 +337,20 @@ public final class MappedFile implements AutoCloseable {
         try {
             return read.read();
         } catch (InternalError fault) {
-            checkUnchanged();
-            throw fault;
+            throw explain(fault);
         }
     }
 
-    /** Copies bytes that are there; if a page is missing because the file changed, the error names the file. */
-    void copy(long offset, MemorySegment target, long targetOffset, long bytes) {
-        try {
-            MemorySegment.copy(segment, offset, target, targetOffset, bytes);
-        } catch (InternalError fault) {
-            checkUnchanged();
-            throw fault;
-        }
+    /**
+     * Explains a fault under the mapping, for look-ups per sample, where the lambda of {@link #reading} may allocate.
+     *
+     * @param fault what the JVM threw
+     * @return the error itself, if the file is unchanged
+     * @throws UncheckedIOException if the file has shrunk or was written to; names it
+     */
+    public InternalError explain(InternalError fault) {
+        checkUnchanged();
+        return fault;
     }
 
     /** Tells whether a change was detected; the file must not be read any more. */

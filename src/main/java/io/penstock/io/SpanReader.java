@@ -89,7 +89,7 @@ public final class SpanReader implements AutoCloseable {
         if (mapped == null) {
             MemorySegment.copy(span.segment(), span.byteOffset(), target, targetOffset, span.byteSize());
         } else if (mapped.fetcher() == null) {
-            mapped.copy(span.byteOffset(), target, targetOffset, span.byteSize());
+            ColdRead.copyMapped(mapped, span.byteOffset(), target, targetOffset, span.byteSize());
         } else {
             copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
         }

@@ -147,16 +147,15 @@ public final class LmdbStore implements RecordStore, Verifiable {
         checkRecord(record);
         Objects.checkIndex(column, COLUMNS.size());
         try {
-            file.reading(() -> {
-                if (column == KEY) {
-                    index().key(record, into);
-                } else {
-                    index().value(record, into);
-                }
-                return into;
-            });
+            if (column == KEY) {
+                index().key(record, into);
+            } else {
+                index().value(record, into);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            throw file.explain(fault);
         }
     }
 
@@ -177,9 +176,11 @@ public final class LmdbStore implements RecordStore, Verifiable {
      */
     public boolean locate(MemorySegment key, Span into) {
         try {
-            return file.reading(() -> index().value(key, into));
+            return index().value(key, into);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            throw file.explain(fault);
         }
     }
 

@@ -154,22 +154,19 @@ public final class MdsStore implements RecordStore, Verifiable {
         }
         int position = positionOf[Objects.checkIndex(column, positionOf.length)];
         int shard = records.runOf(record);
-        long sample = record - records.start(shard);
-        MappedFile file = shards.file(shard);
         try {
-            if (file == null) {
-                locate(null, shard, sample, position, into);
-            } else {
-                file.reading(() -> locate(file, shard, sample, position, into));
-            }
+            locate(shard, record - records.start(shard), position, into);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InternalError fault) {
+            MappedFile file = shards.file(shard);
+            throw file == null ? fault : file.explain(fault);
         }
     }
 
-    private Span locate(@Nullable MappedFile file, int shard, long sample, int position, Span into)
-            throws MalformedStoreException {
+    private void locate(int shard, long sample, int position, Span into) throws MalformedStoreException {
         shards.locate(shard, into);
+        MappedFile file = shards.file(shard);
         MemorySegment bytes = file == null ? into.segment() : file.mapping();
         require(file, 4 + 4 * sample, 2 * Integer.BYTES);
         long base = into.byteOffset();
@@ -203,7 +200,6 @@ public final class MdsStore implements RecordStore, Verifiable {
                     + ", which the sample has");
         }
         into.setPart(into, start, length);
-        return into;
     }
 
     private static void require(@Nullable MappedFile plain, long offset, long bytes) {

@@ -176,7 +176,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public long documentStart(long document) {
         Objects.checkIndex(document, index.documents() + 1);
-        return indexFile.reading(() -> position(index.firstSequence(document)));
+        try {
+            return position(index.firstSequence(document));
+        } catch (InternalError fault) {
+            throw indexFile.explain(fault);
+        }
     }
 
     @Override
@@ -203,19 +207,30 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public int parts(long firstToken, long tokenCount) {
         TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
-        SequencePositions scattered = positions;
-        return scattered == null ? 1 : indexFile.reading(() -> scattered.parts(firstToken, tokenCount));
+        if (positions == null) {
+            return 1;
+        }
+        try {
+            return positions.parts(firstToken, tokenCount);
+        } catch (InternalError fault) {
+            throw indexFile.explain(fault);
+        }
     }
 
     @Override
     public void locatePart(long firstToken, long tokenCount, int part, Span into) {
         TokenRun.check(tokenFile.location(), firstToken, tokenCount, index.tokens());
-        SequencePositions scattered = positions;
-        if (scattered == null) {
+        if (positions == null) {
             TokenStore.super.locatePart(firstToken, tokenCount, part, into);
-        } else if (!indexFile.reading(() -> scattered.locatePart(firstToken, tokenCount, part, into))) {
-            throw new IndexOutOfBoundsException(indexFile.location() + ": piece " + part + " of "
-                    + parts(firstToken, tokenCount));
+            return;
+        }
+        try {
+            if (!positions.locatePart(firstToken, tokenCount, part, into)) {
+                throw new IndexOutOfBoundsException(indexFile.location() + ": piece " + part + " of "
+                        + parts(firstToken, tokenCount));
+            }
+        } catch (InternalError fault) {
+            throw indexFile.explain(fault);
         }
     }
 
