@@ -91,7 +91,7 @@ uint64_t gather_rows(const uint8_t *rows, const uint64_t *order, size_t batches,
     }
 
 GATHER_IMAGES(gather_scaled, scale, shift, pixel * scale + shift)
-GATHER_IMAGES(gather_normalised, mean, deviation, (pixel / 255.0f - mean) / deviation)
+GATHER_IMAGES(gather_normalized, mean, deviation, (pixel / 255.0f - mean) / deviation)
 
 static size_t align_field(size_t bytes) {
     return (bytes + 255) & ~(size_t)255;

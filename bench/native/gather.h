@@ -31,12 +31,12 @@ uint64_t gather_rows(const uint8_t *rows, const uint64_t *order, size_t batches,
 
 // The same for images of `channels` planes of `plane_bytes` each; a buffer is f32[batch_rows][channels][plane_bytes].
 // A byte p of channel c becomes p * scale[c] + shift[c], which is (p / 255 - mean[c]) / deviation[c] up to rounding and
-// the least work that a normalisation can be.
+// the least work that a normalization can be.
 uint64_t gather_scaled(const uint8_t *rows, const uint64_t *order, size_t batches, size_t batch_rows, size_t channels,
                        size_t plane_bytes, const float *scale, const float *shift, float *ring, size_t ring_buffers);
 
 // The same by torchvision's steps, each rounded: p / 255, less the mean, by the deviation.
-uint64_t gather_normalised(const uint8_t *rows, const uint64_t *order, size_t batches, size_t batch_rows,
+uint64_t gather_normalized(const uint8_t *rows, const uint64_t *order, size_t batches, size_t batch_rows,
                            size_t channels, size_t plane_bytes, const float *mean, const float *deviation, float *ring,
                            size_t ring_buffers);
 

@@ -119,7 +119,7 @@ static void images_f32(struct lane *l, const uint64_t *order, void *ring, size_t
 
 static void images_f32_exact(struct lane *l, const uint64_t *order, void *ring, size_t buffers) {
     const struct run *r = l->run;
-    gather_normalised(r->images.bytes, order, buffers, r->batch_samples, r->images.channels, r->images.plane_bytes,
+    gather_normalized(r->images.bytes, order, buffers, r->batch_samples, r->images.channels, r->images.plane_bytes,
                       MEAN, DEVIATION, ring, buffers);
 }
 

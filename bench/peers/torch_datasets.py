@@ -93,18 +93,18 @@ class Images(Dataset):
 
     def __init__(self, path, mode):
         self.pixels = torch.from_numpy(np.asarray(np.load(path, mmap_mode="c")))
-        self.normalised = mode == "f32"
+        self.normalized = mode == "f32"
 
     def __len__(self):
         return len(self.pixels)
 
     def __getitem__(self, index):
         image = self.pixels[index]
-        return image.to(torch.float32).div_(255).sub_(MEAN).div_(DEVIATION) if self.normalised else image
+        return image.to(torch.float32).div_(255).sub_(MEAN).div_(DEVIATION) if self.normalized else image
 
 
 class ImageBatches(Images):
-    """Rows by one call, normalised by one multiplication and one addition of the batch."""
+    """Rows by one call, normalized by one multiplication and one addition of the batch."""
 
     collate = staticmethod(as_is)
     scale = 1 / (255 * DEVIATION)
@@ -112,7 +112,7 @@ class ImageBatches(Images):
 
     def __getitems__(self, indices):
         images = self.pixels.index_select(0, torch.tensor(indices))
-        return images.to(torch.float32).mul_(self.scale).add_(self.shift) if self.normalised else images
+        return images.to(torch.float32).mul_(self.scale).add_(self.shift) if self.normalized else images
 
 
 def padded(documents):

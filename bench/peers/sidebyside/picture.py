@@ -29,7 +29,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Mark:
-    """Whose figure a mark is: its shape and colour, and the configurations among which the best one counts."""
+    """Whose figure a mark is: its shape and color, and the configurations among which the best one counts."""
 
     label: str
     style: str

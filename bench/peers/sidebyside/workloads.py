@@ -106,7 +106,7 @@ def tokens(setup, mode):
 
 
 def images(setup, size, mode):
-    """Images of bytes, batch 64, stacked or normalised."""
+    """Images of bytes, batch 64, stacked or normalized."""
     out = "stacked as u8" if mode == "u8" else "normalized to f32"
     made = Workload(f"images-{size}-{mode}", f"Images u8[3, {size}, {size}], batch 64, {out}", "images")
     store = setup.file(f"images-{size}.npy")

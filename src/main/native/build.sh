@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the kernels to one fatbin, by default the committed one: build.sh [FOLDER]. Needs nvcc of CUDA 13.
+# Compiles the kernels to one fatbin, by default the committed one: build.sh [FOLDER [ARCHITECTURES]]. Needs nvcc of
+# CUDA 13.
 #
 # The same sources and the same nvcc give the same bytes. A GPU newer than those named runs the PTX, which its driver
 # compiles when it is first used.
@@ -9,7 +10,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 fail() { echo "build.sh: $*" >&2; exit 1; }
 
-architectures="75 80 86 89 90 100 120"
+architectures=${2:-75 80 86 89 90 100 120}
 ptx=75
 
 folder=${1:-$here/../resources/io/penstock/device/cuda}

@@ -56,7 +56,7 @@ public final class LoaderThroughput {
                 System.err.println(feed.loader().report());
             }
             if (run.sum == 42) {
-                System.err.println("a sum that keeps the reading from being optimised away");
+                System.err.println("a sum that keeps the reading from being optimized away");
             }
         }
     }

@@ -79,7 +79,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
                 .batchSize(WINDOW_BATCH).shuffle(SEED).collator(CausalLm.widened(width(mode))));
     }
 
-    /** Images of bytes, stacked as they are or as normalised {@code f32}. */
+    /** Images of bytes, stacked as they are or as normalized {@code f32}. */
     private static Workload images(Path path, String mode) throws IOException {
         TensorStore store = TensorStore.open(path);
         long size = store.tensors().getFirst().dim(3);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.testing.Corpora;
+import io.penstock.testing.JavaCommand;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -67,7 +68,7 @@ class ModuleTest {
 
     private static String run(String tool, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(arguments));
-        command.addFirst(Path.of(System.getProperty("java.home"), "bin", tool).toString());
+        command.addFirst(JavaCommand.tool(tool));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(10, TimeUnit.MINUTES), tool + " does not end");

@@ -30,7 +30,7 @@ final class GatherLibrary {
     private static final MethodHandle PADDED_I64 = loop("gather_padded_i64", 9);
     private static final MethodHandle ROWS = loop("gather_rows", 7);
     private static final MethodHandle SCALED = loop("gather_scaled", 10);
-    private static final MethodHandle NORMALISED = loop("gather_normalised", 10);
+    private static final MethodHandle NORMALIZED = loop("gather_normalized", 10);
     private static final MethodHandle COPY = loop("copy_bytes", 4);
 
     private GatherLibrary() {
@@ -99,10 +99,10 @@ final class GatherLibrary {
     }
 
     /** Images to {@code f32} by the steps of {@code ImageTransform}. */
-    static long normalised(long rows, long order, long batches, long batchRows, long channels, long planeBytes,
+    static long normalized(long rows, long order, long batches, long batchRows, long channels, long planeBytes,
             long mean, long deviation, long ring, long ringBuffers) {
         try {
-            return (long) NORMALISED.invokeExact(
+            return (long) NORMALIZED.invokeExact(
                     rows, order, batches, batchRows, channels, planeBytes, mean, deviation, ring, ringBuffers);
         } catch (Throwable t) {
             throw new AssertionError(t);

@@ -10,6 +10,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Copies located data from a store to a writer, through a MiB of native memory; reports progress and responds to
@@ -27,6 +30,7 @@ final class Reading implements AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment step = arena.allocate(STEP_BYTES, Long.BYTES);
     private final Span part = new Span();
+    private final List<Consumer<InternalError>> others = new ArrayList<>();
     private long total;
     private long done;
     private int untold;
@@ -63,8 +67,14 @@ final class Reading implements AutoCloseable {
         }
     }
 
-    /** Explains a fault under a mapping: an error that names the truncated file, or the fault itself. */
+    /** Adds who else reads mapped files: it throws an error that names its file if that was truncated. */
+    void onFault(Consumer<InternalError> other) {
+        others.add(other);
+    }
+
+    /** Explains a fault under a mapping: throws an error that names the truncated file, or returns the fault. */
     InternalError explain(InternalError fault) {
+        others.forEach(other -> other.accept(fault));
         return reader.explain(fault);
     }
 

@@ -7,6 +7,7 @@ import io.penstock.dataset.reading.SampleReader;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.numpy.NpyArray;
 import io.penstock.internal.Scratch;
+import io.penstock.io.MappedFile;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
@@ -38,6 +39,8 @@ final class SampleMember implements AutoCloseable {
     private final Scratch file = new Scratch();
     private byte[] header = new byte[0];
     private long headerLength = -1;
+    /** The file that holds the last value; null if the value was decoded. */
+    private @Nullable MappedFile valueFile;
 
     /** Creates a member from a column; a null suffix stands for the default by its name and encoding. */
     SampleMember(RecordStore store, RecordColumns.Field field, @Nullable String suffix) {
@@ -98,6 +101,7 @@ final class SampleMember implements AutoCloseable {
             return null;
         }
         Span value = reader.locate(record, 0);
+        valueFile = value.file();
         return switch (form) {
             case AS_STORED -> value.slice();
             case DECIMAL -> {
@@ -144,9 +148,14 @@ final class SampleMember implements AutoCloseable {
         return memory.asSlice(0, bytes);
     }
 
-    /** Explains a fault under a mapping: an error that names the truncated file, or the fault itself. */
-    Throwable explain(InternalError fault) {
-        return reader.explain(fault);
+    /** Throws an error that names this member's file if the file was truncated. */
+    void explain(InternalError fault) {
+        if (valueFile != null) {
+            valueFile.checkUnchanged();
+        }
+        if (reader.explain(fault) instanceof RuntimeException shrunk) {
+            throw shrunk;
+        }
     }
 
     @Override

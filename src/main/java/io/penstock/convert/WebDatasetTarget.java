@@ -58,14 +58,10 @@ final class WebDatasetTarget implements AutoCloseable {
                 pattern.requireAbsent();
             }
             List<RecordColumns.Field> images = target.openMembers(copies);
-            try {
-                if (copies.isEmpty()) {
-                    target.writeSamples(writer);
-                } else {
-                    target.writeCopies(copies.get(), images, writer);
-                }
-            } catch (InternalError fault) {
-                throw target.explained(fault);
+            if (copies.isEmpty()) {
+                target.writeSamples(writer);
+            } else {
+                target.writeCopies(copies.get(), images, writer);
             }
             if (conversion.ifExists == IfExists.FAIL) {
                 pattern.requireAbsent();
@@ -93,6 +89,7 @@ final class WebDatasetTarget implements AutoCloseable {
             Column column = store.columns().get(c);
             SampleMember member = new SampleMember(store, columns.member(c), conversion.suffix(column.name()));
             members.add(member);
+            reading.onFault(member::explain);
             String other = columnOfSuffix.put(member.suffix(), column.name());
             if (other != null) {
                 throw new ConversionException("columns '" + other + "' and '" + column.name()
@@ -214,15 +211,6 @@ final class WebDatasetTarget implements AutoCloseable {
         } finally {
             sample.clear();
         }
-    }
-
-    private InternalError explained(InternalError fault) {
-        for (SampleMember member : members) {
-            if (member.explain(fault) instanceof RuntimeException shrunk) {
-                throw shrunk;
-            }
-        }
-        return fault;
     }
 
     @Override

@@ -55,7 +55,7 @@ public final class JsonText implements AutoCloseable {
         return out;
     }
 
-    /** Whether what is behind a byte is {@code null}, as a union's value or a dictionary's may be. */
+    /** Tells whether the text from a byte on is {@code null}, as the value of a union or a dictionary may be. */
     boolean isNullFrom(long start) {
         return out.byteSize() - start == Integer.BYTES && out.getInt(start) == NULL;
     }

@@ -17,16 +17,21 @@ final class ColdRead {
             MemorySegment callState) {
         if (fd < 0) {
             file.advise(Advice.POPULATE_READ, offset, bytes);
-            try {
-                MemorySegment.copy(file.mapping(), offset, target, targetOffset, bytes);
-            } catch (InternalError fault) {
-                throw file.explain(fault);
-            }
+            copyMapped(file, offset, target, targetOffset, bytes);
             return;
         }
         long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
         if (read < bytes) {
             readRest(file, fd, Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+        }
+    }
+
+    /** Copies bytes through the mapping; if a page is missing because the file changed, the error names the file. */
+    static void copyMapped(MappedFile file, long offset, MemorySegment target, long targetOffset, long bytes) {
+        try {
+            MemorySegment.copy(file.mapping(), offset, target, targetOffset, bytes);
+        } catch (InternalError fault) {
+            throw file.explain(fault);
         }
     }
 

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * {@link IllegalStateException} and never returns another file's bytes.
  *
  * <p><b>Truncation.</b> If another process truncates the file, Java code that touches a missing page gets an
- * {@link InternalError}; native code would crash. {@link #checkUnchanged} turns the error into one that names the file.
+ * {@link InternalError}; native code would crash. {@link #reading} turns the error into one that names the file.
  * Memory of a mapped file is therefore never passed to native code.
  *
  * <p><b>Writes.</b> A few times a second while the file is read, {@link #checkUnchanged} compares size, modification
@@ -306,19 +306,6 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Explains a fault under the mapping, which the JVM raises as an {@link InternalError}. For hot paths; others use
-     * {@link #reading}.
-     *
-     * @param fault what the JVM threw
-     * @return the error itself, if the file is unchanged
-     * @throws UncheckedIOException if the file has shrunk or was written to; names it
-     */
-    public InternalError explain(InternalError fault) {
-        checkUnchanged();
-        return fault;
-    }
-
-    /**
      * A read of the mapping.
      *
      * @param <T> the result
@@ -352,6 +339,18 @@ public final class MappedFile implements AutoCloseable {
         } catch (InternalError fault) {
             throw explain(fault);
         }
+    }
+
+    /**
+     * Explains a fault under the mapping, for look-ups per sample, where the lambda of {@link #reading} may allocate.
+     *
+     * @param fault what the JVM threw
+     * @return the error itself, if the file is unchanged
+     * @throws UncheckedIOException if the file has shrunk or was written to; names it
+     */
+    public InternalError explain(InternalError fault) {
+        checkUnchanged();
+        return fault;
     }
 
     /** Tells whether a change was detected; the file must not be read any more. */

@@ -86,14 +86,12 @@ public final class SpanReader implements AutoCloseable {
             return;
         }
         MappedFile mapped = span.file();
-        if (mapped != null && mapped.fetcher() != null) {
-            copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
-            return;
-        }
-        try {
+        if (mapped == null) {
             MemorySegment.copy(span.segment(), span.byteOffset(), target, targetOffset, span.byteSize());
-        } catch (InternalError fault) {
-            throw explain(fault);
+        } else if (mapped.fetcher() == null) {
+            ColdRead.copyMapped(mapped, span.byteOffset(), target, targetOffset, span.byteSize());
+        } else {
+            copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
         }
     }
 
@@ -145,56 +143,7 @@ public final class SpanReader implements AutoCloseable {
      */
     public void copyRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
         lastRow = count == 0 ? lastRow : indices[0];
-        MappedFile called = readByCall(rows.file(), count);
-        if (called != null) {
-            long rowBytes = rows.rowBytes();
-            long at = targetOffset;
-            for (int i = 0; i < count; i++, at += rowBytes) {
-                lastRow = indices[i];
-                called.read(rows.offset(lastRow), target, at, rowBytes, callState, waits);
-            }
-            return;
-        }
-        MappedFile mapped = rows.file();
-        if (mapped != null && mapped.fetcher() != null) {
-            long before = mapped.drops();
-            fetch(mapped, before, rows, indices, count);
-            copyMappedRows(rows, indices, count, target, targetOffset);
-            if (mapped.drops() != before) {
-                // One by one: there may never be room for all of them at once.
-                for (int i = 0; i < count; i++) {
-                    copyFetched(mapped, rows.offset(indices[i]), rows.rowBytes(), target,
-                            targetOffset + i * rows.rowBytes());
-                }
-            }
-            return;
-        }
-        copyMappedRows(rows, indices, count, target, targetOffset);
-    }
-
-    private void copyMappedRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
-        long rowBytes = rows.rowBytes();
-        MemorySegment from = rows.segment();
-        long at = targetOffset;
-        int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
-        try {
-            for (int i = 0; i < count;) {
-                int end = Math.min(count, i + group);
-                for (int j = i; j < end; j++) {
-                    lastRow = indices[j];
-                    // The copy reports a row that does not exist.
-                    if (rows.has(indices[j])) {
-                        touch(from, rows.offset(indices[j]), rowBytes);
-                    }
-                }
-                for (; i < end; i++, at += rowBytes) {
-                    lastRow = indices[i];
-                    MemorySegment.copy(from, rows.offset(lastRow), target, at, rowBytes);
-                }
-            }
-        } catch (InternalError fault) {
-            throw explain(fault);
-        }
+        copyPieces(rows.file(), rows.segment(), rows, indices, indices, count, target, targetOffset);
     }
 
     /**
@@ -212,45 +161,54 @@ public final class SpanReader implements AutoCloseable {
      */
     public long copyRuns(Span in, long[] offsets, long[] sizes, int count, MemorySegment target, long targetOffset) {
         lastRow = 0;
-        MappedFile called = readByCall(in.file(), count);
+        return copyPieces(in.file(), in.base(), null, offsets, sizes, count, target, targetOffset);
+    }
+
+    /**
+     * Copies pieces consecutively and returns their bytes.
+     *
+     * @param rows the rows whose indices {@code places} has; null if it has the offsets of runs
+     * @param sizes the sizes of the runs; unused for rows
+     */
+    private long copyPieces(@Nullable MappedFile file, MemorySegment from, @Nullable Rows rows, long[] places,
+            long[] sizes, int count, MemorySegment target, long targetOffset) {
+        MappedFile called = readByCall(file, count);
         if (called != null) {
             long at = targetOffset;
-            for (int i = 0; i < count; at += sizes[i++]) {
-                lastRow = i;
-                called.read(offsets[i], target, at, sizes[i], callState, waits);
+            for (int i = 0; i < count; at += bytes(rows, sizes, i++)) {
+                called.read(offset(rows, places, i), target, at, bytes(rows, sizes, i), callState, waits);
             }
             return at - targetOffset;
         }
-        MappedFile mapped = in.file();
-        if (mapped == null || mapped.fetcher() == null) {
-            return copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
+        if (file == null || file.fetcher() == null) {
+            return copyMapped(from, rows, places, sizes, count, target, targetOffset);
         }
-        long before = mapped.drops();
-        fetch(mapped, before, offsets, sizes, count);
-        long copied = copyMappedRuns(in.base(), offsets, sizes, count, target, targetOffset);
-        if (mapped.drops() != before) {
+        long before = file.drops();
+        fetch(file, before, rows, places, sizes, count);
+        long copied = copyMapped(from, rows, places, sizes, count, target, targetOffset);
+        if (file.drops() != before) {
+            // One by one: there may never be room for all of them at once.
             long at = targetOffset;
-            for (int i = 0; i < count; at += sizes[i++]) {
-                copyFetched(mapped, offsets[i], sizes[i], target, at);
+            for (int i = 0; i < count; at += bytes(rows, sizes, i++)) {
+                copyFetched(file, offset(rows, places, i), bytes(rows, sizes, i), target, at);
             }
         }
         return copied;
     }
 
-    private long copyMappedRuns(MemorySegment from, long[] offsets, long[] sizes, int count, MemorySegment target,
-            long targetOffset) {
+    private long copyMapped(MemorySegment from, @Nullable Rows rows, long[] places, long[] sizes, int count,
+            MemorySegment target, long targetOffset) {
         long at = targetOffset;
         try {
             for (int i = 0; i < count;) {
                 int end = i;
                 for (long touches = 0; end < count && end < i + GROUP && touches < GROUP_TOUCHES; end++) {
-                    lastRow = end;
-                    touch(from, offsets[end], sizes[end]);
-                    touches += touches(sizes[end]);
+                    long bytes = bytes(rows, sizes, end);
+                    touch(from, offset(rows, places, end), bytes);
+                    touches += touches(bytes);
                 }
-                for (; i < end; at += sizes[i++]) {
-                    lastRow = i;
-                    MemorySegment.copy(from, offsets[i], target, at, sizes[i]);
+                for (; i < end; at += bytes(rows, sizes, i++)) {
+                    MemorySegment.copy(from, offset(rows, places, i), target, at, bytes(rows, sizes, i));
                 }
             }
         } catch (InternalError fault) {
@@ -259,41 +217,33 @@ public final class SpanReader implements AutoCloseable {
         return at - targetOffset;
     }
 
-    /** Starts fetching all rows before it waits for any. Of a file that is there as a whole it asks for one of them. */
-    private void fetch(MappedFile file, long drops, Rows rows, long[] indices, int count) {
+    /** Starts fetching all pieces before it waits for any. Of a file that is whole in the cache, it asks for one. */
+    private void fetch(MappedFile file, long drops, @Nullable Rows rows, long[] places, long[] sizes, int count) {
         if (count > 1 && isWhole(file, drops)) {
-            file.fetch(rows.offset(indices[0]), rows.rowBytes(), waits);
-            waits.readPresent(count - 1, (count - 1) * rows.rowBytes());
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            if (rows.has(indices[i])) {
-                file.prefetch(rows.offset(indices[i]), rows.rowBytes());
-            }
-        }
-        for (int i = 0; i < count; i++) {
-            lastRow = indices[i];
-            file.fetch(rows.offset(lastRow), rows.rowBytes(), waits);
-        }
-    }
-
-    private void fetch(MappedFile file, long drops, long[] offsets, long[] sizes, int count) {
-        if (count > 1 && isWhole(file, drops)) {
-            file.fetch(offsets[0], sizes[0], waits);
+            file.fetch(offset(rows, places, 0), bytes(rows, sizes, 0), waits);
             long bytes = 0;
             for (int i = 1; i < count; i++) {
-                bytes += sizes[i];
+                bytes += bytes(rows, sizes, i);
             }
             waits.readPresent(count - 1, bytes);
             return;
         }
         for (int i = 0; i < count; i++) {
-            file.prefetch(offsets[i], sizes[i]);
+            file.prefetch(offset(rows, places, i), bytes(rows, sizes, i));
         }
         for (int i = 0; i < count; i++) {
-            lastRow = i;
-            file.fetch(offsets[i], sizes[i], waits);
+            file.fetch(offset(rows, places, i), bytes(rows, sizes, i), waits);
         }
+    }
+
+    /** Returns where a piece starts, and notes it as the last one: an exception is about it. */
+    private long offset(@Nullable Rows rows, long[] places, int piece) {
+        lastRow = rows == null ? piece : places[piece];
+        return rows == null ? places[piece] : rows.offset(lastRow);
+    }
+
+    private static long bytes(@Nullable Rows rows, long[] sizes, int piece) {
+        return rows == null ? sizes[piece] : rows.rowBytes();
     }
 
     private static boolean isWhole(MappedFile file, long drops) {

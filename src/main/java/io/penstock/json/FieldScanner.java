@@ -38,7 +38,7 @@ public final class FieldScanner {
     }
 
     private final byte[] field;
-    /** The start and end of each key of the objects that are open, to find a key that is there again. */
+    /** The start and end of each key of the enclosing objects, to find repeated keys. */
     private final int[] keyStarts = new int[MAX_KEYS];
     private final int[] keyEnds = new int[MAX_KEYS];
     private int keys;
@@ -46,7 +46,7 @@ public final class FieldScanner {
     private int at;
     private int end;
     private boolean found;
-    /** What a string with escapes stands for. */
+    /** The last string that had escapes, without them. */
     private byte[] unescaped = new byte[SMALL_BYTES];
     /** Takes the place of {@link #unescaped} while that holds the text. */
     private byte[] spare = new byte[SMALL_BYTES];
@@ -66,7 +66,8 @@ public final class FieldScanner {
      * Scans a line.
      *
      * @param utf8 contains the line, in well-formed UTF-8
-     * @return whether the line is an object, as usual, in which the field is a string; if not, the line must be parsed
+     * @return whether the line is an object in which the field is a string, without anything unusual; if not, the line
+     *     must be parsed
      */
     public boolean scan(byte[] utf8, int from, int to) {
         bytes = utf8;
@@ -330,7 +331,7 @@ public final class FieldScanner {
         return value;
     }
 
-    /** The next byte that is not white space, which the position then is at, or -1 at the end. */
+    /** Moves to the next byte that is not white space and returns it, or -1 at the end. */
     private int next() {
         while (at < end) {
             byte b = bytes[at];

@@ -20,7 +20,7 @@ final class BatchesAhead {
     /** Adjacent samples are requested in runs of this size, however small a batch is. */
     private static final long RUN_BYTES = 1 << 20;
     /** Samples count as adjacent if at least this many form a run. */
-    private static final int NEIGHBOURS = 8;
+    private static final int NEIGHBORS = 8;
     private static final int MOST_BATCHES = 1024;
     /** The lead over the workers grows by one less at each batch: the first one is not late. */
     private static final int STEPS = 2;
@@ -87,7 +87,7 @@ final class BatchesAhead {
         long batchBytes = Math.ceilDiv(bytes, batches);
         long inQueue = Math.min(mostBytes / batchBytes, AUTOMATIC_RANGES * batches / ranges);
         lead = Math.clamp(inQueue, workers, MOST_BATCHES);
-        boolean inOrder = ranges * NEIGHBOURS <= batches * plan.count();
+        boolean inOrder = ranges * NEIGHBORS <= batches * plan.count();
         atOnce = inOrder ? Math.clamp(Math.min(RUN_BYTES, mostBytes / 2) / batchBytes, 1, MOST_BATCHES) : 1;
     }
 }

@@ -121,7 +121,7 @@ public final class BatchPlan {
     }
 
     /**
-     * Drops the last samples: a stream has ended before them.
+     * Drops the last samples, because the stream ended before them.
      *
      * @param rows how many samples are left, at least 1
      */
@@ -183,8 +183,8 @@ public final class BatchPlan {
     }
 
     /**
-     * {@return the samples' indices in the dataset: the plan's own array, of its capacity; read-only} Only the first
-     * {@link #count()} are current.
+     * {@return the samples' indices in the dataset} This is the plan's own array: do not write to it. Only the first
+     * {@link #count()} entries are current.
      */
     public long[] samples() {
         return samples;

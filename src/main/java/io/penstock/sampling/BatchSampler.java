@@ -94,14 +94,14 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * The batches of one rank of samples that arrive, from the first one, each with as many samples as fit in a budget
-     * on every rank. A sample that alone exceeds the budget is an error at its batch. Keeps 1 MiB.
+     * The batches of one rank over a stream, whose samples arrive one after another. Each batch has as many samples as
+     * fit in a budget on every rank. A sample that alone exceeds the budget is an error at its batch. Keeps 1 MiB.
      *
      * @param sampler the order, of one epoch
      * @param budget the capacity of a batch
      * @param lengths the length of a sample that has arrived, of any rank, in the budget's tokens; called by any thread
      * @param shard the rank's part
-     * @return the batch sampler, which is told what has {@link #arrived}
+     * @return the batch sampler; call {@link #arrived} as samples arrive
      */
     public static BatchSampler arriving(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard) {
         return new BudgetBatches(Settings.of(sampler, shard), budget, Objects.requireNonNull(lengths, "lengths"), true);
@@ -293,24 +293,24 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public abstract long firstBatchOf(long epoch);
 
     /**
-     * Tells which sample must arrive before a batch is known. Waits for nothing.
+     * Tells which sample must arrive before a batch is known, without waiting for it.
      *
      * @param number the batch's number in this run, from 0
-     * @return its position in the epoch, rank 0's; -1 if the batch is known, or that there is none
+     * @return the sample's position in the epoch, as rank 0 takes it; -1 if the batch is known, or known not to exist
      */
     public long awaited(long number) {
         return -1;
     }
 
     /**
-     * Called when more samples of a stream have arrived. Batches of other samples ignore it.
+     * Called when more samples of a stream have arrived. Does nothing for other datasets.
      *
      * @param position the samples of all positions before this one have arrived
      */
     public void arrived(long position) {
     }
 
-    /** Tells that no more samples arrive, if they do. */
+    /** Called when a stream has ended. Does nothing for other datasets. */
     public void ended() {
     }
 
@@ -370,7 +370,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * {@return the order of an epoch, which is kept: batches that are planned of it do not compute it again}
+     * {@return the order of an epoch} It is cached, so planning the epoch's batches does not compute it again.
      *
      * @param epoch the epoch, from 0
      */

@@ -12,7 +12,7 @@ final class BudgetBatches extends BatchSampler {
 
     private final TokenBudget budget;
     private final LongUnaryOperator lengths;
-    /** Whether samples arrive, in one epoch without end. */
+    /** Whether the samples are those of a stream: they arrive one after another, in one endless epoch. */
     private final boolean isArriving;
     private final RecentValues<BudgetEpoch> epochs;
     /** The number of batches in each known epoch from the start epoch on. */

@@ -17,7 +17,7 @@ final class BudgetEpoch {
     private static final int SAMPLES_AT_ONCE = 1024;
     private static final int BATCHES_AHEAD = 16;
     private static final int FIRST_ENDS = 64;
-    /** Of samples that arrive, so many batches may be in use at the same time. */
+    /** The most batches of a stream that may be in use at the same time. */
     private static final int MOST_IN_USE = 1 << 17;
 
     private final long epoch;
@@ -32,9 +32,9 @@ final class BudgetEpoch {
     private final boolean isArriving;
 
     /**
-     * The ends of the first {@link #known} batches, or of the latest of them if samples arrive; the array, of a power
-     * of two, grows before {@link #known} does. An end is stored as its complement if the batch is impossible because a
-     * single sample exceeds the budget.
+     * The ends of the first {@link #known} batches; of a stream, only of the latest of these. The array's length is a
+     * power of two, and it grows before {@link #known} does. If a batch is impossible because a single sample exceeds
+     * the budget, the complement of its end is stored.
      */
     private volatile long[] ends = new long[FIRST_ENDS];
     private volatile long known;
@@ -75,17 +75,17 @@ final class BudgetEpoch {
         return index < known;
     }
 
-    /** The first position whose sample must arrive to know a batch, or that there is none; -1 if that is known. */
+    /** The first position whose sample must arrive before a batch, or its absence, is known; -1 if it is known. */
     synchronized long awaited(long index) {
         return has(index) || complete ? -1 : next;
     }
 
-    /** Tells that the samples before a position are there. */
+    /** Called when all samples before a position have arrived. */
     synchronized void arrived(long position) {
         arrived = Math.max(arrived, position);
     }
 
-    /** Tells that no more samples arrive. */
+    /** Called when the stream has ended. */
     synchronized void ended() {
         limit = next;
     }
@@ -139,7 +139,7 @@ final class BudgetEpoch {
             } else if (count > 0) {
                 publish(next);
             } else {
-                next += world;                          // a batch of its own, which nobody can make
+                next += world;                          // an impossible batch of one sample
                 publish(~next);
             }
         }

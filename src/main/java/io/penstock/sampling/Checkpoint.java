@@ -115,7 +115,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * {@return what {@link #load(Path)} does, of a folder that may be remote}
+     * {@return the step and state of a checkpoint whose folder may be remote, read as {@link #load(Path)} does}
      *
      * @param folder the checkpoint's folder
      * @throws IOException as {@link #load(Path)}

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Where a run over a stream reads on, in one of its lanes: the start of the shuffle's window that the run is in. A lane
- * is a part of a stream's partitions that is read by itself.
+ * Where a run over a stream continues in one of its lanes: at the start of its current shuffle window. A lane is a
+ * group of the stream's partitions that is read independently of the others.
  *
  * @param lane the lane's number, from 0
  * @param from how many records of the lane precede the window
  * @param turn the partition of the lane whose record is the window's first, from 0
  * @param cursors where each partition of the lane continues, in the source's own words; empty before a run has read
  *     anything
- * @param log which partitions were put aside in the window, if the stream is live; else empty
+ * @param log which partitions were set aside in the window, if the stream is live; otherwise empty
  */
 public record LaneState(int lane, long from, int turn, List<String> cursors, String log) {
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is independent of workers, ranks and batch size: a run that resumes from it starts at {@code position} of
  * {@code epoch} with its own settings. Only what decides the order must agree: the dataset and the sampler. A stream
- * has no index, so its state also says where to read on; it has some 50 bytes more a partition.
+ * has no index, so its state also says where to continue, in some 50 bytes more per partition.
  *
  * @param epoch the epoch, from 0
  * @param position how many positions of the epoch the trainer has received, less than the epoch's size: the end of an
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed the sampler's seed
  * @param sampler the sampler's fingerprint
  * @param dataset the dataset's fingerprint; empty if none was set
- * @param lanes where a stream is read on, by lane; empty for a dataset with an index
+ * @param lanes where each lane of a stream continues; empty for a dataset with an index
  */
 public record LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes) {
 
@@ -101,8 +101,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
 
     /**
      * {@return one line of JSON, such as
-     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; that of a stream is
-     * version 2 and has its lanes too}
+     * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; a stream's state
+     * is version 2 and also has its lanes}
      */
     public String toJson() {
         Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,

@@ -7,14 +7,14 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Tokens that are found in a text before the text is split: of those at one place, the longest. Immutable. */
+/** Finds added tokens in a text, before the text is split. Where several match, the longest counts. Immutable. */
 final class AddedTokens {
 
     /**
-     * Such a token.
+     * An added token.
      *
      * @param text its text
-     * @param utf8 the same in UTF-8; not to be modified
+     * @param utf8 the same in UTF-8; do not modify it
      * @param id its id
      * @param isSpecial whether it is found only where special tokens are allowed
      */
@@ -30,10 +30,10 @@ final class AddedTokens {
     }
 
     private final List<Token> tokens;
-    /** By their first byte, the longest first. */
+    /** The tokens by their first byte, the longest first. */
     private final Token[][] byFirst = new Token[256][];
 
-    /** Creates a set; no text is empty. */
+    /** Creates a set of tokens, none of which has an empty text. */
     AddedTokens(List<Token> tokens) {
         this.tokens = tokens.stream().sorted(Comparator.comparingInt(Token::id)).toList();
         for (int first = 0; first < byFirst.length; first++) {

@@ -31,7 +31,7 @@ final class BytePairTokenizer implements Tokenizer {
     private final boolean isPlain;
     private final int vocabularySize;
     private final int endOfText;
-    /** Encoders that no thread uses now: as many as threads have encoded at one time. */
+    /** Idle encoders: as many as threads have encoded at the same time. */
     private final AtomicReferenceArray<PieceEncoder> idle =
             new AtomicReferenceArray<>(4 * Runtime.getRuntime().availableProcessors());
 
@@ -39,8 +39,8 @@ final class BytePairTokenizer implements Tokenizer {
      * What happens to a text before its pieces are encoded, in this order.
      *
      * @param added the tokens that are found first
-     * @param isNormalized whether the text between them is put into the normalization form C
-     * @param addedLater the tokens that are found in that
+     * @param isNormalized whether the text between them is normalized to form C
+     * @param addedLater the tokens that are found in the normalized text
      * @param split how the rest is split into pieces
      */
     record Rules(AddedTokens added, boolean isNormalized, AddedTokens addedLater, TextSplit split) {
@@ -73,7 +73,7 @@ final class BytePairTokenizer implements Tokenizer {
         this.endOfText = end;
     }
 
-    /** {@return a tokenizer as tiktoken's} */
+    /** {@return a tokenizer that works like tiktoken's} */
     static BytePairTokenizer of(String name, Vocabulary vocabulary, TextSplit split,
             Map<String, Integer> specialTokens, String endOfText) {
         specialTokens.keySet().stream().filter(String::isEmpty).findAny().ifPresent(_ -> {
@@ -170,7 +170,7 @@ final class BytePairTokenizer implements Tokenizer {
         give(encoder);
     }
 
-    /** Encodes the text between added tokens, and these. */
+    /** Encodes added tokens and the text between them. */
     private void encodeAround(AddedTokens added, PieceEncoder encoder, byte[] utf8, int from, int end,
             SpecialText choice, TokenBuffer ids) {
         int start = from;

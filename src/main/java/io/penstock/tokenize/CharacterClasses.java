@@ -2,8 +2,8 @@
 package io.penstock.tokenize;
 
 /**
- * What the split expressions ask of a character, in one table over all code points; made when first needed. The Unicode
- * version is the JDK's.
+ * The character classes of the split expressions, in one table over all code points that is built when first needed.
+ * The Unicode version is the JDK's.
  */
 final class CharacterClasses {
 
@@ -67,7 +67,7 @@ final class CharacterClasses {
         return index + (lead >= 0 ? 1 : lead < (byte) 0xE0 ? 2 : lead < (byte) 0xF0 ? 3 : 4);
     }
 
-    /** The end of the characters that have any of some classes. */
+    /** The index after a run of characters that are in any of the classes. */
     static int endOf(byte[] utf8, int from, int end, int classes) {
         int at = from;
         while (at < end && (at(utf8, at) & classes) != 0) {
@@ -76,7 +76,7 @@ final class CharacterClasses {
         return at;
     }
 
-    /** The end of the characters that have none of some classes. */
+    /** The index after a run of characters that are in none of the classes. */
     static int endWithout(byte[] utf8, int from, int end, int classes) {
         int at = from;
         while (at < end && (at(utf8, at) & classes) == 0) {

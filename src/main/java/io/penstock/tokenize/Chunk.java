@@ -49,9 +49,9 @@ final class Chunk {
      * @param holder contains the piece from index 0
      * @param count its length in bytes
      * @param start its start in the uncompressed file
-     * @param line the number of its first line, from 1, in what is read of the file
+     * @param line the number of its first line, from 1, within the part of the file that is read
      * @param isLast whether it is the file's last
-     * @return the array that the chunk had, which the caller may use
+     * @return the chunk's former array, which the caller may reuse
      */
     byte[] set(CorpusFile source, byte[] holder, int count, long start, long line, boolean isLast) {
         byte[] free = bytes;

@@ -96,7 +96,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         return storedBytes;
     }
 
-    /** The lines of the file before the first that is read. */
+    /** Counts the lines before the first one that is read. */
     long linesBefore() throws IOException {
         long lines = 0;
         if (start > 0) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a corpus as a sequence of chunks: the serial part of tokenizing, which inspects bytes only to find where to
- * cut. For one thread at a time. It makes no array for a chunk that has one of the usual size.
+ * cut. For one thread at a time. It reuses the array of a chunk if that has the usual size.
  *
  * <p>A byte order mark at the start of a file is skipped; offsets count it.
  */
@@ -28,7 +28,7 @@ final class CorpusReader implements AutoCloseable {
     /** The longest line of JSON. */
     static final int MAX_LINE_BYTES = 256 << 20;
 
-    /** An array of more chunks' bytes, for a long line, is not used again. */
+    /** An array for more chunks than this, made for a long line, is not reused. */
     private static final int KEPT_CHUNKS = 16;
 
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
@@ -41,7 +41,7 @@ final class CorpusReader implements AutoCloseable {
     private long storedBytes;
 
     private @Nullable OpenFile open;
-    /** What the next file is read into. */
+    /** The buffer of the next file. */
     private byte[] buffer;
 
     CorpusReader(List<CorpusFile> files, DecodeLimit decodeLimit) {
@@ -89,7 +89,7 @@ final class CorpusReader implements AutoCloseable {
         }
     }
 
-    /** The file that is read. */
+    /** The file that is open. */
     private final class OpenFile {
 
         private final CorpusFile file;

@@ -12,7 +12,7 @@ public record CorpusShard(int index, int count) {
     private static final int MAX_COUNT = 100_000;
 
     /**
-     * Checks.
+     * Checks the range.
      *
      * @throws IllegalArgumentException if there is no such share, or there are more than 100,000
      */
@@ -43,7 +43,7 @@ public record CorpusShard(int index, int count) {
     }
 
     /**
-     * {@return what a store of this shard is called: the name, and for shard 3 of 16 {@code -00003-of-00016}}
+     * {@return the name of this shard's store: for shard 3 of 16, the name followed by {@code -00003-of-00016}}
      *
      * @param name the store's name
      */
@@ -55,12 +55,12 @@ public record CorpusShard(int index, int count) {
         return index == count - 1;
     }
 
-    /** The first byte of the share of a number of bytes. */
+    /** The first byte of this share of {@code total} bytes. */
     long start(long total) {
         return part(total, index);
     }
 
-    /** The byte after the share of a number of bytes. */
+    /** The byte after this share of {@code total} bytes. */
     long end(long total) {
         return part(total, index + 1);
     }

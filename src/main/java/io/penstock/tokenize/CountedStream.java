@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.LongConsumer;
 
-/** Passes on a number of bytes at most, and how many are read through it. */
+/** Passes on at most a number of bytes, and reports how many were read. */
 final class CountedStream extends FilterInputStream {
 
     private final LongConsumer count;

@@ -4,18 +4,18 @@ package io.penstock.tokenize;
 import io.penstock.format.megatron.MegatronPart;
 import java.io.IOException;
 
-/** Writes the documents that are wanted, in order, and counts them. For one thread at a time. */
+/** Writes the documents within the limits, in order, and counts them. For one thread at a time. */
 final class DocumentWriter implements EncodedChunk.Output {
 
     private final MegatronPart part;
     private final DocumentLimits limits;
-    /** The tokens of a document that are not of its text: 1 if an end-of-text token is appended. */
+    /** The tokens added to each document: 1 if an end-of-text token is appended, otherwise 0. */
     private final int addedTokens;
     private long documents;
     private long filtered;
     private long tokens;
     private long textBytes;
-    /** What is written of the document that is open. */
+    /** The tokens written so far of a document whose end is still to come. */
     private long openTokens;
     private long openTextBytes;
 

@@ -11,12 +11,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A chunk's tokens, as the store has them, and where its documents end. One thread fills it, then another reads it,
- * then it is used again.
+ * A chunk's tokens, in the store's dtype, and where its documents end. One thread fills it, another reads it, then it
+ * is reused.
  */
 final class EncodedChunk implements Chunk.Sink {
 
-    /** Buffers for more tokens, after a long line, are not used again. */
+    /** Larger buffers, made for a long line, are not reused. */
     private static final int KEPT_TOKENS = 1 << 20;
 
     private final BytePairTokenizer tokenizer;
@@ -43,7 +43,7 @@ final class EncodedChunk implements Chunk.Sink {
     /**
      * Creates buffers.
      *
-     * @param dtype the type that the store has tokens in
+     * @param dtype the store's dtype
      * @param endOfText the token to append to each document, or -1
      */
     EncodedChunk(BytePairTokenizer tokenizer, DType dtype, String textField, int endOfText) {
@@ -54,7 +54,7 @@ final class EncodedChunk implements Chunk.Sink {
         this.scanner = new FieldScanner(textField);
     }
 
-    /** Encodes a chunk in place of what this has. */
+    /** Encodes a chunk, replacing the earlier content. */
     void encode(Chunk chunk) throws IOException {
         if (tokens.array().length > KEPT_TOKENS) {
             tokens = new TokenBuffer();
@@ -107,7 +107,7 @@ final class EncodedChunk implements Chunk.Sink {
         }
     }
 
-    /** The tokens, as the store has them; there may be room behind them. */
+    /** The tokens, in the store's dtype. The segment may be longer than they are. */
     MemorySegment stored() {
         return stored;
     }

@@ -4,9 +4,9 @@ package io.penstock.tokenize;
 import java.util.Arrays;
 
 /**
- * Merges the tokens of a long piece in {@code n log n} steps. The tokens form a linked list, and a heap has the pairs
- * that can merge: first the one with the lowest rank, of several the leftmost. A pair that the list no longer has is
- * passed over when the heap gives it out. Not thread-safe.
+ * Merges the tokens of a long piece in {@code n log n} steps. The tokens form a linked list, and a heap orders the
+ * pairs that can merge by rank, then from left to right. A pair that is no longer in the list is skipped when it leaves
+ * the heap. Not thread-safe.
  */
 final class LongMerge {
 

@@ -13,9 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Encodes a corpus on several threads and passes the tokens on in order.
  *
  * <p>All threads, the calling one included, do the same: read a chunk while no other thread reads, encode it, and, if
- * it is the next in order and no other thread writes, write it and those that wait behind it. The chunks and their
- * buffers are used again: after the first ones nothing is allocated. The number and size of chunks under way are
- * bounded.
+ * it is the next in order and no other thread writes, write it and those that wait behind it. Chunks and their buffers
+ * are reused, so nothing is allocated after the first ones. The number and size of the chunks in use are bounded.
  */
 final class ParallelEncoder {
 
@@ -34,9 +33,9 @@ final class ParallelEncoder {
     private long written;
     private long bytesUnderWay;
     private boolean writing;
-    /** No more is read; what is read is still written, unless {@link #stopped}. */
+    /** Whether reading has ended. What was read is still written, unless {@link #stopped}. */
     private boolean ended;
-    /** Nothing more is written. */
+    /** Whether writing has stopped. */
     private boolean stopped;
     private @Nullable Throwable failure;
 
@@ -167,7 +166,7 @@ final class ParallelEncoder {
         return ended || stopped ? null : slots[(int) (taken % slots.length)];
     }
 
-    /** Writes a slot and those behind it that are ready, unless an earlier one lacks or another thread writes. */
+    /** Writes a slot and those behind it that are ready, unless an earlier one is missing or another thread writes. */
     private void finish(Slot slot) {
         synchronized (this) {
             slot.ready = true;

@@ -2,8 +2,8 @@
 package io.penstock.tokenize;
 
 /**
- * Encodes well-formed UTF-8 without special tokens. It remembers the pieces that it merged last. It makes no object for
- * a piece, except arrays for a very long one. Not thread-safe.
+ * Encodes well-formed UTF-8 without special tokens. It caches the pieces that it merged last. It makes no object for a
+ * piece, except arrays for a very long one. Not thread-safe.
  */
 final class PieceEncoder {
 
@@ -99,7 +99,7 @@ final class PieceEncoder {
         return true;
     }
 
-    /** Merges a short piece: again and again the leftmost pair with the lowest rank. */
+    /** Merges a short piece: repeatedly the pair with the lowest rank, the leftmost of equals. */
     private int merge(byte[] utf8, int from, int length, int[] target, int count) {
         int last = length - 1;
         for (int i = 0; i < last; i++) {

@@ -3,7 +3,7 @@ package io.penstock.tokenize;
 
 /** What an encoder makes of text that spells a special token, such as {@code <|endoftext|>}. */
 public enum SpecialText {
-    /** It is plain text: what text from outside should be. */
+    /** It is encoded as plain text: choose this for untrusted text. */
     ORDINARY,
     /** It becomes the special token's id. */
     ALLOWED,

@@ -13,8 +13,8 @@ import static io.penstock.tokenize.CharacterClasses.endOf;
 import static io.penstock.tokenize.CharacterClasses.endWithout;
 
 /**
- * How a tokenizer splits a text into pieces before it encodes each piece: as one of the regular expressions that
- * published tokenizers have, but scanned by hand. Time is linear in the text.
+ * How a tokenizer splits a text into pieces before it encodes each piece: by one of the regular expressions of
+ * published tokenizers, implemented as a scanner that takes linear time.
  */
 public enum TextSplit {
     /**

@@ -4,7 +4,7 @@ package io.penstock.tokenize;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** A list of token ids that grows and can be used again. For one thread at a time. */
+/** A growable list of token ids that can be reused. For one thread at a time. */
 public final class TokenBuffer {
 
     private static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
@@ -50,7 +50,7 @@ public final class TokenBuffer {
         return Arrays.copyOf(ids, size);
     }
 
-    /** The array that the ids start in: the one to write to, until the next {@link #reserve}. */
+    /** The array that holds the ids, from index 0; valid until the next {@link #reserve}. */
     int[] array() {
         return ids;
     }

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * are read in the order of their paths' bytes, without hidden ones. Text must be UTF-8; a byte order mark at the start
  * of a file is skipped. An empty document is kept: it has no tokens, or only the end-of-text token.
  *
- * <p>The store does not depend on the number of threads. It appears complete, or not at all. A thread holds some
- * megabytes of text and tokens under way, whatever the length of the files.
+ * <p>The store does not depend on the number of threads. It appears complete, or not at all. Each thread holds a few
+ * megabytes of text and tokens, however long the files are.
  *
  * {@snippet :
  * TokenizeSummary summary = new TokenizeJob(Tokenizer.of("gpt2"), List.of(Path.of("corpus")), Path.of("out"))

@@ -13,7 +13,7 @@ import java.util.Map;
 public sealed interface Tokenizer permits BytePairTokenizer {
 
     /**
-     * {@return the tokenizer of a published encoding} The first call reads the vocabulary, which takes a moment.
+     * {@return the tokenizer of a published encoding} Reads the vocabulary, which takes a moment: keep the tokenizer.
      *
      * @param encoding one of {@link #encodings}
      * @throws IllegalArgumentException if no encoding has that name
@@ -25,13 +25,13 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     }
 
     /**
-     * {@return the tokenizer of a vocabulary in a file as tiktoken's} Each line has a token in base 64, a space and its
-     * rank, which is its id.
+     * {@return a tokenizer whose vocabulary is a file in tiktoken's format} Each line has a token in base 64, a space
+     * and its rank, which is its id.
      *
      * @param ranks the file; its name is the tokenizer's
      * @param split how the text is split before it is encoded
      * @param specialTokens the special tokens and their ids
-     * @param endOfText the one of them that ends a document
+     * @param endOfText the special token that ends a document
      * @throws IOException if the file cannot be read, is invalid, or has no token for some byte
      * @throws IllegalArgumentException if a special token has the id of another token, or none of them ends a document
      */
@@ -44,7 +44,8 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     }
 
     /**
-     * {@return the tokenizer of a published encoding, with the vocabulary in a file as tiktoken's} It needs no library.
+     * {@return the tokenizer of a published encoding, its vocabulary read from a file in tiktoken's format} It needs no
+     * library.
      *
      * @param encoding one of {@link #encodings}
      * @param ranks the file
@@ -59,15 +60,15 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     }
 
     /**
-     * {@return the tokenizer of a {@code tokenizer.json}, which Hugging Face's models have} It is that of Llama 3, Qwen
-     * 2 and 3, Mistral's newer models, GPT-NeoX, OLMo and others with a byte-level byte-pair encoding; what is not
-     * supported is refused by name. Nothing is put around a text: the ids are those of {@code encode(text,
-     * add_special_tokens=False)}.
+     * {@return the tokenizer of a {@code tokenizer.json}, as Hugging Face's models have it} Supports byte-level
+     * byte-pair encodings, such as those of Llama 3, Qwen 2 and 3, Mistral's newer models, GPT-NeoX and OLMo. Any other
+     * file is refused, with the part that is not supported. No tokens are added around a text: the ids are those of
+     * {@code encode(text, add_special_tokens=False)}.
      *
      * @param tokenizerJson the file; its folder and name are the tokenizer's name
      * @throws IOException if the file cannot be read, is malformed, or has something that is not supported
-     * @throws IllegalArgumentException if none of its special tokens is {@code <|endoftext|>},
-     *     {@code <|end_of_text|>} or {@code </s>}, one of which ends a document
+     * @throws IllegalArgumentException if it has none of the special tokens {@code <|endoftext|>}, {@code
+     *     <|end_of_text|>} and {@code </s>}, one of which is to end a document
      */
     static Tokenizer of(Path tokenizerJson) throws IOException {
         return TokenizerJson.read(tokenizerJson, null);
@@ -77,7 +78,7 @@ public sealed interface Tokenizer permits BytePairTokenizer {
      * {@return the tokenizer of a {@code tokenizer.json}, as {@link #of(Path)} does}
      *
      * @param tokenizerJson the file
-     * @param endOfText the one of its special tokens that ends a document
+     * @param endOfText the special token that ends a document
      * @throws IOException if the file cannot be read, is malformed, or has something that is not supported
      * @throws IllegalArgumentException if there is no such special token
      */
@@ -120,23 +121,23 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     int[] encode(String text);
 
     /**
-     * Encodes a text in UTF-8, and appends its token ids to a buffer. No object is made for a word or a token: a caller
-     * that uses buffer and text again makes little garbage. A text in native memory is copied to the heap first.
+     * Encodes a text in UTF-8, and appends its token ids to a buffer. It makes no object for a word or a token, so a
+     * caller that reuses buffer and text makes little garbage. A text in native memory is copied to the heap first.
      *
-     * @param utf8 the text, less than 2 GiB; a sequence of bytes that is not UTF-8 counts as the character U+FFFD,
-     *     where {@code new String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} have one
+     * @param utf8 the text, less than 2 GiB; bytes that are not UTF-8 are replaced by U+FFFD, as {@code new
+     *     String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} do
      * @param special what to make of special tokens in the text
      * @param ids receives the token ids after those that it has
      * @throws IllegalArgumentException if the text is too long, or contains a special token and that is forbidden;
-     *     {@code ids} is then as before
+     *     {@code ids} is then unchanged
      */
     void encode(MemorySegment utf8, SpecialText special, TokenBuffer ids);
 
     /**
      * Decodes token ids.
      *
-     * @param ids the ids, of special tokens too
-     * @return the bytes that they stand for: those of the text that was encoded; a part of its ids need not be UTF-8
+     * @param ids the ids, which may include those of special tokens
+     * @return the bytes of the encoded text; those of only a part of its ids may not be UTF-8
      * @throws IllegalArgumentException if no token has an id
      */
     byte[] decode(int... ids);

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the {@code tokenizer.json} of Hugging Face's tokenizers, if it is a byte-level byte-pair encoding whose text is
- * split by an expression that is known here. Everything else is refused by name. What is put around a text (the post
- * processor), truncation and padding do not concern encoding.
+ * split by an expression that is known here. Everything else is refused by name. The post processor, truncation and
+ * padding do not affect these ids and are ignored.
  *
  * <p>The file is what {@code Tokenizer.save} of the Python package {@code tokenizers} writes.
  */
@@ -184,7 +184,7 @@ final class TokenizerJson {
         JsonFields step = steps.getFirst();
         String behavior = step.text("behavior");
         boolean isInverted = step.truth("invert");
-        // The expressions match everything, so what they do not match, which the other way removes, is nothing.
+        // Both mean the same here: the expressions match everything, so nothing is outside their matches.
         if (!(behavior.equals("Isolated") && !isInverted || behavior.equals("Removed") && isInverted)) {
             throw unsupported("pre_tokenizer: Split", behavior + (isInverted ? ", inverted" : ""), "Isolated");
         }
@@ -198,7 +198,7 @@ final class TokenizerJson {
         return split;
     }
 
-    /** Requires a truth value, which is true where it is missing. */
+    /** Requires a boolean's value; a missing one counts as true. */
     private void requireTruth(JsonFields fields, String key, boolean expected) throws IOException {
         Object found = fields.has(key) ? fields.truth(key) : Boolean.TRUE;
         if (!found.equals(expected)) {
@@ -305,7 +305,7 @@ final class TokenizerJson {
         return new Vocabulary.Merges(left, right, made, wholePieces);
     }
 
-    /** Older files have both tokens in one text. */
+    /** Older files have both tokens of a merge in one string. */
     private static String[] pair(@Nullable Object merge) {
         return switch (merge) {
             case String text -> text.split(" ", -1);

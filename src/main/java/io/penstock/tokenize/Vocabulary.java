@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Two tables with open addressing answer what the encoder asks: which token has these bytes, and at which rank two
  * tokens are merged. In tiktoken's vocabularies a pair's rank is the id of the token that the two make, and the second
- * table holds every split of every token into two tokens, so it says the same as the first about the joined bytes. In
- * others the {@link Merges} are listed.
+ * table holds every split of every token into two tokens, so it says the same as the first about the joined bytes.
+ * Other vocabularies list their {@link Merges}.
  */
 final class Vocabulary {
 
-    /** What stands for no token and no rank: above every rank, so that it never is the least. */
+    /** Stands for no token and for no rank. It is above every rank, so it is never the least. */
     static final int NONE = Integer.MAX_VALUE;
 
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -60,7 +60,7 @@ final class Vocabulary {
      * @param left the left token of each
      * @param right the right token of each
      * @param made the token that each makes
-     * @param wholePieces whether a piece that is a token is that token, though no merges may lead to it
+     * @param wholePieces whether a piece that is a token becomes that token even if no merges lead to it
      */
     record Merges(int[] left, int[] right, int[] made, boolean wholePieces) {
 
@@ -103,7 +103,7 @@ final class Vocabulary {
         }
     }
 
-    /** Leaves only those tokens in the table of pieces that their bytes are merged to. */
+    /** Removes the tokens that merging their own bytes does not produce. */
     private void keepMergedTokens(String name) throws IOException {
         LongMerge merge = new LongMerge(this);
         int[] out = new int[MAX_TOKEN_BYTES];
@@ -136,7 +136,7 @@ final class Vocabulary {
     }
 
     /**
-     * Reads a file as tiktoken's: on each line a token in base 64, a space and its rank.
+     * Reads a file in tiktoken's format: each line has a token in base 64, a space and its rank.
      *
      * @param name the file's name, for messages
      * @throws IOException if reading fails, or the file is invalid
@@ -255,7 +255,7 @@ final class Vocabulary {
         return table;
     }
 
-    /** Of merges of the same two tokens the last one counts. */
+    /** Of several merges of the same two tokens, the last one counts. */
     private static long[] pairs(Merges merges) {
         long[] table = emptyPairs(powerOfTwo(2L * merges.left.length));
         Set<Long> known = new HashSet<>();
@@ -405,7 +405,7 @@ final class Vocabulary {
         return (long) WORDS.get(bytes, from + last) == (long) WORDS.get(blob, start + last);
     }
 
-    /** The hash of a piece; its high bits are the best. */
+    /** The hash of a piece; its high bits are the best mixed. */
     static long hash(byte[] bytes, int from, int length) {
         long hash = (first(bytes, from, length) ^ length) * MIX;
         if (length > Long.BYTES) {

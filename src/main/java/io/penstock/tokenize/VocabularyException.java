@@ -3,7 +3,7 @@ package io.penstock.tokenize;
 
 import java.io.IOException;
 
-/** A vocabulary file is invalid or has something that is not supported: names the file, and what. */
+/** A vocabulary file is invalid or not supported; the message names the file and the reason. */
 public final class VocabularyException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -95,7 +95,7 @@ class DeviceImagesTest {
         }
 
         private void run(String check, Path nvJpeg) throws Exception {
-            ChildJvm.Result result = CudaSimulator.withNvJpeg(new ChildJvm().brief().library(runtime), nvJpeg)
+            ChildJvm.Result result = CudaSimulator.withNvJpeg(new ChildJvm().library(runtime), nvJpeg)
                     .variable("SIM_CUDA_STRICT_EXIT", 1).variable("SIM_CUDA_KERNELS", kernels)
                     .run(DeviceImagesChecks.class, check);
             assertEquals(0, result.exitCode(), () -> check + ":\n" + result.output());

@@ -51,7 +51,7 @@ class BucketCommandsTest {
     }
 
     private List<String> run(ObjectHost host, String... commands) throws IOException, InterruptedException {
-        List<String> line = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1");
+        List<String> line = JavaCommand.of();
         line.add(Commands.class.getName());
         for (String command : commands) {
             line.addAll(Arrays.asList((command + " --cache " + folder.resolve("cache")).split(" ")));

@@ -42,7 +42,7 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs a command in a JVM of its own. */
     static CommandRun inProcess(Object... args) throws IOException, InterruptedException {
-        return onClassPath(System.getProperty("java.class.path"), args);
+        return onClassPath(JavaCommand.classPath(), args);
     }
 
     /** Runs a command in a JVM of its own with another class path. */
@@ -59,17 +59,17 @@ public record CommandRun(int exitCode, String out, String err) {
 
     /** Starts a command in a JVM of its own, its standard error going to a file. */
     static Process start(Path err, Object... args) throws IOException {
-        return builder(System.getProperty("java.class.path"), err, args).start();
+        return builder(JavaCommand.classPath(), err, args).start();
     }
 
     /** The same with its standard output going to a file. */
     static Process start(Path err, File out, Object... args) throws IOException {
-        return builder(System.getProperty("java.class.path"), err, args).redirectOutput(out).start();
+        return builder(JavaCommand.classPath(), err, args).redirectOutput(out).start();
     }
 
     /** A command in a JVM of its own, to be started. */
     static ProcessBuilder builder(Path err, Object... args) {
-        return builder(System.getProperty("java.class.path"), err, args);
+        return builder(JavaCommand.classPath(), err, args);
     }
 
     private static ProcessBuilder builder(String classPath, Path err, Object... args) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,11 +82,10 @@ class NewCommandTest {
 
     /** The lines with a loss of a run of the project in a JVM of its own. */
     private static List<String> train(Path project, int steps) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-Xmx512m",
-                "-cp", project.resolve("classes") + ":" + Path.of("target/classes").toAbsolutePath(),
-                "trainer.Trainer", "../tokens", Integer.toString(steps))
-                .directory(project.toFile()).redirectErrorStream(true).start();
+        List<String> command = JavaCommand.optimized(project.resolve("classes") + ":"
+                + Path.of("target/classes").toAbsolutePath(), "-Xmx512m");
+        command.addAll(List.of("trainer.Trainer", "../tokens", Integer.toString(steps)));
+        Process process = new ProcessBuilder(command).directory(project.toFile()).redirectErrorStream(true).start();
         String printed = new String(process.getInputStream().readAllBytes(), UTF_8);
         assertEquals(0, process.waitFor(), printed);
         assertTrue(printed.contains("Verdict"), printed);

@@ -81,7 +81,7 @@ class CrashTest {
     }
 
     private static List<String> run(String... arguments) throws IOException, InterruptedException {
-        ChildJvm.Result result = new ChildJvm().brief().variable(CallShim.PRELOAD, shim).within(TIMEOUT_SECONDS)
+        ChildJvm.Result result = new ChildJvm().variable(CallShim.PRELOAD, shim).within(TIMEOUT_SECONDS)
                 .run(CrashProgram.class, arguments);
         assertEquals(0, result.exitCode(), result.output());
         return result.output().lines().toList();

@@ -6,6 +6,8 @@ import io.penstock.crash.CallShim.Kind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
@@ -59,9 +61,13 @@ final class FailingCalls {
      * @param others how many fail in each of the other ways, at most
      */
     void run(SplittableRandom random, int eio, int others) throws Exception {
+        Map<Set<Kind>, Long> callsOfKinds = new HashMap<>();
         for (Fault fault : Fault.values()) {
             int most = fault == Fault.EIO ? eio : others;
-            long calls = calls(scene, fault.kinds);
+            if (!callsOfKinds.containsKey(fault.kinds)) {
+                callsOfKinds.put(fault.kinds, calls(scene, fault.kinds));
+            }
+            long calls = callsOfKinds.get(fault.kinds);
             LongStream numbers = calls <= most ? LongStream.rangeClosed(1, calls)
                     : random.longs(1, calls + 1).distinct().limit(most);
             for (long number : numbers.toArray()) {

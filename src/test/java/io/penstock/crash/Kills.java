@@ -25,7 +25,7 @@ final class Kills {
     /** Kills a process at a call, and opens what is left. */
     void kill(Path inputs, long number, Action action) throws IOException, InterruptedException {
         scene.reset();
-        ChildJvm.Result result = new ChildJvm().brief().variable(CallShim.PRELOAD, System.getenv(CallShim.PRELOAD))
+        ChildJvm.Result result = new ChildJvm().variable(CallShim.PRELOAD, System.getenv(CallShim.PRELOAD))
                 .run(CrashProgram.class, "die", inputs.toString(), scene.writer().name(),
                         Boolean.toString(scene.replacing()), scene.folder().toString(), Long.toString(number),
                         action.toString());

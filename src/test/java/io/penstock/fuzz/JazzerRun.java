@@ -4,11 +4,11 @@ package io.penstock.fuzz;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.publish.Folder;
 import io.penstock.testing.Folders;
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -83,11 +83,11 @@ record JazzerRun(List<String> targetClasses, long most, Path home, Path corpus, 
     }
 
     private List<String> command(Path inputs, Path seeds) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+EnableDynamicAgentLoading", "-Xmx512m",
-                "-D" + FuzzDriver.FOLDER_PROPERTY + "=" + inputs, "-cp", System.getProperty("java.class.path"),
+        String[] options = {"--sun-misc-unsafe-memory-access=allow", "-XX:+EnableDynamicAgentLoading", "-Xmx512m",
+            "-D" + FuzzDriver.FOLDER_PROPERTY + "=" + inputs};
+        List<String> command = seconds == 0 ? JavaCommand.of(options)
+                : JavaCommand.optimized(JavaCommand.classPath(), options);
+        command.addAll(List.of(
                 "com.code_intelligence.jazzer.Jazzer", "--target_class=" + FuzzDriver.class.getName(),
                 "--target_args=" + most + " " + String.join(" ", targetClasses),
                 "--instrumentation_includes=io.penstock.**",
@@ -97,10 +97,6 @@ record JazzerRun(List<String> targetClasses, long most, Path home, Path corpus, 
                 "-len_control=0", "-timeout=" + (seconds == 0 ? BUILD_INPUT_SECONDS : INPUT_SECONDS),
                 "-rss_limit_mb=2048", "-use_value_profile=1",
                 "-print_final_stats=1", "-max_total_time=" + seconds));
-        if (seconds == 0) {
-            // What compiling well and collecting in parallel cost is more than a short run gains by them.
-            command.addAll(1, List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
-        }
         command.addAll(arguments);
         command.addAll(List.of(corpus.toString(), seeds.toString()));
         return command;

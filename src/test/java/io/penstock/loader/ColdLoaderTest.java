@@ -61,7 +61,7 @@ class ColdLoaderTest {
     }
 
     private static Trainer trainer(SlowFileSystem slow, String mode, long readAhead) throws IOException {
-        List<String> command = JavaCommand.of("-XX:+UseSerialGC", "-Xmx32m", "-Xshare:auto");
+        List<String> command = JavaCommand.of("-Xmx32m");
         command.addAll(List.of(ColdTrainer.class.getName(), slow.file().toString(), mode, "" + readAhead));
         Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         var trainer = new Trainer(child, child.inputReader(StandardCharsets.US_ASCII),

@@ -9,9 +9,12 @@ import io.penstock.device.cuda.CudaSimulator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,11 +74,11 @@ class GpuLoaderTest {
             kernels = CudaSimulator.buildKernels(folder);
         }
 
-        @ParameterizedTest
-        @FieldSource("io.penstock.loader.GpuLoaderTest#CHECKS")
-        void holds(String check) throws IOException, InterruptedException {
-            run(new ChildJvm().library(library).variable("SIM_CUDA_KERNELS", kernels)
-                    .variable("SIM_CUDA_STRICT_EXIT", 1), check);
+        @TestFactory
+        Stream<DynamicTest> holds() throws IOException, InterruptedException {
+            return new ChildJvm().optimized().library(library).variable("SIM_CUDA_KERNELS", kernels)
+                    .variable("SIM_CUDA_STRICT_EXIT", 1)
+                    .tests(Scenarios.class, Scenarios.some(GpuLoaderChecks.class, CHECKS));
         }
     }
 }

@@ -9,6 +9,7 @@ import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -32,17 +33,35 @@ public final class Scenarios {
      * Runs all scenarios of classes, and prints a line for each outcome: {@code ## name ok} or {@code ## name failed},
      * followed by the reason.
      *
-     * @param classes their names
+     * @param classes their names; those of some methods alone behind a {@code #}, separated by commas
      * @throws Exception if a class cannot be loaded
      */
     public static void main(String[] classes) throws Exception {
         Device.cuda(0).close();
         for (String name : classes) {
-            for (Method scenario : of(Class.forName(name))) {
+            for (Method scenario : named(name)) {
                 print(run(scenario, HANG_MILLIS));
             }
         }
         System.exit(0);                                 // not held up by threads that a failed one has left
+    }
+
+    /** The argument for some scenarios of a class. */
+    public static String some(Class<?> type, String... methods) {
+        return type.getName() + "#" + String.join(",", methods);
+    }
+
+    private static List<Method> named(String name) throws ReflectiveOperationException {
+        String[] words = name.split("[#,]");
+        Class<?> type = Class.forName(words[0]);
+        if (words.length == 1) {
+            return of(type);
+        }
+        List<Method> methods = new ArrayList<>();
+        for (String method : Arrays.asList(words).subList(1, words.length)) {
+            methods.add(type.getDeclaredMethod(method));
+        }
+        return methods;
     }
 
     static List<Method> of(Class<?> type) {

@@ -34,7 +34,7 @@ class SteadyStateTest {
     @Test
     @Tag("slow")
     void aBatchAllocatesNextToNothingAndMemoryStaysFlat() throws Exception {
-        ChildJvm.Result result = new ChildJvm().run(SteadyProgram.class, folder.toString());
+        ChildJvm.Result result = new ChildJvm().optimized().run(SteadyProgram.class, folder.toString());
         System.out.print(result.output());
         assertEquals(0, result.exitCode());
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ThreadLimitTest {
 
     private static ChildJvm jvm() {
-        return new ChildJvm().option("-Xss512m").option("-Xlog:os+thread=off").limit("-v 24000000");
+        return new ChildJvm().optimized().option("-Xss512m").option("-Xlog:os+thread=off").limit("-v 24000000");
     }
 
     @ParameterizedTest

@@ -2,16 +2,11 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.cuda.ChildJvm;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.SimulatorScenarios;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
@@ -28,8 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 class TransferSimulationTest {
 
-    private static final Pattern OUTCOME = Pattern.compile("## (.+) (ok|failed) \\d+");
-
     @TempDir
     private static Path folder;
     private static Path simulator;
@@ -41,26 +34,14 @@ class TransferSimulationTest {
         kernels = CudaSimulator.buildKernels(folder);
     }
 
-    @TestFactory
-    Stream<DynamicTest> theSimulationSeesWhatAGpuLetsPass() throws Exception {
-        return run(Scenarios.class, SimulatorScenarios.class.getName());
-    }
-
+    /** The simulation sees what a GPU lets pass; the protocol holds, and faults are told and leave nothing. */
     @TestFactory
     Stream<DynamicTest> theProtocolHolds() throws Exception {
-        return run(Scenarios.class, TransferScenarios.class.getName(), MultiDeviceScenarios.class.getName(),
-                CloseScenarios.class.getName(), ClockScenarios.class.getName(),
-                GraphScenarios.class.getName());
-    }
-
-    @TestFactory
-    Stream<DynamicTest> theProtocolHoldsForConsumersOfDLPackTensors() throws Exception {
-        return run(Scenarios.class, DLPackScenarios.class.getName());
-    }
-
-    @TestFactory
-    Stream<DynamicTest> theProtocolHoldsForStages() throws Exception {
-        return run(Scenarios.class, StageScenarios.class.getName());
+        return run(Scenarios.class, SimulatorScenarios.class.getName(), TransferScenarios.class.getName(),
+                MemoryScenarios.class.getName(), MultiDeviceScenarios.class.getName(), CloseScenarios.class.getName(),
+                ClockScenarios.class.getName(), GraphScenarios.class.getName(), DLPackScenarios.class.getName(),
+                StageScenarios.class.getName(), FaultScenarios.class.getName(),
+                EveryCallScenarios.class.getName());
     }
 
     @TestFactory
@@ -71,11 +52,6 @@ class TransferSimulationTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> faultsAreToldAndLeaveNothing() throws Exception {
-        return run(Scenarios.class, FaultScenarios.class.getName(), EveryCallScenarios.class.getName());
-    }
-
-    @TestFactory
     Stream<DynamicTest> aStepThatIsMissingIsNoticed() throws Exception {
         return run(MutantScenarios.class);
     }
@@ -83,19 +59,18 @@ class TransferSimulationTest {
     @ParameterizedTest
     @CsvSource({"exit, 7", "halt, 8", "signal, 143"})
     void aProcessThatEndsWithCopiesInFlightEndsAsItWasTold(String way, int exitCode) throws Exception {
-        ChildJvm.Result result = new ChildJvm().brief().library(simulator).run(ExitProgram.class, way);
+        ChildJvm.Result result = new ChildJvm().library(simulator).run(ExitProgram.class, way);
         assertEquals(exitCode, result.exitCode(), result::output);
     }
 
     @ParameterizedTest
     @CsvSource({"clean, 0", "exception, 1", "leak, 86"})
     void whatIsOpenAtTheEndOfAProcessIsSeen(String way, int exitCode) throws Exception {
-        ChildJvm.Result result = new ChildJvm().brief().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
+        ChildJvm.Result result = new ChildJvm().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
                 .run(ExitProgram.class, way);
         assertEquals(exitCode, result.exitCode(), result::output);
     }
 
-    /** A test for each outcome that the JVM has printed, and one for its end. */
     private static Stream<DynamicTest> run(Class<?> main, String... arguments) throws Exception {
         return run(new ChildJvm(), main, arguments);
     }
@@ -106,23 +81,6 @@ class TransferSimulationTest {
 
     static Stream<DynamicTest> run(ChildJvm jvm, Path simulator, Path kernels, Class<?> main, String... arguments)
             throws Exception {
-        ChildJvm.Result result = jvm.brief().library(simulator).variable("SIM_CUDA_KERNELS", kernels)
-                .run(main, arguments);
-        List<DynamicTest> tests = new ArrayList<>();
-        Matcher outcome = OUTCOME.matcher(result.output());
-        int begin = 0;
-        while (outcome.find()) {
-            String before = result.output().substring(begin, outcome.start());
-            int reason = outcome.end();
-            boolean ok = outcome.group(2).equals("ok");
-            tests.add(DynamicTest.dynamicTest(outcome.group(1), () -> assertTrue(ok,
-                    () -> before + result.output().substring(reason).split("\n## ", 2)[0])));
-            begin = outcome.end();
-        }
-        tests.add(DynamicTest.dynamicTest("to the end", () -> {
-            assertEquals(0, result.exitCode(), result::output);
-            assertTrue(tests.size() > 1, result::output);
-        }));
-        return tests.stream();
+        return jvm.library(simulator).variable("SIM_CUDA_KERNELS", kernels).tests(main, arguments);
     }
 }

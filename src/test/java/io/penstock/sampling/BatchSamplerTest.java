@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -278,6 +279,7 @@ class BatchSamplerTest {
         SplittableRandom random = new SplittableRandom(34);
         for (int i = 0; i < 2000; i++) {
             Setup setup = Setup.random(random);
+            String named = "case " + i + ": " + setup;
             int rank = random.nextInt(setup.world);
             BatchSampler run = setup.rank(rank);
             long kill = random.nextLong(3 * run.batchesInEpoch(0));
@@ -287,7 +289,8 @@ class BatchSamplerTest {
             for (long n = 0; n < 2 * run.batchesInEpoch(0) + 3; n++) {
                 run.plan(kill + 1 + n, expected);
                 resumed.plan(n, found);
-                String which = "case " + i + ": " + setup + " killed after " + kill + " batch " + n;
+                long at = n;
+                Supplier<String> which = () -> named + " killed after " + kill + " batch " + at;
                 assertEquals(expected.epoch(), found.epoch(), which);
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);

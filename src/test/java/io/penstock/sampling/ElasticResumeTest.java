@@ -133,8 +133,10 @@ class ElasticResumeTest {
             long position = 0;
             Order order = sampler.epoch(0);
             for (int i = 0; i < given.size(); i++) {
-                assertEquals(order.at(position), given.get(i), "seed " + SEED + ", plan " + plan + ", sample " + i
-                        + " of " + sampler.fingerprint());
+                if (order.at(position) != given.get(i)) {
+                    assertEquals(order.at(position), given.get(i), "seed " + SEED + ", plan " + plan + ", sample " + i
+                            + " of " + sampler.fingerprint());
+                }
                 if (++position == order.size()) {
                     position = 0;
                     order = sampler.epoch(++epoch);

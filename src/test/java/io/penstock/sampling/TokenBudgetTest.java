@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -215,6 +216,7 @@ class TokenBudgetTest {
         var random = new SplittableRandom(44);
         for (int i = 0; i < 1000; i++) {
             Setup setup = Setup.random(random);
+            String named = "case " + i + ": " + setup;
             int rank = random.nextInt(setup.world);
             BatchSampler run = setup.rank(rank);
             long kill = random.nextLong(3 * run.batchesInEpoch(0));
@@ -224,7 +226,8 @@ class TokenBudgetTest {
             for (long n = 0; n < 2 * run.batchesInEpoch(0) + 3; n++) {
                 run.plan(kill + 1 + n, expected);
                 resumed.plan(n, found);
-                String which = "case " + i + ": " + setup + " killed after " + kill + " batch " + n;
+                long at = n;
+                Supplier<String> which = () -> named + " killed after " + kill + " batch " + at;
                 assertEquals(expected.epoch(), found.epoch(), which);
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);

@@ -97,7 +97,7 @@ class KilledSpoolTest {
 
     /** Runs a trainer on numbers from a first one on, kills it behind so many, and returns the next number. */
     private long run(long first, int most, List<String> given) throws IOException, InterruptedException {
-        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1");
+        List<String> command = JavaCommand.of();
         command.addAll(List.of(Trainer.class.getName(), folder.toString()));
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         long[] sent = {first};

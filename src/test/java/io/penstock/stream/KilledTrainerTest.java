@@ -72,7 +72,7 @@ class KilledTrainerTest {
     /** Runs a trainer, and kills it when it has made so many steps. */
     private int run(Path out, int ranks, int workers, long records, int steps, Path lines)
             throws IOException, InterruptedException {
-        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1");
+        List<String> command = JavaCommand.of();
         command.addAll(List.of(KilledTrainer.class.getName(), lines.toString(), out.toString(), out + ".state",
                 Integer.toString(ranks), Integer.toString(workers), Long.toString(records), Integer.toString(LANES)));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -29,7 +29,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -42,7 +41,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BytePairTokenizerTest {
 
     private static final String END = "<|endoftext|>";
-    private static final Map<String, Tokenizer> TOKENIZERS = new ConcurrentHashMap<>();
     /** Reads each encoding once. */
     private static final EncodingRegistry REFERENCES = Encodings.newLazyEncodingRegistry();
 
@@ -65,7 +63,7 @@ class BytePairTokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void hasTheIdsOfJtokkitForScriptsCodeAndTheExampleCorpus(String encoding) throws IOException {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         Encoding reference = reference(encoding);
         for (String sample : GeneratedText.SAMPLES) {
             same(reference, tokenizer, sample, encoding);
@@ -92,7 +90,7 @@ class BytePairTokenizerTest {
     }
 
     private static void compareCharacters(String encoding, int step) {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         Encoding reference = reference(encoding);
         StringBuilder text = new StringBuilder();
         for (int character = 0; character <= Character.MAX_CODE_POINT; character += character < 0x3000 ? 1 : step) {
@@ -110,7 +108,7 @@ class BytePairTokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "cl100k_base", "o200k_base"})
     void hasTheIdsOfJtokkitForPiecesOfEveryLength(String encoding) {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         Encoding reference = reference(encoding);
         Random random = new Random(3);
         for (int length = 1; length < 300; length += length < 20 || length > 50 && length < 64 ? 1 : 7) {
@@ -140,7 +138,7 @@ class BytePairTokenizerTest {
     }
 
     private static void merge(String encoding, int bytes) throws IOException {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         PieceEncoder encoder = encoder(encoding);
         TokenBuffer ids = new TokenBuffer();
         int units = 0;
@@ -163,7 +161,7 @@ class BytePairTokenizerTest {
     void makesNoObjectForAPiece() {
         com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        Tokenizer tokenizer = tokenizer("gpt2");
+        Tokenizer tokenizer = Corpora.tokenizer("gpt2");
         MemorySegment text = segment(String.join("\n", GeneratedText.SAMPLES).repeat(20));
         TokenBuffer ids = new TokenBuffer();
         tokenizer.encode(text, SpecialText.ORDINARY, ids);
@@ -180,7 +178,7 @@ class BytePairTokenizerTest {
 
     @Test
     void mergesALongPieceAsItsTokensSay() {
-        Tokenizer tokenizer = tokenizer("gpt2");
+        Tokenizer tokenizer = Corpora.tokenizer("gpt2");
         Encoding reference = reference("gpt2");
         Random random = new Random(4);
         for (int length : new int[] {129, 1000, 4097, 20_000}) {
@@ -194,7 +192,7 @@ class BytePairTokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "cl100k_base", "o200k_base"})
     void takesIllFormedUtf8AsTheReplacementCharacter(String encoding) {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         Random random = new Random(5);
         TokenBuffer ids = new TokenBuffer();
         for (int i = 0; i < 3_000; i++) {
@@ -234,7 +232,7 @@ class BytePairTokenizerTest {
 
     @Test
     void encodesTheSameFromNativeMemoryAndFromTheMiddleOfAnArray() {
-        Tokenizer tokenizer = tokenizer("o200k_base");
+        Tokenizer tokenizer = Corpora.tokenizer("o200k_base");
         byte[] text = String.join("\n", GeneratedText.SAMPLES).getBytes(UTF_8);
         byte[] wider = new byte[text.length + 20];
         Arrays.fill(wider, (byte) 0xE4);
@@ -265,14 +263,14 @@ class BytePairTokenizerTest {
                 Arena arena = Arena.ofConfined()) {
             MemorySegment text = channel.map(FileChannel.MapMode.READ_WRITE, 0, 1L << 31, arena);
             Exception e = assertThrows(IllegalArgumentException.class,
-                    () -> tokenizer("gpt2").encode(text, SpecialText.ORDINARY, new TokenBuffer()));
+                    () -> Corpora.tokenizer("gpt2").encode(text, SpecialText.ORDINARY, new TokenBuffer()));
             assertEquals("text: found 2147483648 bytes, expected at most 2147483639", e.getMessage());
         }
     }
 
     @Test
     void allowsForbidsOrIgnoresSpecialTokens() {
-        Tokenizer tokenizer = tokenizer("cl100k_base");
+        Tokenizer tokenizer = Corpora.tokenizer("cl100k_base");
         MemorySegment text = segment("one<|endoftext|><|fim_prefix|> two<|endoftext|");
         TokenBuffer ids = new TokenBuffer();
         tokenizer.encode(text, SpecialText.ALLOWED, ids);
@@ -292,7 +290,7 @@ class BytePairTokenizerTest {
 
     @Test
     void refusesToDecodeAnIdWithoutAToken() {
-        Tokenizer tokenizer = tokenizer("cl100k_base");
+        Tokenizer tokenizer = Corpora.tokenizer("cl100k_base");
         for (int id : new int[] {-1, 100_256, 100_270, 100_277, Integer.MAX_VALUE}) {
             Exception e = assertThrows(IllegalArgumentException.class, () -> tokenizer.decode(id));
             assertEquals("cl100k_base: found token id " + id + ", expected one of a token", e.getMessage());
@@ -332,7 +330,7 @@ class BytePairTokenizerTest {
 
     @Test
     void encodesOnSeveralThreadsAtOnce() {
-        Tokenizer tokenizer = tokenizer("gpt2");
+        Tokenizer tokenizer = Corpora.tokenizer("gpt2");
         List<int[]> expected = GeneratedText.SAMPLES.stream().map(tokenizer::encode).toList();
         IntStream.range(0, 2000).parallel().forEach(i -> {
             int sample = i % expected.size();
@@ -341,7 +339,7 @@ class BytePairTokenizerTest {
     }
 
     private static void compare(String encoding, int texts, long seed) {
-        Tokenizer tokenizer = tokenizer(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         Encoding reference = reference(encoding);
         Random random = new Random(seed);
         for (int i = 0; i < texts; i++) {
@@ -357,11 +355,6 @@ class BytePairTokenizerTest {
         if (!Arrays.equals(text.getBytes(UTF_8), tokenizer.decode(ids))) {
             assertEquals(text, new String(tokenizer.decode(ids), UTF_8), () -> what + ": " + escaped(text));
         }
-    }
-
-    /** Reading a vocabulary takes longer than most tests. */
-    private static Tokenizer tokenizer(String encoding) {
-        return TOKENIZERS.computeIfAbsent(encoding, Tokenizer::of);
     }
 
     private static Encoding reference(String encoding) {

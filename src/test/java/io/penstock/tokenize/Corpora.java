@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 /** The text fixtures, and what tiktoken makes of them. */
@@ -24,7 +25,14 @@ final class Corpora {
 
     static final Path ROOT = Path.of("src/test/resources/fixtures");
 
+    private static final Map<String, Tokenizer> TOKENIZERS = new ConcurrentHashMap<>();
+
     private Corpora() {
+    }
+
+    /** The tokenizer of a published encoding. Reading a vocabulary takes longer than most tests. */
+    static Tokenizer tokenizer(String encoding) {
+        return TOKENIZERS.computeIfAbsent(encoding, Tokenizer::of);
     }
 
     static Path file(String id) {
@@ -87,7 +95,7 @@ final class Corpora {
     static Documents encode(List<Path> inputs, String encoding, boolean appendEndOfText, int threads, int chunkBytes)
             throws IOException, InterruptedException {
         Documents documents = new Documents();
-        BytePairTokenizer tokenizer = (BytePairTokenizer) Tokenizer.of(encoding);
+        BytePairTokenizer tokenizer = (BytePairTokenizer) tokenizer(encoding);
         int end = appendEndOfText ? tokenizer.endOfText() : -1;
         try (CorpusReader reader = new CorpusReader(CorpusListing.of(inputs, false).files(),
                 DecodeLimit.DEFAULT, chunkBytes, 16 << 20, 16 << 20)) {

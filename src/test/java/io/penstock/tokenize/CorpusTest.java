@@ -164,7 +164,7 @@ class CorpusTest {
     void encodesALongDocumentWithinALine() throws Exception {
         String text = Files.readString(Corpora.file("text/corpus.txt"));
         Path file = write("long.jsonl", Json.write(Map.of("text", text)));
-        assertArrayEquals(Tokenizer.of("o200k_base").encode(text),
+        assertArrayEquals(Corpora.tokenizer("o200k_base").encode(text),
                 Corpora.encode(List.of(file), "o200k_base", false, 1, 1 << 18).tokens().toArray());
     }
 

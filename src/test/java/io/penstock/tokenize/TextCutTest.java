@@ -34,7 +34,7 @@ class TextCutTest {
     void everyCutOfARandomTextLeavesItsTokens(String encoding) {
         long seed = 20_260_101;
         Random random = new Random(seed);
-        Tokenizer tokenizer = Tokenizer.of(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         int cuts = 0;
         for (int text = 0; text < 8000; text++) {
             StringBuilder builder = new StringBuilder();
@@ -57,7 +57,7 @@ class TextCutTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void theFixturesInSmallPartsHaveTheTokensOfTheWhole(String encoding) throws IOException {
-        Tokenizer tokenizer = Tokenizer.of(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         for (Map<String, Object> entry : Corpora.entries("text", "read")) {
             byte[] utf8 = Files.readAllBytes(Corpora.file((String) entry.get("path")));
             int[] whole = tokenizer.encode(new String(utf8, UTF_8));

@@ -156,7 +156,7 @@ class TokenizerJsonTest {
         }
         Tokenizer tokenizer = Tokenizer.of("gpt2", file);
         assertEquals("gpt2", tokenizer.name());
-        assertEquals(Tokenizer.of("gpt2").vocabularySha256(), tokenizer.vocabularySha256());
+        assertEquals(Corpora.tokenizer("gpt2").vocabularySha256(), tokenizer.vocabularySha256());
         assertThrows(IllegalArgumentException.class, () -> Tokenizer.of("gpt5", file));
     }
 }

@@ -23,7 +23,7 @@ class TokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void encodesEveryTextAsTiktokenDoes(String encoding) throws IOException {
-        Tokenizer tokenizer = Tokenizer.of(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         for (Map<String, Object> entry : Corpora.entries("text", "read")) {
             Map<String, Object> truth = Json.object(Json.object(entry.get("tokens")).get(encoding));
             int[] tokens = tokenizer.encode(Files.readString(Corpora.file((String) entry.get("path"))));
@@ -39,7 +39,7 @@ class TokenizerTest {
     @CsvSource({"gpt2, 50257, 50256", "r50k_base, 50257, 50256", "p50k_base, 50281, 50256", "p50k_edit, 50284, 50256",
         "cl100k_base, 100277, 100257", "o200k_base, 200019, 199999"})
     void hasThePublishedVocabularySizeAndEndOfText(String encoding, int vocabularySize, int endOfText) {
-        Tokenizer tokenizer = Tokenizer.of(encoding);
+        Tokenizer tokenizer = Corpora.tokenizer(encoding);
         assertEquals(encoding, tokenizer.name());
         assertEquals(vocabularySize, tokenizer.vocabularySize());
         assertEquals(endOfText, tokenizer.endOfText());
@@ -47,7 +47,7 @@ class TokenizerTest {
 
     @Test
     void takesSpecialTokensInTextForPlainText() {
-        int[] tokens = Tokenizer.of("gpt2").encode("<|endoftext|>");
+        int[] tokens = Corpora.tokenizer("gpt2").encode("<|endoftext|>");
         assertArrayEquals(new int[] {27, 91, 437, 1659, 5239, 91, 29}, tokens);
     }
 
@@ -66,7 +66,7 @@ class TokenizerTest {
     void encodesAMillionCharactersWithoutAWordsEnd(String unit) {
         String text = unit.repeat(1_000_000 / unit.length());
         for (String encoding : List.of("gpt2", "cl100k_base", "o200k_base")) {
-            assertTrue(Tokenizer.of(encoding).encode(text).length > 1000);
+            assertTrue(Corpora.tokenizer(encoding).encode(text).length > 1000);
         }
     }
 }

@@ -6,16 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.cuda.ChildJvm;
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.loader.Scenarios;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The CUDA device's way to a kernel: fatbin, lookup, arguments, order and errors, over the simulated runtime, which
@@ -37,16 +39,19 @@ class CudaLaunchTest {
         runtime = CudaSimulator.build(Path.of("target/native/simulated").toAbsolutePath());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {
-        "kernelsGiveWhatTheDefinitionsSay", "launchesOnAForeignStream", "launchingAllocatesNothing",
-        "argumentsThatAreWrongAreRefused", "batchesOfALoaderAreWidenedBehindTheirCopies",
-        "aKernelThatDoesNotWaitForTheCopyIsAViolation", "aStagesOutputIsWrittenInOrderOrItIsAViolation",
-        "aCallThatFailsIsNamedWithWhatToDo",
-        "aKernelThatTheFatbinLacksIsNamed"
-    })
-    void holds(String check) throws Exception {
-        run(check);
+    /** Each in one JVM, which leaves nothing open and breaks no rule. */
+    @TestFactory
+    Stream<DynamicTest> holds() throws Exception {
+        return jvm().tests(Scenarios.class, Scenarios.some(CudaLaunchChecks.class,
+                "kernelsGiveWhatTheDefinitionsSay", "launchesOnAForeignStream", "argumentsThatAreWrongAreRefused",
+                "batchesOfALoaderAreWidenedBehindTheirCopies", "aKernelThatDoesNotWaitForTheCopyIsAViolation",
+                "aStagesOutputIsWrittenInOrderOrItIsAViolation", "aCallThatFailsIsNamedWithWhatToDo",
+                "aKernelThatTheFatbinLacksIsNamed"));
+    }
+
+    @Test
+    void launchingAllocatesNothing() throws Exception {
+        run(jvm().optimized(), "launchingAllocatesNothing");
     }
 
     @Test
@@ -57,20 +62,24 @@ class CudaLaunchTest {
         }
         refused("not a fatbin, but long enough".getBytes(), "is this a fatbin?");
         Path copy = Files.write(folder.resolve("whole.fatbin"), whole);
-        assertEquals("launched\n", run("launch", copy.toString()));
+        assertEquals("launched\n", run(jvm(), "launch", copy.toString()));
     }
 
     private void refused(byte[] content, String reason) throws Exception {
         Path file = Files.write(folder.resolve("bad.fatbin"), content);
-        String output = run("launch", file.toString());
+        String output = run(jvm(), "launch", file.toString());
         assertTrue(output.startsWith("cudaLibraryLoadData 200 cuda:0: cudaLibraryLoadData: cudaErrorInvalidKernelImage"
                 + " (200): the kernels cannot be read: " + file) && output.contains(reason), output);
     }
 
+    private static ChildJvm jvm() {
+        return new ChildJvm().library(runtime).variable("SIM_CUDA_STRICT_EXIT", 1)
+                .variable("SIM_CUDA_KERNELS", kernels);
+    }
+
     /** Runs a check of {@link CudaLaunchChecks}; it passes if nothing is left open and no rule broken. */
-    private static String run(String... arguments) throws Exception {
-        ChildJvm.Result result = new ChildJvm().library(runtime).variable("SIM_CUDA_STRICT_EXIT", 1)
-                .variable("SIM_CUDA_KERNELS", kernels).run(CudaLaunchChecks.class, arguments);
+    private static String run(ChildJvm jvm, String... arguments) throws Exception {
+        ChildJvm.Result result = jvm.run(CudaLaunchChecks.class, arguments);
         assertEquals(0, result.exitCode(), () -> arguments[0] + ":\n" + result.output());
         return result.output();
     }

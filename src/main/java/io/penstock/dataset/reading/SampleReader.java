@@ -201,21 +201,13 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     @Override
     public int[] readIntegers(Span from, int count, DType dtype) {
         part.setPart(from, 0, (long) count * dtype.byteSize());
-        try {
-            return integers.ints(context.reader.local(part), dtype);
-        } catch (InternalError fault) {
-            throw context.reader.explain(fault);
-        }
+        return integers.ints(context.reader.local(part), dtype);
     }
 
     @Override
     public long[] readLongs(Span from, int count, DType dtype) {
         part.setPart(from, 0, (long) count * dtype.byteSize());
-        try {
-            return integers.longs(context.reader.local(part), dtype);
-        } catch (InternalError fault) {
-            throw context.reader.explain(fault);
-        }
+        return integers.longs(context.reader.local(part), dtype);
     }
 
     @Override

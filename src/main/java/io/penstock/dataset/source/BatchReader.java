@@ -15,7 +15,8 @@ import java.util.random.RandomGenerator;
  * <p>All methods that locate or read throw {@link BadSampleException} if a sample is corrupt or cannot be decoded,
  * {@link UncheckedIOException} if a file cannot be read or has shrunk, {@link IllegalStateException} if the dataset
  * gives a number of bytes that does not fit the field, and {@link java.util.concurrent.CancellationException} if the
- * loader is being closed. A collator lets these pass.
+ * loader is being closed. For a file that has shrunk the JVM may also throw an {@link InternalError}, which the loader
+ * turns into an error that names the file. A collator lets these pass.
  */
 public interface BatchReader {
 

@@ -122,7 +122,7 @@ final class ArrowFile {
         Arrays.sort(starts);
         Arrays.sort(ends);
         for (int i = 1; i < starts.length; i++) {
-            // Otherwise a footer could make as many rows as it likes of one batch.
+            // Otherwise a footer could list the same batch any number of times.
             if (starts[i] < ends[i - 1]) {
                 throw footer.malformed("blocks that overlap at byte " + starts[i], "each batch once");
             }

@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column whose values are read in place: numbers, lists of numbers, bytes, text, or indices of such.
+ * A column whose values are read in place: numbers, lists of numbers, bytes, text, or indices of these.
  *
  * @param storedType Arrow's name of the type of its numbers
  * @param levels the arrays with nulls, outermost first; the last one has the values

@@ -72,7 +72,7 @@ final class ArrowLayout {
 
     private void refuse(ArrowField field, String name, String reason) {
         unread.add(new UnreadColumn(name, field.typeText(), reason));
-        // For the nodes and buffers that are counted.
+        // Only to count its nodes and buffers.
         node(field, name, new int[1]);
     }
 

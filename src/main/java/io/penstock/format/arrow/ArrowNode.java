@@ -61,7 +61,7 @@ record ArrowNode(int id, ArrowField field, byte[] key, int position, @Nullable S
     /** Tells whether values take space in a batch, so that the file's size bounds their number. */
     boolean hasWeight() {
         return switch (type().id()) {
-            // Only a null, a run and what is made of them take none.
+            // Only nulls, runs, and types made of these take none.
             case NULL, RUN_END_ENCODED -> false;
             case STRUCT -> children.stream().anyMatch(ArrowNode::hasWeight);
             case FIXED_SIZE_LIST -> type().size() > 0 && children.getFirst().hasWeight();

@@ -185,7 +185,7 @@ record Datatype(Kind kind, long byteSize, @Nullable DType dtype, boolean isBigEn
         return other(size, "floats of " + precision + " bits with " + exponentBits + " for the exponent");
     }
 
-    /** Reads an enumeration: the numbers of its members. h5py's of FALSE and TRUE are truth values. */
+    /** Reads an enumeration as the numbers of its members; that of FALSE and TRUE, which h5py writes, as booleans. */
     private static Datatype enumeration(Cursor at, int version, int count, Datatype base)
             throws MalformedStoreException {
         if (base.kind != Kind.NUMBER || base.dims.length > 0) {

@@ -106,7 +106,7 @@ record StoredDataset(String name, Datatype type, Dataspace dataspace, Layout lay
                 .toArray(), type.byteSize());
     }
 
-    /** Returns the offset in the file where the elements are as a tensor has them; -1 if they are not. */
+    /** Returns the offset in the file of the elements if they are stored as a tensor has them, otherwise -1. */
     long inPlace(AddressSpace space) throws MalformedStoreException {
         if (spec().byteSize() == 0) {
             return 0;

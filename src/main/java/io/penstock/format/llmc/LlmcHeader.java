@@ -40,7 +40,7 @@ final class LlmcHeader {
     private static final int LLAMA3_VERSION = 7;
     private static final int EVALUATION_MAGIC = 20240522;
 
-    /** Undo a magic with the bytes of each number, or of each 16 bits, in another order. */
+    /** Restore a magic whose bytes were swapped: those of each 32 bits, or of each 16. */
     private static final IntUnaryOperator[] SWAPS = {Integer::reverseBytes,
         magic -> magic << 8 & 0xFF00FF00 | magic >>> 8 & 0x00FF00FF};
 

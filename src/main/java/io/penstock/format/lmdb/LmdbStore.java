@@ -175,7 +175,7 @@ public final class LmdbStore implements RecordStore, Verifiable {
      *     is malformed
      */
     public boolean locate(MemorySegment key, Span into) {
-        try {   // without a lambda: this allocates nothing
+        try {
             return index().value(key, into);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -36,7 +36,7 @@ public record Manifest(List<ManifestPart> parts) {
     private static final List<DType> DTYPES = List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.I32, DType.I64);
     static final String FORMAT = "penstock-manifest";
     private static final long VERSION = 1;
-    /** A million parts. */
+    /** Enough for a million parts. */
     private static final long MAX_BYTES = 1L << 28;
     private static final int SHOWN_PARTS = 8;
     private static final String WHAT = "a manifest of a token store";

@@ -39,7 +39,7 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
     static final String PART = "penstock-part";
     static final long VERSION = 1;
     private static final long MAX_BYTES = 1 << 20;
-    /** So that a store of a million parts has less than 2^63. */
+    /** A store of a million parts then has fewer than 2^63. */
     private static final long MAX_COUNT = 1L << 40;
     private static final String WHAT = "a part of a manifest";
 
@@ -73,7 +73,7 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
      * Reads the description that a {@link PartWriter} left with a part.
      *
      * @param part the part: its path without an ending, or with {@code .idx}, {@code .bin} or {@code .part.json}
-     * @return the description, of a part in the manifest's own folder
+     * @return the description; its path is right if the manifest is in the same folder, see {@link #in}
      * @throws IOException if there is none, or it cannot be read
      */
     public static ManifestPart read(Location part) throws IOException {
@@ -118,7 +118,7 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
         return part;
     }
 
-    /** Reads what a manifest has of each part. */
+    /** Reads a part's entry in a manifest. */
     static ManifestPart read(JsonFields fields, DType dtype, TokenOrigin origin, Optional<PartNumber> number) {
         return new ManifestPart(fields.text("path"), dtype, origin, number, fields.whole("documents"),
                 fields.whole("tokens"), fields.text("bin_sha256"), fields.whole("idx_bytes"),

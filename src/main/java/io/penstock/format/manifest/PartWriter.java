@@ -34,7 +34,7 @@ public final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Creates a writer of a part without a number: the manifest has such parts in the order in which it is given them.
+     * Creates a writer of a part without a number. The manifest keeps such parts in the order in which it gets them.
      *
      * @param path the path of its files, without an ending
      * @param dtype the stored type of the tokens, from {@link MegatronWriter#dtypeFor}
@@ -86,7 +86,8 @@ public final class PartWriter implements AutoCloseable {
      * Publishes the part, complete and flushed to disk. Closes the writer, even on failure.
      *
      * @param progress receives the bytes that are checksummed
-     * @return what the manifest says of it, in the manifest's own folder
+     * @return the part's description; its path is right if the manifest is in the same folder, see {@link
+     *     ManifestPart#in}
      * @throws IOException as {@link MegatronWriter#commit(Progress)}
      * @throws IllegalStateException if there are tokens after the last document's end
      */

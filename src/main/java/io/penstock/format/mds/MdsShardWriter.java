@@ -144,7 +144,7 @@ public final class MdsShardWriter implements AutoCloseable {
      * Publishes the shard, complete and flushed to disk.
      *
      * @param basename the path of the shard in the folder of the index, names separated by slashes
-     * @return what the index says of the shard, for {@link #index}
+     * @return the shard's entry in the index, for {@link #index}
      * @throws IOException if it cannot be written
      */
     public String commit(String basename) throws IOException {

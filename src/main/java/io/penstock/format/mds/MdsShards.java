@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a dataset's shards. A plain shard is mapped; a compressed one without a plain one is decoded when it is
- * first located.
+ * The bytes of a dataset's shards. The plain file of a shard is mapped. If there is only a compressed one, it is
+ * decoded when it is first located.
  */
 final class MdsShards implements AutoCloseable {
 

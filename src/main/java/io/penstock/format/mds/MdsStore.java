@@ -75,7 +75,7 @@ public final class MdsStore implements RecordStore, Verifiable {
     }
 
     /**
-     * Opens a dataset; checks the index, and of each shard the size and the ends of its table of samples.
+     * Opens a dataset; checks the index, the size of each shard, and both ends of its table of samples.
      *
      * @param path its folder, or the {@code index.json} in it
      * @param columns the names of the columns to open, in that order; null for all, in the order of their names. A

@@ -50,7 +50,7 @@ public final class MegatronPart implements AutoCloseable {
     private long tokens;
     private long openTokens;
     private boolean closed;
-    /** Those of the first part, which are the store's if it is the only one; null if they were not computed. */
+    /** The digests of the first part, which are the store's if there is no other; null if they were not computed. */
     private @Nullable TokenDigests digests;
     private volatile @Nullable IOException failure;
 

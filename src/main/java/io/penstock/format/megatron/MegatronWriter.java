@@ -63,11 +63,11 @@ public final class MegatronWriter implements AutoCloseable {
     private @Nullable Description description;
     private boolean finished;
 
-    /** Makes a file that describes the store beside it. */
+    /** Creates the file that describes the store, beside it. */
     @FunctionalInterface
     public interface Description {
         /**
-         * Makes the content of the file.
+         * Creates the content of the file.
          *
          * @param written what was written
          * @return the content
@@ -135,7 +135,7 @@ public final class MegatronWriter implements AutoCloseable {
     /**
      * Adds a file {@code X.part.json} that describes the store; {@link #commit} publishes both or none.
      *
-     * @param made makes the file
+     * @param made creates its content
      * @throws IOException if there is such a file and it is not to be replaced
      */
     public synchronized void describe(Description made) throws IOException {
@@ -177,8 +177,8 @@ public final class MegatronWriter implements AutoCloseable {
      *
      * @param progress receives the bytes that are merged and checksummed
      * @return what is written
-     * @throws IOException if a part failed, a file cannot be written, or a file to keep has appeared; then nothing is
-     *     published
+     * @throws IOException if a part failed, a file cannot be written, or a file that must be kept has appeared; then
+     *     nothing is published
      * @throws IllegalStateException if a part has tokens after its last {@link MegatronPart#endDocument}
      */
     public synchronized MegatronSummary commit(Progress progress) throws IOException {
@@ -218,7 +218,7 @@ public final class MegatronWriter implements AutoCloseable {
         }
     }
 
-    /** The description of the store that is replaced. */
+    /** Returns the old store's description, if this store has none to replace it. */
     private List<String> surplus() {
         return description == null && Files.exists(file(DESCRIPTION)) ? List.of(name(DESCRIPTION)) : List.of();
     }
@@ -275,7 +275,8 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * {@return the files that {@link #commit} publishes: tokens, index and their checksums, and what describes them}
+     * {@return the files that {@link #commit} publishes: tokens, index, their checksums, and the description if there
+     * is one}
      */
     public synchronized List<Path> files() {
         return Stream.of(".bin", ".idx", ".sha256", ".bin" + BlockChecksums.SUFFIX, ".idx" + BlockChecksums.SUFFIX,

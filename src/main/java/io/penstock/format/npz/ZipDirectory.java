@@ -196,7 +196,7 @@ final class ZipDirectory {
         return new Placed(new ZipMember(name, method, flags, crc, storedBytes, byteSize, dataOffset), offset);
     }
 
-    /** Replaces those of the sizes and the offset that do not fit into 32 bits. */
+    /** Replaces the sizes and the offset that do not fit into 32 bits by those of the extra field. */
     private void readExtra64(long entry, long[] numbers) throws MalformedStoreException {
         long at = entry + ENTRY_BYTES + u16(entry + 28);
         long end = at + u16(entry + 30);

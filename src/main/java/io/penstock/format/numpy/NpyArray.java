@@ -33,7 +33,7 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
     /**
      * Reads a header and checks that the file has all elements.
      *
-     * @param part the part of the file that the array is, for messages; empty for the whole file
+     * @param part the part of the file that holds the array, for messages; empty for the whole file
      * @param head the first bytes: all, or at least {@link #MAX_HEADER_BYTES}
      * @param byteSize the size of header and elements
      * @param given the type of elements that numpy stores as bytes because it lacks the type; null if none is given. A

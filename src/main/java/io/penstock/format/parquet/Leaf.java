@@ -34,7 +34,7 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
         return new Leaf(index, physical, bytesOf(node, physical), maxDefinition, maxRepetition, type);
     }
 
-    /** Returns how a leaf is stored; as bytes, without any, if all values are null. */
+    /** Returns how a leaf is stored. If all values are null, they count as bytes, of which there are none. */
     private static Physical physicalOf(SchemaNode node) {
         Physical physical = node.physical();
         return physical == null || node.is(Annotation.Meaning.NULL) ? Physical.BYTE_ARRAY : physical;
@@ -104,7 +104,7 @@ record Leaf(int index, Physical physical, int storedBytes, int maxDefinition, in
 
     void write(MemorySegment from, long at, long bytes, JsonText out) throws UnwritableException {
         if (physical == Physical.INT96) {
-            // The day that nanoseconds are of is stored by itself, so that they may be more than a long holds.
+            // The day is stored apart from the nanoseconds: a long may not hold both as one count of nanoseconds.
             long days = (from.get(LittleEndian.I32, at + Long.BYTES) & 0xFFFFFFFFL) - JULIAN_DAY_OF_1970;
             long nanos = from.get(LittleEndian.I64, at);
             out.timestamp(days + Math.floorDiv(nanos, NANOS_OF_DAY), Math.floorMod(nanos, NANOS_OF_DAY), type.size(),

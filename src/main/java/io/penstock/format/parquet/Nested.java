@@ -27,10 +27,10 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
      *
      * @param key its name as JSON, before a struct's value
      * @param definition the least definition level at which it is not null
-     * @param repetition of a list or a map, the level at which another element begins; {@code definition + 1} is the
+     * @param repetition for a list or a map, the level at which another element begins; {@code definition + 1} is the
      *     least definition level at which it has one
      * @param firstLeaf the first of its leaves, counted in the column
-     * @param children of a struct; the element of a list; key and value of a map
+     * @param children a struct's fields, a list's element, or a map's key and value
      */
     record Node(Kind kind, byte[] key, boolean isOptional, int definition, int repetition, int firstLeaf,
             int leafCount, List<Node> children) {

@@ -94,7 +94,7 @@ interface Numbers {
             for (int i = 0; i < count; i++) {
                 greatest |= into[i];
             }
-            // A bound on all of them first: none has a bit that their disjunction lacks.
+            // One check for all of them: no index exceeds the disjunction of all.
             if (greatest < 0 || greatest >= entryCount) {
                 checkIndices(into, count, entryCount);
             }

@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param crc the CRC-32 of the compressed bytes; null if it is missing
  * @param values the number of levels or entries
- * @param definitionEncoding of the definition levels of version 1
- * @param repetitionEncoding of the repetition levels of version 1
+ * @param definitionEncoding the encoding of the definition levels of a page of version 1
+ * @param repetitionEncoding the encoding of the repetition levels of a page of version 1
  * @param rows the rows that start in a page of version 2; -1 for others
- * @param definitionBytes of the levels of a page of version 2, which are not compressed; 0 for others
- * @param repetitionBytes of the levels of a page of version 2, which are not compressed; 0 for others
- * @param isCompressed whether the values of a page of version 2 are; true for others
+ * @param definitionBytes the size of the definition levels of a page of version 2, which are not compressed; 0 for
+ *     others
+ * @param repetitionBytes the size of the repetition levels of a page of version 2, which are not compressed; 0 for
+ *     others
+ * @param isCompressed whether the values of a page of version 2 are compressed; true for others
  */
 record PageHeader(Kind kind, int uncompressedBytes, int compressedBytes, @Nullable Integer crc, int values,
         Encoding encoding, Encoding definitionEncoding, Encoding repetitionEncoding, int rows, int definitionBytes,

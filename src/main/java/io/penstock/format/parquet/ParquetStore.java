@@ -185,7 +185,7 @@ final class ParquetStore implements RecordStore {
 
     private static Map<String, @Nullable Object> describe(ColumnChunk chunk) {
         Map<String, @Nullable Object> map = Json.members("path", chunk.name(), "physical", chunk.physical().toString());
-        // As Arrow names it, which reads the framing of Hadoop under the same name.
+        // Arrow's name, which it also uses for LZ4 in Hadoop's framing.
         map.put("compression", chunk.compression() == Compression.LZ4_RAW ? "LZ4" : chunk.compression().toString());
         map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());
         return map;

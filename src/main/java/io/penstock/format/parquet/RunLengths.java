@@ -53,7 +53,7 @@ final class RunLengths implements Levels {
     }
 
     private void startRun() throws CodecException {
-        // Writers leave out what a width of 0 says by itself, and some the runs too.
+        // Numbers of width 0 are all 0: writers omit their bits, and some omit the runs too.
         if (bits == 0 && in.left() == 0) {
             packed = false;
             value = 0;

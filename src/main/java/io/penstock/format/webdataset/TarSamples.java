@@ -20,13 +20,16 @@ final class TarSamples implements PartitionReader {
     private final WebDatasetSource source;
     private final PartitionTars tars;
     private final List<String> members;
-    /** The shards that are done, and where the next sample begins in the tar behind them. */
+    /** How many shards were read, and where the next sample begins in the tar after them. */
     private long shard;
     private long offset;
     private @Nullable OpenTar tar;
-    /** The size of the record so far: the table of its parts, if it has several, and the parts that were read. */
+    /**
+     * The bytes of the sample so far: a table of the parts, unless there is only one, then the parts in the tar's
+     * order.
+     */
     private long bytes;
-    /** Members that the sample has. */
+    /** The wanted members found so far in the sample. */
     private int found;
     private long skipped;
 
@@ -66,7 +69,7 @@ final class TarSamples implements PartitionReader {
         }
     }
 
-    /** Writes a sample behind the last record; false if it is to be left out. */
+    /** Writes a sample after the last record; returns false if it is to be left out. */
     private boolean read(OpenTar from, RecordBuffer into) throws IOException {
         long begin = from.reader.entryOffset();
         bytes = members.size() == 1 ? 0 : (long) RecordBuffer.PART_BYTES * members.size();

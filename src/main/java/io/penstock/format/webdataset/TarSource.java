@@ -35,7 +35,7 @@ abstract class TarSource implements AutoCloseable {
     public abstract void close() throws IOException;
 
     /**
-     * A plain file, read in pieces: of a page, so that a scan of headers does not read the data, or longer ones. It is
+     * A plain file, read in pieces: of one page, so that a scan of headers does not read the data, or of more. It is
      * read by {@code pread}, so a cold page never delays a safepoint.
      */
     static final class OfFile extends TarSource {

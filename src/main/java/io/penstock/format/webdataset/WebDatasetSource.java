@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>A record is a sample; its {@linkplain StreamSource#parts parts} are the members that were named. Other members are
- * not kept. A sample that lacks one is an error, unless {@link #skippingIncomplete}. A sample with a member
- * {@code __bad__} that is not empty is left out.
+ * skipped. A sample that lacks a named member is an error, unless {@link #skippingIncomplete} is set. A sample with a
+ * member {@code __bad__} that is not empty is left out.
  *
- * <p>A cursor has the shard and the byte in its tar where the next sample begins. To continue in a plain tar is a seek;
- * a compressed one is decoded again from its start. {@code docs/spec/streams.md} specifies the order of the shards.
+ * <p>A cursor has the shard and the byte in its tar where the next sample begins. Continuing in a plain tar is a seek;
+ * a compressed tar is decoded again from its start. {@code docs/spec/streams.md} specifies the order of the shards.
  */
 public final class WebDatasetSource implements StreamSource {
 
@@ -50,7 +50,7 @@ public final class WebDatasetSource implements StreamSource {
     private final long[] byteSizes;
     private final String identity;
 
-    /** Which shard comes when; in the order of their list if there is no seed. */
+    /** The order in which shards are read: that of their list if there is no seed. */
     private record Order(int partitions, long passes, @Nullable Long seed) { }
 
     private WebDatasetSource(List<Location> shards, List<String> members, DecodeLimit limit) throws IOException {
@@ -193,13 +193,13 @@ public final class WebDatasetSource implements StreamSource {
                 return new TarSamples(this, partition, shard, offset);
             }
         } catch (NumberFormatException _) {
-            // Said below.
+            // The exception below names the cursor.
         }
         throw new IOException(partitions().get(partition) + ": found cursor '" + cursor + "', expected the number of a"
                 + " shard, a colon and a byte of it");
     }
 
-    /** The place in the list of the shard that a partition has at a place; empty behind the last one. */
+    /** Returns the index in the list of a partition's n-th shard; empty after its last one. */
     OptionalInt shard(int partition, long place) {
         long count = shards.size();
         if (place > (order.passes * count - 1 - partition) / order.partitions) {
@@ -211,7 +211,7 @@ public final class WebDatasetSource implements StreamSource {
                 : new Permutation(count, order.seed, inAll / count).at(inPass)));
     }
 
-    /** The shard at a place of the list, and its size. */
+    /** Returns a shard by its index in the list. */
     Location location(int shard) {
         return shards.get(shard);
     }

@@ -31,9 +31,9 @@ import java.util.stream.IntStream;
  * The samples of a WebDataset as records, with random access over all shards. Each suffix is a column; its values are
  * the bytes of the files, views of the mapping for plain tars.
  *
- * <p>A tar has no index: opening builds it once, with one thread per processor, and keeps it as a sidecar as
- * {@link IndexUse} says. It takes 8 bytes per sample and 12 per file of native memory. A compressed shard is decoded
- * once for its index, and again, into an unnamed file, when one of its samples is first located.
+ * <p>A tar has no index: opening builds it once, with one thread per processor, and keeps it in a sidecar, as {@link
+ * IndexUse} says. It takes 8 bytes per sample and 12 per file of native memory. A compressed shard is decoded once for
+ * its index, and again, into an unnamed file, when one of its samples is first located.
  */
 public final class WebDatasetStore implements RecordStore {
 

@@ -2,6 +2,7 @@
 package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.penstock.testing.JavaCommand;
@@ -13,8 +14,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 
-/** A JVM for one check: a process loads CUDA's library once, and that of the tests must not load a false one. */
+/** A JVM for checks: a process loads CUDA's library once, and that of the tests must not load a false one. */
 public final class ChildJvm {
     private static final int TIMEOUT_SECONDS = 1_800;
 
@@ -22,7 +27,11 @@ public final class ChildJvm {
     public record Result(int exitCode, String output) {
     }
 
+    /** An outcome: the name of a check and how it ended, followed by the reason if it failed. */
+    private static final Pattern OUTCOME = Pattern.compile("## (.+) (ok|failed) \\d+");
+
     private boolean nativeAccess = true;
+    private boolean optimized;
     private final List<String> properties = new ArrayList<>();
     private String limit;
     private final Map<String, String> environment = new HashMap<>();
@@ -41,9 +50,9 @@ public final class ChildJvm {
         return this;
     }
 
-    /** Compiles simply and collects on one thread, which is cheaper for what runs a few seconds and counts no bytes. */
-    public ChildJvm brief() {
-        properties.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    /** Compiles and collects as a user's JVM does: for what counts allocations. */
+    public ChildJvm optimized() {
+        optimized = true;
         return this;
     }
 
@@ -83,13 +92,38 @@ public final class ChildJvm {
         return result.output();
     }
 
+    /**
+     * Runs a program that prints the outcomes of checks, as {@code Scenarios} does, and makes a test of each outcome,
+     * and one of the program's end.
+     */
+    public Stream<DynamicTest> tests(Class<?> main, String... arguments) throws IOException, InterruptedException {
+        Result result = run(main, arguments);
+        List<DynamicTest> tests = new ArrayList<>();
+        Matcher outcome = OUTCOME.matcher(result.output());
+        int begin = 0;
+        while (outcome.find()) {
+            String before = result.output().substring(begin, outcome.start());
+            int reason = outcome.end();
+            boolean ok = outcome.group(2).equals("ok");
+            tests.add(DynamicTest.dynamicTest(outcome.group(1), () -> assertTrue(ok,
+                    () -> before + result.output().substring(reason).split("\n## ", 2)[0])));
+            begin = outcome.end();
+        }
+        tests.add(DynamicTest.dynamicTest("to the end", () -> {
+            assertEquals(0, result.exitCode(), result::output);
+            assertTrue(tests.size() > 1, result::output);
+        }));
+        return tests.stream();
+    }
+
     /** Runs a program to its end. */
     public Result run(Class<?> main, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(limit == null ? List.of()
                 : List.of("sh", "-c", "ulimit " + limit + " && exec \"$0\" \"$@\""));
         properties.add("-Xmx256m");
         String[] options = properties.toArray(String[]::new);
-        command.addAll(nativeAccess ? JavaCommand.of(options) : JavaCommand.withoutNativeAccess(options));
+        command.addAll(!nativeAccess ? JavaCommand.withoutNativeAccess(options)
+                : optimized ? JavaCommand.optimized(JavaCommand.classPath(), options) : JavaCommand.of(options));
         command.add(main.getName());
         command.addAll(List.of(arguments));
         Path output = Files.createTempFile("cuda-check", ".txt");

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device.cuda;
 
+import io.penstock.loader.Scenarios;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** The CUDA device's whole code over the simulated runtime, a check at a time in a JVM of its own. */
+/** The CUDA device's whole code over the simulated runtime, in JVMs of its own. */
 @Tag("slow")
 class CudaDeviceTest {
     @TempDir
@@ -22,27 +24,32 @@ class CudaDeviceTest {
         simulator = CudaSimulator.build(folder);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {
-        "everyStatusOfTheProbeHasItsReason",
-        "bytesGoThroughTheDeviceAndBack",
-        "whatIsOpenedIsMadeAsCudaWantsItAndIsReleased",
-        "closingADeviceClosesWhatWasLeftOpen",
-        "aFailedCallIsReportedByNameAndStatus",
-        "aTimeIsOfTwoTimedEventsThatHaveEnded",
-        "notReadyMeansIncompleteAndIsNoError",
-        "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere",
-        "aCloseThatFailsSaysSoAndReleasesTheRest",
-        "creatingLeavesTheCallersCurrentDeviceAlone",
-        "virtualThreadsAreRefused",
-        "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
-        "theSteadyStateAllocatesNothing",
-        "theInventoryDescribesEachDevice",
-        "theLoaderDeliversTheBatchesOfTheDatasetInOrder",
-        "aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen"
-    })
-    void holds(String check) throws IOException, InterruptedException {
-        new ChildJvm().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1).run(check);
+    /** Each on a thread of its own in one JVM, which leaves nothing open. */
+    @TestFactory
+    Stream<DynamicTest> holds() throws IOException, InterruptedException {
+        return new ChildJvm().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1).tests(Scenarios.class,
+                Scenarios.some(CudaChecks.class,
+                        "everyStatusOfTheProbeHasItsReason",
+                        "bytesGoThroughTheDeviceAndBack",
+                        "whatIsOpenedIsMadeAsCudaWantsItAndIsReleased",
+                        "closingADeviceClosesWhatWasLeftOpen",
+                        "aFailedCallIsReportedByNameAndStatus",
+                        "aTimeIsOfTwoTimedEventsThatHaveEnded",
+                        "notReadyMeansIncompleteAndIsNoError",
+                        "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere",
+                        "aCloseThatFailsSaysSoAndReleasesTheRest",
+                        "creatingLeavesTheCallersCurrentDeviceAlone",
+                        "virtualThreadsAreRefused",
+                        "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
+                        "theInventoryDescribesEachDevice",
+                        "theLoaderDeliversTheBatchesOfTheDatasetInOrder",
+                        "aCopyThatFailsEndsTheLoaderWithCudasErrorAndLeavesNothingOpen"));
+    }
+
+    @Test
+    void theSteadyStateAllocatesNothing() throws IOException, InterruptedException {
+        new ChildJvm().optimized().library(simulator).variable("SIM_CUDA_STRICT_EXIT", 1)
+                .run("theSteadyStateAllocatesNothing");
     }
 
     @Test

@@ -347,7 +347,7 @@ class ManifestStoreTest {
         }
         Path output = folder.resolve("output");
         List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh"));
-        command.addAll(JavaCommand.of("-Xmx128m", "-XX:TieredStopAtLevel=1"));
+        command.addAll(JavaCommand.of("-Xmx128m"));
         command.addAll(List.of(Reader.class.getName(), file.toString()));
         Process reader = new ProcessBuilder(command).redirectOutput(output.toFile())
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();

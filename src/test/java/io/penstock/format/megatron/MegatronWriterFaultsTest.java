@@ -69,7 +69,7 @@ class MegatronWriterFaultsTest {
     private static final long WITHOUT_END = Long.MAX_VALUE;
 
     private static String java(Path prefix, long rounds) {
-        List<String> command = JavaCommand.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData");
+        List<String> command = JavaCommand.of();
         command.addAll(List.of(Child.class.getName(), prefix.toString(), Long.toString(rounds)));
         return "'" + String.join("' '", command) + "'";
     }

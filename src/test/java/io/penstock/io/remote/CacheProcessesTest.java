@@ -38,7 +38,7 @@ class CacheProcessesTest {
     private Path out;
 
     private Process start(ObjectHost host, long limit, long seed, int reads) throws IOException {
-        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx64m");
+        List<String> command = JavaCommand.of("-Xmx64m");
         command.addAll(List.of(CacheReader.class.getName(), host.url("x"), cache.toString(), Long.toString(limit),
                 Integer.toString(BLOCK), Integer.toString(BYTES), "1", Long.toString(seed), Integer.toString(reads)));
         return new ProcessBuilder(command).redirectErrorStream(true)

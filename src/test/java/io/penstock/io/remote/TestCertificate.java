@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -26,7 +27,7 @@ public record TestCertificate(Path file) {
      * @param host whose it is, as keytool writes it: {@code ip:127.0.0.1} or {@code dns:example.org}
      */
     public static TestCertificate make(Path file, String host) throws IOException, InterruptedException {
-        Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+        Process keytool = new ProcessBuilder(JavaCommand.tool("keytool"),
                 "-genkeypair", "-alias", "server", "-keyalg", "EC", "-groupname", "secp256r1", "-validity", "2",
                 "-dname", "CN=localhost", "-ext", "san=" + host, "-storetype", "PKCS12", "-keystore", file.toString(),
                 "-storepass", PASSWORD).redirectErrorStream(true).start();

@@ -42,7 +42,7 @@ class TlsTest {
 
     /** What a process says that trusts a certificate and reads a file. */
     private String read(String url, TestCertificate trusted) throws IOException, InterruptedException {
-        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx64m");
+        List<String> command = JavaCommand.of("-Xmx64m");
         command.addAll(1, trusted.trust());
         command.addAll(List.of(CacheReader.class.getName(), url, cache.toString(), Long.toString(1 << 30),
                 Integer.toString(1 << 16), Integer.toString(BYTES), "1", "1", "100"));

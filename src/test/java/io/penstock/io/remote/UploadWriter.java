@@ -24,7 +24,7 @@ public final class UploadWriter {
     }
 
     static Process start(ObjectHost host, Path cache, int number) throws IOException {
-        List<String> command = JavaCommand.of("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx64m");
+        List<String> command = JavaCommand.of("-Xmx64m");
         command.addAll(List.of(UploadWriter.class.getName(), host.endpoint().toString(), cache.toString(),
                 Integer.toString(number)));
         return new ProcessBuilder(command).inheritIO().start();

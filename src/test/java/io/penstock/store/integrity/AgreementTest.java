@@ -215,8 +215,7 @@ class AgreementTest {
         Map<Way, Outcome> outcomes = new EnumMap<>(Way.class);
         List<String> reasons = new ArrayList<>();
         try {
-            outcomes.put(Way.INSPECT, inspect(path, false, reasons));
-            outcomes.put(Way.DIGEST, inspect(path, true, reasons));
+            inspect(path, outcomes, reasons);
             outcomes.put(Way.VERIFY, verify(path, reasons));
             outcomes.put(Way.LOAD, load(path, reasons));
         } catch (RuntimeException | Error e) {
@@ -228,27 +227,25 @@ class AgreementTest {
         assertEquals(outcomes.get(Way.DIGEST) == Outcome.REFUSED, outcomes.get(Way.INSPECT) == Outcome.REFUSED, found);
     }
 
-    private static Outcome inspect(Path path, boolean digest, List<String> reasons) {
+    /** Inspects a store that is opened once, without digests and with them. */
+    private static void inspect(Path path, Map<Way, Outcome> outcomes, List<String> reasons) {
         try (Store store = Store.open(path)) {
-            if (!digest) {
-                try {
-                    Inspection.of(Location.of(path), store, Depth.STRUCTURE, Progress.NONE);
-                    return Outcome.READ;
-                } catch (IOException e) {
-                    reasons.add("inspect: " + e.getMessage());
-                    return Outcome.REFUSED;
-                }
-            }
-            try {
-                Inspection.of(Location.of(path), store, Depth.CONTENT, Progress.NONE);
-                return Outcome.READ;
-            } catch (IOException e) {
-                reasons.add("digest: " + e.getMessage());
-                return Outcome.BAD;
-            }
+            outcomes.put(Way.INSPECT, inspect(path, store, Depth.STRUCTURE, Outcome.REFUSED, reasons));
+            outcomes.put(Way.DIGEST, inspect(path, store, Depth.CONTENT, Outcome.BAD, reasons));
         } catch (IOException e) {
             reasons.add("open: " + e.getMessage());
-            return Outcome.REFUSED;
+            outcomes.put(Way.INSPECT, Outcome.REFUSED);
+            outcomes.put(Way.DIGEST, Outcome.REFUSED);
+        }
+    }
+
+    private static Outcome inspect(Path path, Store store, Depth depth, Outcome failed, List<String> reasons) {
+        try {
+            Inspection.of(Location.of(path), store, depth, Progress.NONE);
+            return Outcome.READ;
+        } catch (IOException e) {
+            reasons.add("inspect, " + depth + ": " + e.getMessage());
+            return failed;
         }
     }
 

@@ -29,13 +29,13 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * {@link ImageTransform} on the host device, behind {@link Stack}, beside C loops that gather and normalise in one
+ * {@link ImageTransform} on the host device, behind {@link Stack}, beside C loops that gather and normalize in one
  * pass: images {@code u8[3, side, side]} in random order, 64 a batch, to {@code f32}. Figures are images a second on
  * one thread. {@code transform} runs on a stream's, beside the caller, which waits; {@code mapped} as the images are
  * collated, in one pass, as the C loops do.
  *
- * <p>{@code cNormalised} rounds at every step as the transform does, and must write the same bits; {@code cScaled} is a
- * multiplication and an addition, the least that a normalisation can be.
+ * <p>{@code cNormalized} rounds at every step as the transform does, and must write the same bits; {@code cScaled} is a
+ * multiplication and an addition, the least that a normalization can be.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -43,7 +43,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = 3, jvmArgsAppend = JvmFlags.NATIVE_ACCESS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-public class ImageNormalisation {
+public class ImageNormalization {
     private static final int BATCH_IMAGES = 64;
     private static final int BATCHES = 4;
     private static final int SAMPLES = BATCHES * BATCH_IMAGES;
@@ -84,7 +84,7 @@ public class ImageNormalisation {
         images = stored.segment().address() + stored.offset(0);
         imageBytes = stored.rowBytes();
         device = Device.host();
-        stream = device.openStream("normalise");
+        stream = device.openStream("normalize");
         transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalize(MEAN, DEVIATION);
         mappedCollation = new CollationRing(transform.mapped(rows, "image"), new Stack(), BATCH_IMAGES, ring, 1);
         output = arena.allocate(ring * batchBytes(), 4096);
@@ -104,7 +104,7 @@ public class ImageNormalisation {
     }
 
     private void check() {
-        normalised(collation.nextOrder(1), 1, 1);
+        normalized(collation.nextOrder(1), 1, 1);
         try (Arena own = Arena.ofConfined()) {
             MemorySegment expected = own.allocate(batchBytes()).copyFrom(output.asSlice(0, batchBytes()));
             output.fill((byte) 0);
@@ -127,8 +127,8 @@ public class ImageNormalisation {
         arena.close();
     }
 
-    private void normalised(long order, long batches, long buffers) {
-        GatherLibrary.normalised(images, order, batches, BATCH_IMAGES, CHANNELS, imageBytes / CHANNELS, mean.address(),
+    private void normalized(long order, long batches, long buffers) {
+        GatherLibrary.normalized(images, order, batches, BATCH_IMAGES, CHANNELS, imageBytes / CHANNELS, mean.address(),
                 deviation.address(), output.address(), buffers);
     }
 
@@ -156,8 +156,8 @@ public class ImageNormalisation {
 
     @Benchmark
     @OperationsPerInvocation(SAMPLES)
-    public void cNormalised() {
-        normalised(collation.nextOrder(BATCHES), BATCHES, ring);
+    public void cNormalized() {
+        normalized(collation.nextOrder(BATCHES), BATCHES, ring);
     }
 
     @Benchmark
