@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import io.penstock.json.FieldScanner;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.text.Utf8;

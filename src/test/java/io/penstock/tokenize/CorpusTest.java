@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.json.FieldScanner;
 import io.penstock.json.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

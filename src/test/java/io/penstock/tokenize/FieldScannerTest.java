@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.json.FieldScanner;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.text.Utf8;

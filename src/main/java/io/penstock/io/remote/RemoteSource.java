@@ -87,6 +87,11 @@ final class RemoteSource implements FileSource {
         return server.uploads();
     }
 
+    /** The path that a name in this bucket has here. */
+    String key(String name) {
+        return files.key(name, this);
+    }
+
     /** Forgets what was learned, since this process has changed it. */
     void forget() {
         known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.tokenize;
+package io.penstock.json;
 
 import io.penstock.text.Utf8;
 import java.lang.invoke.MethodHandles;
@@ -11,9 +11,9 @@ import java.util.Arrays;
 /**
  * Finds the text of one field in a JSON object, without making objects. It reads what corpora have: an object of
  * strings, short numbers, literals, arrays and objects. For anything else, malformed or only unusual, it gives up, and
- * {@link io.penstock.json.Json} decides. Not thread-safe.
+ * {@link Json} decides. Not thread-safe.
  */
-final class FieldScanner {
+public final class FieldScanner {
 
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long ONES = 0x0101010101010101L;
@@ -58,7 +58,8 @@ final class FieldScanner {
     private int textStart;
     private int textLength;
 
-    FieldScanner(String field) {
+    /** Creates a scanner for a field. */
+    public FieldScanner(String field) {
         this.field = field.getBytes(StandardCharsets.UTF_8);
     }
 
@@ -68,7 +69,7 @@ final class FieldScanner {
      * @param utf8 contains the line, in well-formed UTF-8
      * @return whether the line is an object, as usual, in which the field is a string; if not, the line must be parsed
      */
-    boolean scan(byte[] utf8, int from, int to) {
+    public boolean scan(byte[] utf8, int from, int to) {
         bytes = utf8;
         at = from;
         end = to;
@@ -88,15 +89,15 @@ final class FieldScanner {
     }
 
     /** The array that contains the text, until the next scan. */
-    byte[] text() {
+    public byte[] text() {
         return text;
     }
 
-    int textStart() {
+    public int textStart() {
         return textStart;
     }
 
-    int textLength() {
+    public int textLength() {
         return textLength;
     }
 
