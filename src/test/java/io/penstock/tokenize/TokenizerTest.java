@@ -12,6 +12,7 @@ import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -104,6 +105,35 @@ class TokenizerTest {
         }
         assertThrows(IndexOutOfBoundsException.class, () -> ids.copyTo(MemorySegment.ofArray(new byte[5]), DType.U16));
         assertThrows(IllegalArgumentException.class, () -> ids.copyTo(MemorySegment.ofArray(new byte[50]), DType.I64));
+    }
+
+    @Test
+    void theTablesOfTheLargestVocabularyAndOfAThreadAreSmall() throws IllegalAccessException {
+        PieceEncoder encoder = ((BytePairTokenizer) Tokenizer.of("o200k_base")).take();
+        long bytes = arrayBytes(encoder);
+        for (Field field : PieceEncoder.class.getDeclaredFields()) {
+            if (field.getType() == Vocabulary.class) {
+                field.setAccessible(true);
+                bytes += arrayBytes(field.get(encoder));
+            }
+        }
+        long all = bytes + Character.MAX_CODE_POINT + 1;                       // and the classes of characters
+        assertTrue(all > 20 << 20 && all < 50 << 20, () -> "found " + all + " bytes");
+    }
+
+    /** The bytes of an object's arrays of numbers. */
+    private static long arrayBytes(Object object) throws IllegalAccessException {
+        long bytes = 0;
+        for (Field field : object.getClass().getDeclaredFields()) {
+            field.setAccessible(true);
+            bytes += switch (field.get(object)) {
+                case byte[] array -> array.length;
+                case int[] array -> (long) Integer.BYTES * array.length;
+                case long[] array -> (long) Long.BYTES * array.length;
+                case null, default -> 0;
+            };
+        }
+        return bytes;
     }
 
     @Tag("slow")
