@@ -41,6 +41,9 @@ class UploadTest {
 
     @TempDir
     private Path folder;
+    /** The disk of another machine. */
+    @TempDir
+    private Path elsewhere;
 
     private ObjectHost host;
 
@@ -192,8 +195,8 @@ class UploadTest {
     }
 
     private SentFile send(String name, byte[] content) throws IOException {
-        Path file = Files.write(Files.createTempFile(folder, "sent", ""), content);
-        return host.files(folder.resolve("another machine")).send(file, name);
+        Path file = Files.write(Files.createTempFile(elsewhere, "sent", ""), content);
+        return host.files(elsewhere.resolve("cache")).send(file, name);
     }
 
     @Test

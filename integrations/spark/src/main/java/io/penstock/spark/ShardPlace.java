@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.spark.SparkContext;
+import org.apache.spark.TaskContext;
 import org.apache.spark.util.CollectionAccumulator;
 
 /** Where the tasks of a job write the shards of a WebDataset, which gets them all at once. */
@@ -130,6 +131,7 @@ sealed interface ShardPlace extends Serializable {
                 for (Path file : list(local)) {
                     files.add(remote.send(file, folder() + file.getFileName()));
                 }
+                TaskContext.get().killTaskIfInterrupted();      // nobody takes its result
                 Shard written = new Shard(part, WebDatasetWriter.describe(shard), List.copyOf(files));
                 isWhole = true;
                 files.forEach(sent::add);
