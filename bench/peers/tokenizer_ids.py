@@ -21,7 +21,7 @@ from tokenizer_rates import tiktoken_encoder
 
 def scripts(text, counts):
     """Counts letters by the first word of their names, which is the script's: LATIN, CJK, DEVANAGARI."""
-    for character, count in collections.Counter(text[:2000]).items():
+    for character, count in collections.Counter(text).items():
         if character.isalpha():
             counts[unicodedata.name(character, "?").split()[0]] += count
 

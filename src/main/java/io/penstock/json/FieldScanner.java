@@ -58,6 +58,7 @@ public final class FieldScanner {
     private int textStart;
     private int textLength;
 
+    /** Creates a scanner for a field. */
     public FieldScanner(String field) {
         this.field = field.getBytes(StandardCharsets.UTF_8);
     }

@@ -24,8 +24,8 @@ record JsonField(String field) implements RecordText {
         return new Reader().of(record);
     }
 
-    /** {@return the same for one thread, whose texts are valid until the next one is asked for} */
-    RecordText ofOneThread() {
+    @Override
+    public RecordText forOneThread() {
         return new Reader();
     }
 

@@ -4,7 +4,7 @@ package io.penstock.stream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Finds the text in a record. Stateless. */
+/** Finds the text in a record. Thread-safe. */
 @FunctionalInterface
 public interface RecordText {
 
@@ -15,10 +15,18 @@ public interface RecordText {
      * Finds the text.
      *
      * @param record the record's bytes
-     * @return the text in UTF-8
+     * @return the text in UTF-8; may be a slice of the record
      * @throws IOException if the record has no text; says what was found and expected
      */
     MemorySegment of(MemorySegment record) throws IOException;
+
+    /**
+     * {@return the same for one thread at a time, which may reuse its memory: a text is valid until the next one is
+     * asked for} By default this itself.
+     */
+    default RecordText forOneThread() {
+        return this;
+    }
 
     /**
      * The text is a field of a JSON object.

@@ -6,8 +6,7 @@ import io.penstock.tokenize.SpecialText;
 import io.penstock.tokenize.TokenBuffer;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 
@@ -93,11 +92,10 @@ public final class TokenDocumentSource implements StreamSource {
 
         private final String name;
         private final PartitionReader source;
-        /** Its texts need not outlive the next one. */
-        private final RecordText texts = text instanceof JsonField field ? field.ofOneThread() : text;
+        private final RecordText texts = text.forOneThread();
         private final RecordBuffer document = new RecordBuffer();
         private final TokenBuffer encoded = new TokenBuffer();
-        private ByteBuffer tokens = ByteBuffer.allocate(0);
+        private byte[] tokens = {};
         private long skipped;
 
         Encoder(String name, PartitionReader source) {
@@ -127,26 +125,13 @@ public final class TokenDocumentSource implements StreamSource {
                     continue;
                 }
                 encoded.append(tokenizer.endOfText());
-                writeTokens();
-                into.add(tokens.array(), 0, tokens.position());
-                return Found.RECORD;
-            }
-        }
-
-        private void writeTokens() {
-            int bytes = Math.multiplyExact(encoded.size(), dtype().byteSize());
-            if (bytes > tokens.capacity()) {
-                tokens = ByteBuffer.allocate(Math.max(bytes, Math.multiplyExact(encoded.size(), 6)))
-                        .order(ByteOrder.LITTLE_ENDIAN);
-            }
-            tokens.clear();
-            boolean isNarrow = dtype() == DType.U16;
-            for (int i = 0; i < encoded.size(); i++) {
-                if (isNarrow) {
-                    tokens.putShort((short) encoded.get(i));
-                } else {
-                    tokens.putInt(encoded.get(i));
+                int bytes = Math.multiplyExact(encoded.size(), dtype().byteSize());
+                if (bytes > tokens.length) {
+                    tokens = new byte[Math.max(bytes, Math.multiplyExact(encoded.size(), 6))];
                 }
+                encoded.copyTo(MemorySegment.ofArray(tokens), dtype());
+                into.add(tokens, 0, bytes);
+                return Found.RECORD;
             }
         }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.json.FieldScanner;
 import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A chunk's tokens, in the store's dtype, and where its documents end. One thread fills it, another reads it, then it
@@ -25,6 +24,8 @@ final class EncodedChunk implements Chunk.Sink {
     private final int endOfText;
     private final FieldScanner scanner;
     private final String textField;
+    /** That of the thread that fills this; null between the chunks. */
+    private @Nullable PieceEncoder encoder;
     private TokenBuffer tokens = new TokenBuffer();
     private MemorySegment stored = MemorySegment.ofArray(new byte[0]);
     private int[] documentEnds = new int[16];
@@ -62,13 +63,21 @@ final class EncodedChunk implements Chunk.Sink {
         tokens.clear();
         documentCount = 0;
         textBytes = 0;
-        chunk.decode(textField, scanner, this);
+        PieceEncoder taken = tokenizer.take();
+        encoder = taken;
+        try {
+            chunk.decode(textField, scanner, this);
+        } finally {
+            encoder = null;
+            tokenizer.give(taken);
+        }
         store();
     }
 
     @Override
     public void accept(byte[] utf8, int from, int length, boolean endsDocument) {
-        tokenizer.encodeWellFormed(utf8, from, from + length, SpecialText.ORDINARY, tokens);
+        tokenizer.encodeWellFormed(Objects.requireNonNull(encoder), utf8, from, from + length, SpecialText.ORDINARY,
+                tokens);
         textBytes += length;
         if (!endsDocument) {
             return;
@@ -85,26 +94,11 @@ final class EncodedChunk implements Chunk.Sink {
     }
 
     private void store() {
-        int count = tokens.size();
-        int[] ids = tokens.array();
-        long bytes = (long) count * dtype.byteSize();
+        long bytes = (long) tokens.size() * dtype.byteSize();
         if (stored.byteSize() < bytes || stored.byteSize() > (long) KEPT_TOKENS * dtype.byteSize()) {
             stored = MemorySegment.ofArray(new byte[Math.toIntExact(Math.max(bytes + bytes / 4, 1024))]);
         }
-        switch (dtype.byteSize()) {
-            case 1 -> {
-                for (int i = 0; i < count; i++) {
-                    stored.set(JAVA_BYTE, i, (byte) ids[i]);
-                }
-            }
-            case 2 -> {
-                for (int i = 0; i < count; i++) {
-                    stored.set(LittleEndian.I16, 2L * i, (short) ids[i]);
-                }
-            }
-            case 4 -> MemorySegment.copy(ids, 0, stored, LittleEndian.I32, 0, count);
-            default -> throw new IllegalStateException("tokens of " + dtype);
-        }
+        tokens.copyTo(stored, dtype);
     }
 
     /** The tokens, in the store's dtype. The segment may be longer than they are. */

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -48,6 +53,35 @@ public final class TokenBuffer {
     /** {@return a copy of the ids} */
     public int[] toArray() {
         return Arrays.copyOf(ids, size);
+    }
+
+    /**
+     * Copies the ids to memory as a store has them: little-endian, from the first byte. Of an id that does not fit the
+     * type, the low bits are copied.
+     *
+     * @param target holds at least as many numbers of the type
+     * @param dtype an integer type of 1, 2 or 4 bytes
+     * @throws IndexOutOfBoundsException if the memory is too small
+     * @throws IllegalArgumentException if it is another type
+     */
+    public void copyTo(MemorySegment target, DType dtype) {
+        int[] from = ids;
+        int count = size;
+        switch (dtype.isInteger() ? dtype.byteSize() : 0) {
+            case 1 -> {
+                for (int i = 0; i < count; i++) {
+                    target.set(JAVA_BYTE, i, (byte) from[i]);
+                }
+            }
+            case 2 -> {
+                for (int i = 0; i < count; i++) {
+                    target.set(LittleEndian.I16, 2L * i, (short) from[i]);
+                }
+            }
+            case 4 -> MemorySegment.copy(from, 0, target, LittleEndian.I32, 0, count);
+            default -> throw new IllegalArgumentException("tokens of " + dtype + ", expected integers of 1, 2 or 4"
+                    + " bytes");
+        }
     }
 
     /** The array that holds the ids, from index 0; valid until the next {@link #reserve}. */

@@ -309,7 +309,7 @@ class ExamplePrelude {
         /** As {@code io.penstock.spark.SparkShardJob}. */
         static class SparkShardJob {
 
-            SparkShardJob(Object rows, String key, Path pattern) {
+            SparkShardJob(Object rows, String key, String pattern) {
             }
 
             SparkShardJob member(String suffix, String column) {

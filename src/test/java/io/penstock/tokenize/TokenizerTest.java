@@ -3,11 +3,16 @@ package io.penstock.tokenize;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
+import io.penstock.memory.DType;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +63,77 @@ class TokenizerTest {
                 + " o200k_base", e.getMessage());
         assertEquals(List.of("gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base"),
                 Tokenizer.encodings());
+    }
+
+    /** What an encoder remembers is in the cache of its thread's processor. */
+    @Test
+    void aThreadIsLentTheEncoderThatItHadBefore() throws Exception {
+        BytePairTokenizer tokenizer = (BytePairTokenizer) Tokenizer.of("gpt2");
+        PieceEncoder own = tokenizer.take();
+        long homes = 4L * Runtime.getRuntime().availableProcessors();
+        PieceEncoder[] lent = new PieceEncoder[2];
+        Thread other;
+        do {
+            other = new Thread(() -> {
+                lent[0] = tokenizer.take();
+                tokenizer.give(lent[0]);
+                lent[1] = tokenizer.take();
+                tokenizer.give(lent[1]);
+            });
+        } while ((other.threadId() - Thread.currentThread().threadId()) % homes == 0);
+        other.start();
+        other.join();
+        tokenizer.give(own);
+        assertSame(own, tokenizer.take());
+        assertNotSame(own, lent[0]);
+        assertSame(lent[0], lent[1]);
+    }
+
+    @Test
+    void idsAreCopiedAsAStoreHasThem() {
+        TokenBuffer ids = new TokenBuffer();
+        List.of(1, 0x203, 0x12345).forEach(ids::append);
+        for (DType dtype : List.of(DType.U8, DType.U16, DType.I32)) {
+            byte[] copied = new byte[3 * dtype.byteSize()];
+            ids.copyTo(MemorySegment.ofArray(copied), dtype);
+            byte[] expected = switch (dtype.byteSize()) {
+                case 1 -> new byte[] {1, 3, 0x45};
+                case 2 -> new byte[] {1, 0, 3, 2, 0x45, 0x23};
+                default -> new byte[] {1, 0, 0, 0, 3, 2, 0, 0, 0x45, 0x23, 1, 0};
+            };
+            assertArrayEquals(expected, copied);
+        }
+        assertThrows(IndexOutOfBoundsException.class, () -> ids.copyTo(MemorySegment.ofArray(new byte[5]), DType.U16));
+        assertThrows(IllegalArgumentException.class, () -> ids.copyTo(MemorySegment.ofArray(new byte[50]), DType.I64));
+    }
+
+    @Test
+    void theTablesOfTheLargestVocabularyAndOfAThreadAreSmall() throws IllegalAccessException {
+        PieceEncoder encoder = ((BytePairTokenizer) Tokenizer.of("o200k_base")).take();
+        long bytes = arrayBytes(encoder);
+        for (Field field : PieceEncoder.class.getDeclaredFields()) {
+            if (field.getType() == Vocabulary.class) {
+                field.setAccessible(true);
+                bytes += arrayBytes(field.get(encoder));
+            }
+        }
+        long all = bytes + Character.MAX_CODE_POINT + 1;                       // and the classes of characters
+        assertTrue(all > 20 << 20 && all < 50 << 20, () -> "found " + all + " bytes");
+    }
+
+    /** The bytes of an object's arrays of numbers. */
+    private static long arrayBytes(Object object) throws IllegalAccessException {
+        long bytes = 0;
+        for (Field field : object.getClass().getDeclaredFields()) {
+            field.setAccessible(true);
+            bytes += switch (field.get(object)) {
+                case byte[] array -> array.length;
+                case int[] array -> (long) Integer.BYTES * array.length;
+                case long[] array -> (long) Long.BYTES * array.length;
+                case null, default -> 0;
+            };
+        }
+        return bytes;
     }
 
     @Tag("slow")

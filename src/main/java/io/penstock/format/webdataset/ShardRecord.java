@@ -42,6 +42,24 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
             return new Entry(name, index.fileBytes(), index.samples(),
                     HexFormat.of().formatHex(index.content().toArray(ValueLayout.JAVA_BYTE)));
         }
+
+        /**
+         * The entry of a shard.
+         *
+         * @param name the name that it must have
+         * @throws IllegalArgumentException if it is no such entry; says why
+         */
+        static Entry parse(String name, String json) {
+            return entry(name, JsonFields.parse(json, "a description of a shard"));
+        }
+
+        String toJson() {
+            return Json.write(fields());
+        }
+
+        private Map<String, @Nullable Object> fields() {
+            return Json.members("name", name, "bytes", bytes, "samples", samples, "content", content);
+        }
     }
 
     static String nameFor(String pattern) {
@@ -52,15 +70,9 @@ record ShardRecord(Location file, ShardNames names, List<Entry> shards) {
         return name.length() > ENDING.length() && name.endsWith(ENDING);
     }
 
-    byte[] toBytes() {
-        List<Object> list = new ArrayList<>();
-        for (Entry shard : shards) {
-            Map<String, @Nullable Object> fields = Json.members("name", shard.name, "bytes", shard.bytes,
-                    "samples", shard.samples, "content", shard.content);
-            list.add(fields);
-        }
+    static byte[] toBytes(ShardNames names, List<Entry> shards) {
         Map<String, @Nullable Object> fields = Json.members(VERSION_KEY, VERSION, "pattern", names.pattern(),
-                "shards", list);
+                "shards", shards.stream().map(Entry::fields).toList());
         return (Json.write(fields) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 

@@ -90,6 +90,67 @@ public final class WebDatasetWriter implements AutoCloseable {
     }
 
     /**
+     * {@return the name of a numbered shard}
+     *
+     * @param pattern the name of the shards, with {@code %06d} or {@code %d} for their numbers
+     * @param number the shard's number, from 0
+     * @throws IllegalArgumentException if the name has no place for a number
+     */
+    public static String shardName(String pattern, int number) {
+        return numbered(pattern).name(number);
+    }
+
+    private static ShardNames numbered(String pattern) {
+        ShardNames names = ShardNames.of(pattern);
+        if (!names.isNumbered()) {
+            throw new IllegalArgumentException("shards: found '" + pattern + "', expected a name with a place for a"
+                    + " number, such as train-%06d.tar");
+        }
+        return names;
+    }
+
+    /**
+     * {@return what the record of a dataset says of a shard that was written on its own}
+     *
+     * @param shard the committed shard, an uncompressed tar with its index beside it
+     * @throws IOException if it or its index is missing; names it
+     */
+    public static String describe(Path shard) throws IOException {
+        return entry(shard, String.valueOf(shard.getFileName())).toJson();
+    }
+
+    /**
+     * {@return the content of the record of a dataset whose shards were written one by one} The record is a file beside
+     * them ({@link #recordFor}).
+     *
+     * @param pattern the name of the shards, as for {@link #shardName}
+     * @param shards what {@link #describe} says of each, by their numbers from 0; at least one
+     * @throws IllegalArgumentException if one is not a description of the shard with the next number
+     */
+    public static byte[] record(String pattern, List<String> shards) {
+        ShardNames names = numbered(pattern);
+        List<ShardRecord.Entry> entries = new ArrayList<>();
+        for (String shard : shards) {
+            entries.add(ShardRecord.Entry.parse(names.name(entries.size()), shard));
+        }
+        return ShardRecord.toBytes(names, entries);
+    }
+
+    /** What a record says of a shard. */
+    private static ShardRecord.Entry entry(Path shard, String name) throws IOException {
+        Location location = Location.of(shard);
+        ShardState state = ShardState.of(location);
+        try (Arena arena = Arena.ofConfined()) {
+            ShardIndex index = IndexFile.read(location, state, state.byteSize(), arena);
+            if (index == null) {
+                throw new MalformedStoreException(location, "no index of it",
+                        shard.getFileName() + IndexFile.ENDING + ", which a writer leaves");
+            }
+            return ShardRecord.Entry.of(name, index);
+        }
+    }
+
+    /**
      * Appends a sample. Its members are written in the order of their suffixes.
      *
      * @param key the sample's key: a path whose last part has no dot; not that of the previous sample
@@ -144,16 +205,7 @@ public final class WebDatasetWriter implements AutoCloseable {
             throw new IllegalStateException(pattern + ": has a shard, and no place for the number of another");
         }
         String name = names.name(shards.size());
-        Location location = Location.of(shard);
-        ShardState state = ShardState.of(location);
-        try (Arena arena = Arena.ofConfined()) {
-            ShardIndex index = IndexFile.read(location, state, state.byteSize(), arena);
-            if (index == null) {
-                throw new MalformedStoreException(location, "no index of it",
-                        shard.getFileName() + IndexFile.ENDING + ", which a writer leaves");
-            }
-            written.add(ShardRecord.Entry.of(name, index));
-        }
+        written.add(entry(shard, name));
         shards.add(name);
         lastKey = null;
         List<String> to = filesOf(name);
@@ -253,8 +305,7 @@ public final class WebDatasetWriter implements AutoCloseable {
 
     private String writeRecord() throws IOException {
         String name = ShardRecord.nameFor(names.pattern());
-        Location file = Location.of(staging.published(name));
-        staging.write(name, MemorySegment.ofArray(new ShardRecord(file, names, written).toBytes()));
+        staging.write(name, MemorySegment.ofArray(ShardRecord.toBytes(names, written)));
         return name;
     }
 

@@ -6,6 +6,7 @@ import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
@@ -22,7 +24,7 @@ import java.util.concurrent.Future;
 
 /**
  * Sends files to a bucket and makes objects of them, in the order and with the guarantees that {@link Upload} states.
- * After a failure its journal says what to undo.
+ * After a failure the journal says what to undo.
  */
 final class Publication {
 
@@ -30,9 +32,9 @@ final class Publication {
     static final int PART_BYTES = 8 << 20;
 
     private static final int MAX_PARTS = 10_000;
+    private static final System.Logger LOG = System.getLogger(Publication.class.getName());
 
     private final S3Uploads objects;
-    private final UploadJournal journal;
     private final String mark;
     private final int parallel;
     private final int partBytes;
@@ -41,9 +43,8 @@ final class Publication {
     private long sentBytes;
     private long totalBytes;
 
-    Publication(S3Uploads objects, UploadJournal journal, String mark, int parallel, int partBytes, Progress progress) {
+    Publication(S3Uploads objects, String mark, int parallel, int partBytes, Progress progress) {
         this.objects = objects;
-        this.journal = journal;
         this.mark = mark;
         this.parallel = parallel;
         this.partBytes = partBytes;
@@ -53,47 +54,98 @@ final class Publication {
     /**
      * A file on its way.
      *
-     * @param content its bytes
+     * @param content its bytes, or none of a file that was sent before
      * @param id the upload of its parts; empty if its bytes go with the last request
      * @param etags its parts, by number
+     * @param mark the mark of its write
      * @param before the object to replace, or none
      */
-    private record Sent(String key, FileRange content, String id, Map<Integer, String> etags, FileInfo before) {
+    private record Sent(String key, FileRange content, String id, Map<Integer, String> etags, String mark,
+            FileInfo before) {
+    }
+
+    /** Sends a file in parts, of which no object is made yet. */
+    SentFile send(String name, String key, Path file) throws IOException {
+        FileRange content = new FileRange(file, 0, Files.size(file));
+        Sent sent = new Sent(key, content, objects.begin(key, mark), new ConcurrentSkipListMap<>(), mark,
+                FileInfo.ABSENT);
+        boolean isSent = false;
+        try {
+            List<Callable<Sent>> parts = new ArrayList<>();
+            addParts(sent, parts);
+            all(parts);
+            isSent = true;
+        } finally {
+            if (!isSent) {
+                abort(sent);
+            }
+        }
+        return new SentFile(name, sent.id, mark, List.copyOf(sent.etags.values()));
+    }
+
+    /** Ends an upload, also after an interrupt. What cannot be ended is left to a rule of the bucket. */
+    private void abort(Sent one) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            objects.abort(one.key, one.id);
+        } catch (IOException e) {
+            LOG.log(Level.INFO, () -> one.key + ": parts that are not used stay in the bucket: " + e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /**
      * Sends the files, then makes the objects.
      *
      * @param files the local files by key, in the order in which the objects are made; the last one completes the store
+     * @param sentBefore those of them that are not local, by key; they are sent already
      * @param surplus objects of the replaced store to delete
+     * @param journal receives what to undo after a failure
      */
-    void run(SequencedMap<String, Path> files, IfExists ifExists, Collection<String> surplus) throws IOException {
+    void run(SequencedMap<String, Path> files, Map<String, SentFile> sentBefore, IfExists ifExists,
+            Collection<String> surplus, UploadJournal journal) throws IOException {
         List<Callable<Sent>> begins = new ArrayList<>();
         for (Map.Entry<String, Path> file : files.entrySet()) {
-            FileRange content = new FileRange(file.getValue(), 0, Files.size(file.getValue()));
-            totalBytes += content.bytes();
-            begins.add(() -> begin(file.getKey(), content, objects.before(file.getKey(), ifExists)));
+            String key = file.getKey();
+            SentFile known = sentBefore.get(key);
+            if (known != null) {
+                journal.began(key, known.uploadId());
+                begins.add(() -> of(key, known, objects.before(key, ifExists)));
+            } else {
+                FileRange content = new FileRange(file.getValue(), 0, Files.size(file.getValue()));
+                totalBytes += content.bytes();
+                begins.add(() -> begin(key, content, objects.before(key, ifExists), journal));
+            }
         }
         List<Sent> sent = all(begins);
         List<Callable<Sent>> parts = new ArrayList<>();
-        sent.stream().filter(one -> !one.id.isEmpty()).forEach(one -> addParts(one, parts));
+        sent.stream().filter(one -> !one.id.isEmpty() && one.etags.isEmpty()).forEach(one -> addParts(one, parts));
         all(parts);
-        make(sent, surplus);
+        make(sent, surplus, journal);
     }
 
-    private Sent begin(String key, FileRange content, FileInfo before) throws IOException {
+    private static Sent of(String key, SentFile file, FileInfo before) {
+        Map<Integer, String> etags = new TreeMap<>();
+        file.etags().forEach(etag -> etags.put(etags.size() + 1, etag));
+        return new Sent(key, new FileRange(Path.of(""), 0, 0), file.uploadId(), etags, file.mark(), before);
+    }
+
+    private Sent begin(String key, FileRange content, FileInfo before, UploadJournal journal) throws IOException {
         String id = "";
         if (content.bytes() > partBytes) {
             id = objects.begin(key, mark);
             journal.began(key, id);
         }
-        return new Sent(key, content, id, new ConcurrentSkipListMap<>(), before);
+        return new Sent(key, content, id, new ConcurrentSkipListMap<>(), mark, before);
     }
 
     private void addParts(Sent one, List<Callable<Sent>> parts) {
         long bytes = one.content.bytes();
         long step = Math.max(partBytes, Math.ceilDiv(bytes, (long) MAX_PARTS));
-        for (long at = 0; at < bytes; at += step) {
+        for (long at = 0; at < Math.max(bytes, 1); at += step) {     // a file without bytes has one part without bytes
             FileRange part = one.content.part(at, Math.min(step, bytes - at));
             int number = (int) (at / step) + 1;
             parts.add(() -> {
@@ -109,11 +161,13 @@ final class Publication {
         progress.update(sentBytes, totalBytes);
     }
 
-    private void make(List<Sent> sent, Collection<String> surplus) throws IOException {
+    private void make(List<Sent> sent, Collection<String> surplus, UploadJournal journal) throws IOException {
         Sent last = sent.getLast();
         List<Sent> others = sent.subList(0, sent.size() - 1);
         if (surplus.isEmpty() && sent.stream().allMatch(one -> one.before.kind() == EntryKind.ABSENT)) {
-            journal.creates(sent.stream().map(Sent::key).toList());
+            for (Sent one : sent) {
+                journal.creates(one.key, one.mark);
+            }
             makeInOrder(sent);
             return;
         }
@@ -159,10 +213,10 @@ final class Publication {
 
     private Sent make(Sent one, FileInfo before) throws IOException {
         if (one.id.isEmpty()) {
-            objects.put(one.key, one.content, mark, before);
+            objects.put(one.key, one.content, one.mark, before);
             advance(one.content.bytes());
         } else {
-            objects.complete(one.key, one.id, one.etags.values(), mark, before);
+            objects.complete(one.key, one.id, one.etags.values(), one.mark, before);
         }
         return one;
     }

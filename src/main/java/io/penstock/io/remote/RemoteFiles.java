@@ -5,6 +5,7 @@ import io.penstock.io.Location;
 import io.penstock.io.cache.BlockCache;
 import io.penstock.io.cache.RemoteObject;
 import io.penstock.store.IfExists;
+import io.penstock.store.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -168,9 +170,7 @@ public final class RemoteFiles {
     }
 
     Upload upload(String name, IfExists ifExists, int partBytes) throws IOException {
-        if (settings.access() == RemoteSettings.Access.OFFLINE) {
-            throw new IllegalArgumentException(name + ": cannot be written offline");
-        }
+        requireOnline(name);
         // What a writer takes for the number is no percent-encoding.
         Found target = find(name.replaceFirst("%(0[1-9])?d(?=[^/]*$)", "%25$1d"));
         Location location = new Location(target.source, target.path);
@@ -179,6 +179,50 @@ public final class RemoteFiles {
         }
         Path folder = cache().folder().resolve("uploads").resolve(RemoteObject.nameKey(location.toString()));
         return Upload.open(location, target.source, ifExists, settings.requests().parallel(), partBytes, folder);
+    }
+
+    /**
+     * Sends a file to a bucket without making an object of it: nobody sees it until an upload {@linkplain Upload#adopt
+     * adopts} it. So several machines can send the files of a store, and one of them makes all objects. If it fails,
+     * nothing stays in the bucket.
+     *
+     * @param file the local file
+     * @param name the object that it is to be: {@code s3://BUCKET/KEY}
+     * @return what was sent; may be sent to another machine
+     * @throws IOException if the file cannot be read, or the server fails or refuses
+     * @throws IllegalArgumentException if it is no such name
+     */
+    public SentFile send(Path file, String name) throws IOException {
+        requireOnline(name);
+        Found target = find(name);
+        return new Publication(target.source.uploads(), UUID.randomUUID().toString(), settings.requests().parallel(),
+                Publication.PART_BYTES, Progress.NONE).send(name, target.path, file);
+    }
+
+    /**
+     * Removes a file that was sent but that no object was made of.
+     *
+     * @param sent the file
+     * @throws IOException if the server fails or refuses
+     */
+    public void abort(SentFile sent) throws IOException {
+        Found target = find(sent.name());
+        target.source.uploads().abort(target.path, sent.uploadId());
+    }
+
+    private void requireOnline(String name) {
+        if (settings.access() == RemoteSettings.Access.OFFLINE) {
+            throw new IllegalArgumentException(name + ": cannot be written offline");
+        }
+    }
+
+    /** Returns the key of an object in the bucket of a source. */
+    String key(String name, RemoteSource source) {
+        Found target = find(name);
+        if (target.source != source) {
+            throw new IllegalArgumentException(name + ": in another bucket, expected " + source.root());
+        }
+        return target.path;
     }
 
     /**

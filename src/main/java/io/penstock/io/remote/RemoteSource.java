@@ -87,6 +87,11 @@ final class RemoteSource implements FileSource {
         return server.uploads();
     }
 
+    /** Returns the path of a name in this bucket. */
+    String key(String name) {
+        return files.key(name, this);
+    }
+
     /** Forgets what was learned of paths, since this process has changed objects. */
     void forget() {
         known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());

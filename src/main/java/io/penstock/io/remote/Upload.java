@@ -13,9 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.UUID;
@@ -51,6 +53,9 @@ public final class Upload implements AutoCloseable {
 
     /** The number in the name of a set of shards. */
     private static final Pattern NUMBER = Pattern.compile("%(?:0[1-9])?d|\\{0{1,9}}");
+    /** Longest names first. */
+    private static final Comparator<Path> ORDER = Comparator
+            .comparingInt((Path path) -> -path.getFileName().toString().length()).thenComparing(path -> path);
 
     private final Location target;
     private final RemoteSource source;
@@ -62,6 +67,8 @@ public final class Upload implements AutoCloseable {
     private final Path files;
     private final Path journalFile;
     private final String mark = UUID.randomUUID().toString();
+    /** By their keys. */
+    private final Map<String, SentFile> adopted = new HashMap<>();
     private Progress progress = Progress.NONE;
     private boolean closed;
 
@@ -178,6 +185,21 @@ public final class Upload implements AutoCloseable {
     }
 
     /**
+     * Takes a file that was sent before, perhaps by another machine: {@link #publish()} makes its object together with
+     * those of the local files. If that fails, what was sent is removed.
+     *
+     * @param sent the file
+     * @throws IllegalArgumentException if it is not in the folder of this upload's target
+     */
+    public void adopt(SentFile sent) {
+        String key = source.key(sent.name());
+        if (!key.startsWith(folderKey())) {
+            throw new IllegalArgumentException(sent.name() + ": found in another folder, expected that of " + target);
+        }
+        adopted.put(key, sent);
+    }
+
+    /**
      * Uploads all files in the folder of {@link #path()}. The shortest name completes the store, and of several the
      * last one: {@code corpus.idx} comes after {@code corpus.bin}, and that after {@code corpus.bin.crc32c}.
      *
@@ -206,22 +228,21 @@ public final class Upload implements AutoCloseable {
         return publish(written);
     }
 
-    /** The files to publish, longest names first. */
+    /** The files to publish, longest names first; those that were sent before are not there. */
     private List<Path> written() throws IOException {
-        List<Path> written;
+        List<Path> inFolder;
         try (Stream<Path> all = Files.walk(files)) {
-            written = all.filter(path -> !path.equals(files)).sorted(Comparator
-                    .comparingInt((Path path) -> -path.getFileName().toString().length()).thenComparing(path -> path))
-                    .toList();
+            inFolder = all.filter(path -> !path.equals(files)).toList();
         }
-        for (Path path : written) {
+        for (Path path : inFolder) {
             String name = path.getFileName().toString();
             if (name.startsWith(".") && (target.name().isEmpty() || !name.startsWith(target.name()))) {
                 throw new IllegalStateException(target + ": found " + name + ", which a writer has not"
                         + " finished; close it before publishing");
             }
         }
-        written = written.stream().filter(Files::isRegularFile).toList();
+        List<Path> written = Stream.concat(inFolder.stream().filter(Files::isRegularFile), adopted.keySet().stream()
+                .map(key -> files.resolve(key.substring(folderKey().length())))).sorted(ORDER).toList();
         if (written.isEmpty()) {
             throw new IllegalStateException(target + ": nothing was written to " + path());
         }
@@ -232,12 +253,11 @@ public final class Upload implements AutoCloseable {
         SequencedMap<String, Path> byKey = new LinkedHashMap<>();
         written.forEach(path -> byKey.put(published(path).path(), path));
         try {
-            Publication publication = new Publication(objects, new UploadJournal(journalFile, mark), mark, parallel,
-                    partBytes, progress);
+            Publication publication = new Publication(objects, mark, parallel, partBytes, progress);
             Set<String> surplus = ifExists == IfExists.REPLACE && NUMBER.matcher(target.name()).find() ? shards()
                     : new HashSet<>();
             surplus.removeAll(byKey.keySet());
-            publication.run(byKey, ifExists, surplus);
+            publication.run(byKey, adopted, ifExists, surplus, new UploadJournal(journalFile, mark));
             Files.deleteIfExists(journalFile);
         } catch (IOException | RuntimeException e) {
             undo(e);

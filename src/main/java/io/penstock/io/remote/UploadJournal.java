@@ -31,7 +31,7 @@ final class UploadJournal {
     /**
      * A journal, whose file is created with the first line.
      *
-     * @param mark what all objects of this write carry
+     * @param mark what objects of this write carry
      */
     UploadJournal(Path file, String mark) {
         this.file = file;
@@ -42,10 +42,13 @@ final class UploadJournal {
         append("upload " + mark + " " + UriText.path(key) + " " + UriText.path(id));
     }
 
-    void creates(List<String> keys) throws IOException {
-        for (String key : keys) {
-            append("create " + mark + " " + UriText.path(key));
-        }
+    /**
+     * An object is about to be made.
+     *
+     * @param itsMark what it carries
+     */
+    void creates(String key, String itsMark) throws IOException {
+        append("create " + itsMark + " " + UriText.path(key));
     }
 
     private synchronized void append(String line) throws IOException {

@@ -17,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -124,6 +125,30 @@ class WebDatasetWriterTest {
             assertEquals(0, left.count());
             assertEquals(30, store.size());
         }
+    }
+
+    @Test
+    void theRecordOfShardsThatWereWrittenOneByOneIsThatOfOneWriter() throws IOException {
+        String pattern = "one-%02d.tar";
+        write(pattern, 30, 10, Long.MAX_VALUE);
+        Path apart = Files.createDirectory(folder.resolve("apart"));
+        List<String> shards = new ArrayList<>();
+        for (int shard = 0; shard < 3; shard++) {
+            Path path = apart.resolve(WebDatasetWriter.shardName(pattern, shard));
+            try (WebDatasetWriter one = WebDatasetWriter.create(path, 1, 1)) {
+                for (int i = 10 * shard; i < 10 * shard + 10; i++) {
+                    one.write(key(i), members(i));
+                }
+                one.commit();
+            }
+            shards.add(WebDatasetWriter.describe(path));
+        }
+        assertArrayEquals(Files.readAllBytes(WebDatasetWriter.recordFor(folder.resolve(pattern))),
+                WebDatasetWriter.record(pattern, shards));
+        assertThrows(IllegalArgumentException.class, () -> WebDatasetWriter.record(pattern, shards.reversed()));
+        assertThrows(IllegalArgumentException.class, () -> WebDatasetWriter.record("one.tar", shards));
+        Files.delete(apart.resolve("one-00.tar.penstock-index"));
+        assertThrows(IOException.class, () -> WebDatasetWriter.describe(apart.resolve("one-00.tar")));
     }
 
     @Test

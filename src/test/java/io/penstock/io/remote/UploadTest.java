@@ -41,6 +41,9 @@ class UploadTest {
 
     @TempDir
     private Path folder;
+    /** The disk of another machine. */
+    @TempDir
+    private Path elsewhere;
 
     private ObjectHost host;
 
@@ -189,6 +192,48 @@ class UploadTest {
         publish("s3://bucket/c", IfExists.REPLACE, Map.of(".bin", bytes(3 * PART, 6), ".idx", bytes(7, 7)));
         assertEquals(List.of("-c.idx", "c.bin", "c.idx"), host.writes().made());
         assertObjects(Map.of("c.bin", bytes(3 * PART, 6), "c.idx", bytes(7, 7)));
+    }
+
+    private SentFile send(String name, byte[] content) throws IOException {
+        Path file = Files.write(Files.createTempFile(elsewhere, "sent", ""), content);
+        return host.files(elsewhere.resolve("cache")).send(file, name);
+    }
+
+    @Test
+    void filesThatOtherMachinesSentAreThereWhenTheUploadThatAdoptsThemIsPublished() throws IOException {
+        for (IfExists mode : List.of(IfExists.FAIL, IfExists.REPLACE)) {
+            SentFile one = send("s3://bucket/a%20b/t-001.tar", bytes(10, 1));
+            SentFile zero = send("s3://bucket/a%20b/t-000.tar", bytes(PART, 0));
+            SentFile empty = send("s3://bucket/a%20b/t-000.tar.crc32c", new byte[0]);
+            assertTrue(mode == IfExists.FAIL == host.objects().isEmpty());
+            try (Upload upload = begin("s3://bucket/a%20b/t-%03d.tar", mode)) {
+                Files.write(upload.path().resolveSibling("t-%03d.tar.penstock-shards"), bytes(5, 5));
+                for (SentFile sent : List.of(one, zero, empty)) {
+                    upload.adopt(sent);
+                }
+                upload.publish();
+            }
+            assertObjects(Map.of("a b/t-%03d.tar.penstock-shards", bytes(5, 5), "a b/t-000.tar", bytes(PART, 0),
+                    "a b/t-001.tar", bytes(10, 1), "a b/t-000.tar.crc32c", new byte[0]));
+        }
+        assertEquals("a b/t-001.tar", host.writes().made().getLast());
+    }
+
+    @Test
+    void filesThatWereSentAreRemovedIfTheUploadFailsOrIsNotWanted() throws IOException {
+        host.files(folder).abort(send("s3://bucket/x", bytes(10, 1)));
+        try (Upload upload = begin("s3://bucket/t-{000}.tar", IfExists.FAIL)) {
+            SentFile sent = send("s3://bucket/t-000.tar", bytes(10, 1));
+            upload.adopt(sent);
+            SentFile elsewhere = new SentFile("s3://other/t-001.tar", "id", "mark", List.of());
+            assertThrows(IllegalArgumentException.class, () -> upload.adopt(elsewhere));
+            host.put("t-000.tar", bytes(4, 4));
+            assertThrows(FileAlreadyExistsException.class, upload::publish);
+        }
+        assertObjects(Map.of("t-000.tar", bytes(4, 4)));
+        host.failRequests((_, request) -> request.contains("partNumber") ? RequestFault.DENIED : null);
+        assertThrows(AccessDeniedException.class, () -> send("s3://bucket/y", bytes(10, 1)));
+        host.failRequests((_, _) -> null);
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
  * Writes the rows of a partition as a shard of an MDS dataset, under a name that no other attempt has, and returns what
- * it is.
+ * it is. The first column of the rows has the key.
  *
  * @param folder where shards are
  * @param run the run of the job
@@ -64,11 +64,12 @@ record MdsTask(PartsFolder folder, String run, List<MdsColumn> columns)
     private List<MemorySegment> values(InternalRow row, int part, long number) {
         List<MemorySegment> values = new ArrayList<>();
         for (int i = 0; i < columns.size(); i++) {
-            if (row.isNullAt(i)) {
+            int at = i + 1;                         // behind the key
+            if (row.isNullAt(at)) {
                 throw new IllegalArgumentException("row " + number + " of partition " + part + ", column "
                         + columns.get(i).name() + ": found null, which MDS has no form for; fill or filter such rows");
             }
-            values.add(MemorySegment.ofArray(columns.get(i).bytes(row, i)));
+            values.add(MemorySegment.ofArray(columns.get(i).bytes(row, at)));
         }
         return values;
     }

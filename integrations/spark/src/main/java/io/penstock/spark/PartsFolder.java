@@ -19,6 +19,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaRDD;
@@ -132,8 +133,35 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
     /** Writes the record, which appears whole or not at all. */
     abstract void writeRecord(String content, IfExists ifExists) throws IOException;
 
+    /** A step in which the tasks of a run write. */
+    @FunctionalInterface
+    interface Writing<T> {
+        /** Lets the tasks write, under names with that of the run; returns what they wrote. */
+        T write(String run) throws IOException;
+    }
+
     /**
-     * Writes the record, after a look at the sizes of the files that it names.
+     * Lets tasks write.
+     *
+     * @param keepsAttempts whether a later run may take over what this one finished, if it fails
+     * @return what they wrote
+     */
+    <T> T write(IfExists ifExists, boolean keepsAttempts, Writing<T> writing) throws IOException {
+        requireAbsent(ifExists);
+        create();
+        String run = newRun();
+        try {
+            return writing.write(run);
+        } catch (Throwable t) {                     // Spark's are checked, and not declared
+            if (!keepsAttempts) {
+                deleteRun(run, t);
+            }
+            throw t;
+        }
+    }
+
+    /**
+     * Writes the record, after a look at the sizes of the files that it names. Then deletes all other attempts.
      *
      * @param files their sizes by name
      */
@@ -148,6 +176,8 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         }
         requireAbsent(ifExists);
         writeRecord(content, ifExists);
+        Set<String> attempts = files.keySet().stream().map(PartsFolder::attemptOf).collect(Collectors.toSet());
+        delete(entries(entry -> !attempts.contains(attemptOf(entry))));
     }
 
     /**
@@ -172,14 +202,8 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         return finished;
     }
 
-    /** Deletes everything but attempts of these names. */
-    void deleteAllBut(Set<String> attempts) throws IOException {
-        // The name of an attempt has one dot, and the endings of its files follow another.
-        delete(entries(entry -> !attempts.contains(entry.substring(0, end(entry)))));
-    }
-
     /** Deletes the files that the attempts of a failed run have left. */
-    void deleteRun(String run, Throwable failure) {
+    private void deleteRun(String run, Throwable failure) {
         try {
             delete(entries(entry -> entry.contains("." + run + "-")));
         } catch (IOException | RuntimeException e) {
@@ -191,8 +215,9 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         return entries().keySet().stream().filter(isWanted).toList();
     }
 
-    private static int end(String entry) {
+    /** The attempt that a file is of: its name has one dot, and the endings of its files follow another. */
+    private static String attemptOf(String entry) {
         int second = entry.indexOf('.', entry.indexOf('.') + 1);
-        return second < 0 ? entry.length() : second;
+        return second < 0 ? entry : entry.substring(0, second);
     }
 }

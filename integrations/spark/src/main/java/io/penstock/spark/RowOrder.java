@@ -6,6 +6,7 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.struct;
 import static org.apache.spark.sql.functions.xxhash64;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Column;
@@ -71,19 +72,23 @@ public abstract sealed class RowOrder {
         return parts;
     }
 
+    /** Whether values are computed before rows move between executors, and move in their place. */
+    abstract boolean movesValues();
+
     /**
      * Puts rows in order; each partition of the result becomes a part.
      *
      * @param rows the rows
      * @param all rows that have the same keys, and others perhaps, and are cheaper to read twice
+     * @param values the columns of the result
      */
-    abstract Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all);
+    abstract Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all, Column... values);
 
-    /** Puts the records in order by the keys in a column. */
-    Dataset<Row> applyByKey(Dataset<Row> rows, String key) {
+    /** Puts the records in order by the keys in a column. The first column of the result is the key's UTF-8. */
+    Dataset<Row> applyByKey(Dataset<Row> rows, String key, List<Column> values) {
         Dataset<Row> keyed = rows.withColumn(CONTENT,
                 rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
-        return apply(keyed, keyed);
+        return apply(keyed, keyed, Stream.concat(Stream.of(col(CONTENT)), values.stream()).toArray(Column[]::new));
     }
 
     static String requireColumn(Dataset<Row> rows, String name) {
@@ -111,8 +116,13 @@ public abstract sealed class RowOrder {
     private static final class AsGiven extends RowOrder {
 
         @Override
-        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all) {
-            return rows;
+        boolean movesValues() {
+            return false;
+        }
+
+        @Override
+        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all, Column... values) {
+            return rows.select(values);
         }
 
         @Override
@@ -129,6 +139,8 @@ public abstract sealed class RowOrder {
 
     private static final class Shuffled extends RowOrder {
 
+        private static final String HASH = "penstock_hash";
+        private static final String VALUE = "penstock_value_";
         private static final int HASH_BITS = 31;
 
         private final long seed;
@@ -144,11 +156,21 @@ public abstract sealed class RowOrder {
         }
 
         @Override
-        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all) {
+        boolean movesValues() {
+            return true;
+        }
+
+        /** Rows with the same hash are in the order of the first value: mostly they are alike. */
+        @Override
+        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all, Column... values) {
+            Column[] moved = new Column[values.length + 1];
+            Arrays.setAll(moved, i -> i == 0 ? hash().as(HASH) : values[i - 1].as(VALUE + i));
             // Parts follow each other in the order of the hashes, which are signed.
-            Column high = functions.shiftrightunsigned(hash().bitwiseXOR(lit(Long.MIN_VALUE)), Long.SIZE - HASH_BITS);
+            Column high = functions.shiftrightunsigned(col(HASH).bitwiseXOR(lit(Long.MIN_VALUE)),
+                    Long.SIZE - HASH_BITS);
             Column part = functions.shiftrightunsigned(high.multiply(lit((long) parts)), HASH_BITS);
-            return rows.repartitionById(parts, part.cast(DataTypes.IntegerType)).sortWithinPartitions(keyArray());
+            return rows.select(moved).repartitionById(parts, part.cast(DataTypes.IntegerType))
+                    .sortWithinPartitions(col(HASH), col(VALUE + 1)).drop(HASH);
         }
 
         @Override
@@ -175,11 +197,16 @@ public abstract sealed class RowOrder {
         }
 
         @Override
-        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all) {
+        boolean movesValues() {
+            return false;
+        }
+
+        @Override
+        Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all, Column... values) {
             KeyRanges ranges = KeyRanges.of(all, columns, parts, SAMPLES_A_PART);
             Column key = struct(columns.stream().map(functions::col).toArray(Column[]::new));
             return rows.repartitionById(parts, functions.udf(ranges, DataTypes.IntegerType).apply(key))
-                    .sortWithinPartitions(keyArray());
+                    .sortWithinPartitions(keyArray()).select(values);
         }
 
         @Override

@@ -3,7 +3,6 @@ package io.penstock.spark;
 
 import io.penstock.format.webdataset.WebDatasetWriter;
 import java.io.IOException;
-import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -14,43 +13,31 @@ import org.apache.spark.api.java.function.Function2;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * Writes the rows of a partition as a shard, under a name that no other attempt has, and returns that. The first column
- * has the key, and the others the members.
+ * Writes the rows of a partition as a shard, apart from those of other attempts. The first column has the key, and the
+ * others the members.
  *
- * @param folder where parts are
+ * @param place where shards are
  * @param run the run of the job
  * @param suffixes of the members, in the order of their columns
  */
-record ShardTask(LocalParts folder, String run, List<String> suffixes)
-        implements Function2<Integer, Iterator<InternalRow>, Iterator<ShardTask.Shard>> {
-
-    private static final String TAR = ".tar";
-
-    /**
-     * What a task tells the driver of the shard that it wrote.
-     *
-     * @param part the number of the partition
-     * @param name the shard's name in the folder
-     */
-    record Shard(int part, String name) implements Serializable {
-    }
+record ShardTask(ShardPlace place, String run, List<String> suffixes)
+        implements Function2<Integer, Iterator<InternalRow>, Iterator<ShardPlace.Shard>> {
 
     @Override
-    public Iterator<Shard> call(Integer part, Iterator<InternalRow> rows) throws IOException {
-        String name = PartsFolder.attempt(part, run) + TAR;
-        try (WebDatasetWriter writer = WebDatasetWriter.create(folder.path().resolve(name), Long.MAX_VALUE,
-                Long.MAX_VALUE)) {
-            for (long number = 0; rows.hasNext(); number++) {
-                InternalRow row = rows.next();
-                if (row.isNullAt(0)) {
-                    throw new IllegalArgumentException("row " + number + " of partition " + part
-                            + ": found null, expected a key");
+    public Iterator<ShardPlace.Shard> call(Integer part, Iterator<InternalRow> rows) throws IOException {
+        return List.of(place.write(part, PartsFolder.attempt(part, run), tar -> {
+            try (WebDatasetWriter writer = WebDatasetWriter.create(tar, Long.MAX_VALUE, Long.MAX_VALUE)) {
+                for (long number = 0; rows.hasNext(); number++) {
+                    InternalRow row = rows.next();
+                    if (row.isNullAt(0)) {
+                        throw new IllegalArgumentException("row " + number + " of partition " + part
+                                + ": found null, expected a key");
+                    }
+                    writer.write(new String(row.getBinary(0), StandardCharsets.UTF_8), members(row));
                 }
-                writer.write(new String(row.getBinary(0), StandardCharsets.UTF_8), members(row));
+                writer.commit();
             }
-            writer.commit();
-        }
-        return List.of(new Shard(part, name)).iterator();
+        })).iterator();
     }
 
     private Map<String, MemorySegment> members(InternalRow row) {

@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.spark.api.java.JavaRDD;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -127,19 +126,9 @@ public final class SparkMdsJob {
      * @throws IllegalArgumentException if there is no partition
      */
     public String run() throws IOException {
-        folder.requireAbsent(ifExists);
-        folder.create();
-        String run = PartsFolder.newRun();
-        List<MdsTask.Shard> shards;
-        try {
-            shards = write(run);
-        } catch (Throwable t) {                     // Spark's are checked, and not declared
-            folder.deleteRun(run, t);
-            throw t;
-        }
+        List<MdsTask.Shard> shards = folder.write(ifExists, false, this::write);
         folder.commit(shards.stream().collect(Collectors.toMap(MdsTask.Shard::file, MdsTask.Shard::bytes)),
                 MdsShardWriter.index(shards.stream().map(MdsTask.Shard::description).toList()), ifExists);
-        folder.deleteAllBut(shards.stream().map(MdsTask.Shard::attempt).collect(Collectors.toSet()));
         return folder.record();
     }
 
@@ -147,8 +136,8 @@ public final class SparkMdsJob {
     private List<MdsTask.Shard> write(String run) {
         List<MdsColumn> columns = Arrays.stream(rows.columns()).sorted().map(column ->
                 MdsColumn.of(column, type(column), Optional.ofNullable(encodings.get(column)))).toList();
-        JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.applyByKey(rows, key).select(columns.stream()
-                .map(column -> column.selected(type(column.name()))).toArray(Column[]::new)));
+        JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.applyByKey(rows, key,
+                columns.stream().map(column -> column.selected(type(column.name()))).toList()));
         List<MdsTask.Shard> all = partitions.mapPartitionsWithIndex(new MdsTask(folder, run, columns), false).collect()
                 .stream().sorted(Comparator.comparingInt(MdsTask.Shard::part)).toList();
         List<MdsTask.Shard> filled = all.stream().filter(shard -> shard.samples() > 0).toList();

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.spark.api.java.JavaRDD;
@@ -27,7 +22,7 @@ import org.apache.spark.sql.types.DataTypes;
  *
  * {@snippet :
  * Dataset<Row> images = spark.read().parquet("s3a://bucket/images");
- * new SparkShardJob(images, "id", Path.of("/shared/train-%06d.tar")).member("jpg", "image").member("cls", "label")
+ * new SparkShardJob(images, "id", "s3://bucket/train-%06d.tar").member("jpg", "image").member("cls", "label")
  *         .order(RowOrder.shuffled(42, 1000))
  *         .run();
  * }
@@ -35,18 +30,22 @@ import org.apache.spark.sql.types.DataTypes;
  * <p>The key is a column of strings, or what is made one. A column of bytes becomes a member as it is, any other as
  * text; a member that is null is left out.
  *
- * <p>A task writes its shard under a name that no other attempt has; the driver gives the shards of those attempts that
- * count their names, and writes the record of the shards. Readers find the old dataset or the new one. Shards are as
- * large as partitions are: choose as many that each has some hundred MB to some GB.
+ * <p>Shards are as large as partitions are: choose as many that each has some hundred MB to some GB.
  *
- * <p>Attempts write to the folder {@code PATTERN.parts} beside the shards, which the driver and all executors see under
- * the same path.
+ * <p><b>In a folder</b> that the driver and all executors see under the same path. A task writes its shard in the folder
+ * {@code PATTERN.parts}, under a name that no other attempt has. The driver gives the shards of those attempts that
+ * count their names, and writes the record of the shards. Readers find the old dataset or the new one.
+ *
+ * <p><b>In a bucket.</b> A task writes its shard in {@code java.io.tmpdir} and sends it, but no object is made: nobody
+ * sees it. The driver makes the record and then the objects of the attempts that count. Of a dataset that is replaced
+ * there is neither the old one nor the new one while it does so. Credentials are those of {@link
+ * io.penstock.io.remote.RemoteSettings#fromEnvironment} on the driver and on each executor.
  */
 public final class SparkShardJob {
 
     private final Dataset<Row> rows;
     private final String key;
-    private final Path pattern;
+    private final ShardPlace place;
     /** The columns by the suffixes of the members. */
     private final SortedMap<String, String> members = new TreeMap<>();
     private RowOrder order = RowOrder.asGiven();
@@ -57,13 +56,14 @@ public final class SparkShardJob {
      *
      * @param rows the samples
      * @param key the column with the keys, each of one row
-     * @param pattern the path of the shards, with {@code %06d} or {@code %d} in the name for their numbers
-     * @throws IllegalArgumentException if there is no such column
+     * @param pattern the shards, with {@code %06d} or {@code %d} in the name for their numbers: a path that the driver
+     *     and all executors have, or {@code s3://BUCKET/KEY}
+     * @throws IllegalArgumentException if there is no such column, or the pattern is something else
      */
-    public SparkShardJob(Dataset<Row> rows, String key, Path pattern) {
+    public SparkShardJob(Dataset<Row> rows, String key, String pattern) {
         this.rows = rows;
         this.key = RowOrder.requireColumn(rows, key);
-        this.pattern = pattern.toAbsolutePath();
+        this.place = ShardPlace.of(pattern, rows.sparkSession().sparkContext());
     }
 
     /**
@@ -104,43 +104,26 @@ public final class SparkShardJob {
     /**
      * Runs the job. One job at a time may write a dataset.
      *
-     * @return the shards, in order
+     * @return the paths or URIs of the shards, in order
      * @throws FileAlreadyExistsException if there is a dataset and it is not to be replaced
-     * @throws IOException if shards are not where the driver expects them, or cannot be renamed
+     * @throws IOException if shards are not where the driver expects them, or cannot be published
      * @throws IllegalArgumentException if no member is chosen, or there is no partition
      */
-    public List<Path> run() throws IOException {
+    public List<String> run() throws IOException {
         if (members.isEmpty()) {
             throw new IllegalArgumentException("members: found none, expected at least one");
         }
-        LocalParts folder = new LocalParts(pattern + ".parts", WebDatasetWriter.recordFor(pattern).toString());
-        folder.requireAbsent(ifExists);
-        folder.create();
-        String run = PartsFolder.newRun();
-        try (WebDatasetWriter all = WebDatasetWriter.create(pattern, Long.MAX_VALUE, Long.MAX_VALUE)) {
-            for (ShardTask.Shard shard : write(folder, run)) {
-                all.adopt(folder.path().resolve(shard.name()));
-            }
-            List<Path> shards = all.commit();
-            folder.deleteAllBut(Set.of());
-            Files.deleteIfExists(folder.path());
-            return shards;
-        } catch (Throwable t) {                     // Spark's are checked, and not declared
-            folder.deleteRun(run, t);
-            throw t;
-        }
+        return place.publish(ifExists, this::write);
     }
 
-    private List<ShardTask.Shard> write(LocalParts folder, String run) {
-        List<Column> columns = new ArrayList<>();
-        columns.add(functions.col(RowOrder.CONTENT));
-        members.values().forEach(column -> columns.add(
+    /** Writes all shards; returns them in order. */
+    private List<ShardPlace.Shard> write(String run) {
+        List<Column> columns = members.values().stream().map(column ->
                 rows.schema().apply(column).dataType().equals(DataTypes.BinaryType) ? functions.col(column)
-                        : functions.col(column).cast(DataTypes.StringType).cast(DataTypes.BinaryType)));
-        Dataset<Row> samples = order.applyByKey(rows, key).select(columns.toArray(Column[]::new));
-        JavaRDD<InternalRow> partitions = PartsFolder.partitions(samples);
-        ShardTask task = new ShardTask(folder, run, List.copyOf(members.keySet()));
+                        : functions.col(column).cast(DataTypes.StringType).cast(DataTypes.BinaryType)).toList();
+        JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.applyByKey(rows, key, columns));
+        ShardTask task = new ShardTask(place, run, List.copyOf(members.keySet()));
         return partitions.mapPartitionsWithIndex(task, false).collect().stream()
-                .sorted(Comparator.comparingInt(ShardTask.Shard::part)).toList();
+                .sorted(Comparator.comparingInt(ShardPlace.Shard::part)).toList();
     }
 }

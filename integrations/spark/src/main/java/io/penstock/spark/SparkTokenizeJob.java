@@ -15,14 +15,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
@@ -180,40 +182,34 @@ public final class SparkTokenizeJob {
      * @throws IllegalArgumentException if there is no partition, or {@link #dropDuplicates} has no order
      */
     public SparkTokenizeSummary run() throws IOException {
-        folder.requireAbsent(ifExists);
-        folder.create();
-        String run = PartsFolder.newRun();
-        SparkTokenizeSummary written;
-        try {
-            written = write(run);
-        } catch (Throwable t) {                     // Spark's are checked, and not declared
-            if (name == null) {
-                folder.deleteRun(run, t);
-            }
-            throw t;
-        }
-        List<ManifestPart> parts = written.manifest().parts().stream().map(part -> part.in("")).toList();
+        SparkTokenizeSummary written = folder.write(ifExists, name != null, this::write);
         Map<String, Long> files = new TreeMap<>();
-        for (ManifestPart part : parts) {
+        for (ManifestPart inFolder : written.manifest().parts()) {
+            ManifestPart part = inFolder.in("");
             files.put(part.path() + ".bin", part.tokenBytes());
             files.put(part.path() + ".idx", part.indexBytes());
         }
         folder.commit(files, written.manifest().toJson(), ifExists);
-        folder.deleteAllBut(parts.stream().map(ManifestPart::path).collect(Collectors.toSet()));
         return written;
     }
 
     /** Writes all parts. */
     private SparkTokenizeSummary write(String run) throws IOException {
         Dataset<Row> kept = alike.isEmpty() ? rows : order.withoutDuplicates(rows, alike);
-        JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.apply(kept, rows).select(RowOrder.CONTENT));
+        JavaSparkContext context = JavaSparkContext.fromSparkContext(rows.sparkSession().sparkContext());
+        Broadcast<TokenizerSource> sent = context.broadcast(tokenizer);
+        PartTask.Form form = isTokens ? PartTask.Form.IDS
+                : order.movesValues() ? PartTask.Form.STORED : PartTask.Form.TEXT;
+        Column document = functions.col(RowOrder.CONTENT);
+        JavaRDD<InternalRow> partitions = PartsFolder.partitions(order.apply(kept, rows,
+                form == PartTask.Form.STORED
+                        ? functions.udf(new DocumentEncoder(sent), DataTypes.BinaryType).apply(document) : document));
         int count = partitions.getNumPartitions();
         String job = job(count, run);
         Map<Integer, ManifestPart> finished = name == null ? Map.of() : folder.finished(job);
         int[] missing = IntStream.range(0, count).filter(part -> !finished.containsKey(part)).toArray();
-        JavaSparkContext context = JavaSparkContext.fromSparkContext(partitions.context());
-        PartTask task = new PartTask(context.broadcast(tokenizer), folder, run, count, job,
-                new PartTask.Options(isTokens, appendEndOfText, minTokens, maxTokens));
+        PartTask task = new PartTask(sent, folder, run, count, job,
+                new PartTask.Options(form, appendEndOfText, minTokens, maxTokens));
         List<PartResult> results = Stream.of(partitions.mapPartitionsWithIndex(task, false).collectPartitions(missing))
                 .flatMap(List::stream).toList();
         List<ManifestPart> parts = new ArrayList<>(finished.values());
@@ -225,7 +221,7 @@ public final class SparkTokenizeJob {
 
     /** A digest of what all parts have in common. */
     private String job(int count, String run) {
-        String common = String.join("\n", name == null ? run : name, tokenizer.tokenizer().vocabularySha256(),
+        String common = String.join("\n", name == null ? run : name, tokenizer.vocabularySha256(),
                 order.toString(), alike.toString(), count + " " + isTokens + " " + appendEndOfText + " " + minTokens
                 + " " + maxTokens);
         try {

@@ -28,6 +28,7 @@ public final class TokenizerSource implements Serializable {
     /** The token of a tokenizer.json that ends a document; null for the usual one. */
     private final @Nullable String endOfText;
     private transient @Nullable Tokenizer tokenizer;
+    private transient @Nullable String vocabularySha256;
 
     private TokenizerSource(@Nullable String encoding, byte @Nullable [] vocabulary, String name,
             @Nullable String endOfText) {
@@ -109,6 +110,16 @@ public final class TokenizerSource implements Serializable {
             tokenizer = made;
         }
         return made;
+    }
+
+    /** The digest of the tokenizer's vocabulary, computed by the first call. */
+    synchronized String vocabularySha256() {
+        String computed = vocabularySha256;
+        if (computed == null) {
+            computed = tokenizer().vocabularySha256();
+            vocabularySha256 = computed;
+        }
+        return computed;
     }
 
     private Tokenizer open() throws IOException {

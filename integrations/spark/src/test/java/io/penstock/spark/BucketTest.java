@@ -46,12 +46,12 @@ class BucketTest {
 
     @TempDir
     private Path folder;
+    private FilesystemNio2BlobStore store;
     private S3Proxy server;
 
     @BeforeEach
     void start() throws Exception {
-        FilesystemNio2BlobStore store = new FilesystemNio2BlobStore(
-                Files.createDirectory(folder.resolve("server")).toString());
+        store = new FilesystemNio2BlobStore(Files.createDirectory(folder.resolve("server")).toString());
         store.createContainer("bucket");
         server = S3Proxy.builder().blobStore(store).endpoint(URI.create("http://127.0.0.1:0"))
                 .awsAuthentication(AuthenticationType.AWS_V2_OR_V4, KEY, SECRET).build();
@@ -91,18 +91,27 @@ class BucketTest {
                 .withS3(new S3Settings(endpoint(), "us-east-1", S3Settings.Addressing.PATH,
                         () -> Optional.of(S3Credentials.of(KEY, SECRET)))));
         assertTokens(remote.locate("s3://bucket/out/tokens.manifest.json"));
-        try (RecordStore store = RecordStore.open(remote.locate("s3://bucket/out/samples"), OpenOptions.DEFAULT)) {
-            List<String> texts = Documents.texts();
-            Span span = new Span();
-            assertEquals(texts.size(), store.size());
-            for (int i = 0; i < texts.size(); i++) {
-                store.locate(i, 1, span);
-                assertEquals(texts.get(i), StandardCharsets.UTF_8.decode(span.slice().asByteBuffer()).toString());
-            }
-        }
+        assertTexts(remote.locate("s3://bucket/out/samples"), 1);
+        assertTexts(remote.locate("s3://bucket/out/tars"), 0);
+        assertEquals(List.of("train-000.tar", "train-001.tar", "train-002.tar", "train-003.tar"),
+                remote.locate("s3://bucket/out/tars").files(name -> name.endsWith(".tar")).stream()
+                        .map(Location::name).sorted().toList());
+        assertEquals(List.of(), store.listMultipartUploads("bucket"));
         assertEquals(4, remote.locate("s3://bucket/out/samples/shards").files(_ -> true).size());
         try (Stream<Path> left = Files.walk(folder.resolve("cache/uploads"))) {
             assertEquals(List.of(), left.filter(Files::isRegularFile).toList());
+        }
+    }
+
+    private static void assertTexts(Location samples, int column) throws IOException {
+        try (RecordStore records = RecordStore.open(samples, OpenOptions.DEFAULT)) {
+            List<String> texts = Documents.texts();
+            Span span = new Span();
+            assertEquals(texts.size(), records.size());
+            for (int i = 0; i < texts.size(); i++) {
+                records.locate(i, column, span);
+                assertEquals(texts.get(i), StandardCharsets.UTF_8.decode(span.slice().asByteBuffer()).toString());
+            }
         }
     }
 
@@ -119,8 +128,8 @@ class BucketTest {
         List<Location> files = manifest.resolveSibling("tokens.parts").files(_ -> true);
         assertTrue(files.stream().allMatch(file -> parts.stream().anyMatch(part ->
                 file.name().startsWith(part.in("").path() + "."))), files.toString());
-        try (TokenStore store = TokenStore.open(manifest, OpenOptions.DEFAULT)) {
-            assertEquals(Documents.COUNT, store.documentCount());
+        try (TokenStore tokenStore = TokenStore.open(manifest, OpenOptions.DEFAULT)) {
+            assertEquals(Documents.COUNT, tokenStore.documentCount());
         }
     }
 }

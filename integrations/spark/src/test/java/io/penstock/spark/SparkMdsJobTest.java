@@ -30,31 +30,15 @@ import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class SparkMdsJobTest {
-
-    private static SparkSession spark;
+class SparkMdsJobTest extends LocalSpark {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void start() {
-        spark = SparkSession.builder().master("local[2,4]").config("spark.ui.enabled", false)
-                .config("spark.sql.shuffle.partitions", 2).getOrCreate();
-    }
-
-    @AfterAll
-    static void stop() {
-        spark.stop();
-    }
 
     private static Dataset<Row> samples(int partitions) {
         return Documents.mixed(spark, partitions).withColumn("image",

@@ -17,7 +17,8 @@ import org.apache.spark.sql.SparkSession;
 
 /**
  * What tokenizing costs with Spark and without, by turns in one run: the CPU time of a process that does it once, start
- * included, and that of doing it a fourth time in the same process. Nothing is shuffled, then everything.
+ * included, and that of doing it a fourth time in the same process. Nothing is shuffled, then everything. Spark reads
+ * JSON lines by {@link JsonLines} and by its own reader, and Parquet with the same texts.
  *
  * <p>Arguments: a file of JSON lines, rounds (default 2).
  */
@@ -40,23 +41,47 @@ public final class SparkRate {
         }
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 2;
         Path folder = Files.createTempDirectory(Path.of(args[0]).toAbsolutePath().getParent(), "rate");
+        Path parquet = folder.resolve("texts.parquet");
+        run("prepare", Path.of(args[0]), parquet);
         System.out.println("| MB a CPU second | once, with the start | a fourth time |\n|---|--:|--:|");
         for (int round = 0; round < rounds; round++) {
-            for (String way : List.of("command line", "Spark, as given", "Spark, shuffled")) {
-                List<String> command = new ArrayList<>(List.of(
-                        Path.of(System.getProperty("java.home"), "bin/java").toString(), "-Xmx2g"));
-                command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
-                command.addAll(List.of("-cp", System.getProperty("java.class.path"), SparkRate.class.getName(), way,
-                        args[0], folder.resolve("tokens").toString()));
-                if (new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
-                    throw new IllegalStateException(way + " failed");
-                }
+            for (String way : List.of("command line", "jsonl, as given", "jsonl, shuffled", "json, as given",
+                    "json, shuffled", "parquet, as given", "parquet, shuffled")) {
+                run(way, Path.of(args[0]), folder.resolve("tokens"));
             }
         }
     }
 
+    private static void run(String way, Path file, Path output) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(), "-Xmx2g"));
+        command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), SparkRate.class.getName(), way,
+                file.toString(), output.toString()));
+        if (new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD)
+                .redirectOutput(ProcessBuilder.Redirect.INHERIT).start().waitFor() != 0) {
+            throw new IllegalStateException(way + " failed");
+        }
+    }
+
+    private static SparkSession session() {
+        return SparkSession.builder().master("local[2]").config("spark.ui.enabled", false)
+                .config("spark.driver.host", "127.0.0.1").getOrCreate();
+    }
+
+    private static Dataset<Row> rows(String format, Path lines, Path parquet) {
+        return switch (format) {
+            case "jsonl" -> JsonLines.read(session(), "text", lines.toString());
+            case "json" -> session().read().schema("text STRING").json(lines.toString());
+            default -> session().read().parquet(parquet.toString());
+        };
+    }
+
     private static void tokenize(String way, Path file, Path output) throws Exception {
+        if (way.equals("prepare")) {
+            rows("jsonl", file, output).repartition(4).write().parquet(output.toString());
+            System.exit(0);
+        }
         var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         double[] cpuSeconds = new double[TIMES];
         for (int i = 0; i < TIMES; i++) {
@@ -64,10 +89,10 @@ public final class SparkRate {
                 new TokenizeJob(Tokenizer.of("gpt2"), List.of(file), output).threads(2).appendEndOfText()
                         .ifExists(IfExists.REPLACE).run();
             } else {
-                SparkSession spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", false)
-                        .config("spark.driver.host", "127.0.0.1").getOrCreate();
-                Dataset<Row> rows = spark.read().schema("text STRING").json(file.toString());
-                new SparkTokenizeJob(rows, "text", Documents.GPT2, output.toString()).appendEndOfText()
+                Dataset<Row> rows = rows(way.substring(0, way.indexOf(',')), file,
+                        output.resolveSibling("texts.parquet"));
+                new SparkTokenizeJob(rows, "text", TokenizerSource.published("gpt2"), output.toString())
+                        .appendEndOfText()
                         .ifExists(IfExists.REPLACE)
                         .order(way.endsWith("shuffled") ? RowOrder.shuffled(42, 8) : RowOrder.asGiven()).run();
             }

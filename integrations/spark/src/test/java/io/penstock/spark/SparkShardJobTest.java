@@ -21,32 +21,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class SparkShardJobTest {
-
-    private static SparkSession spark;
+class SparkShardJobTest extends LocalSpark {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void start() {
-        spark = SparkSession.builder().master("local[2,2]").config("spark.ui.enabled", false)
-                .config("spark.sql.shuffle.partitions", 2).getOrCreate();
-    }
-
-    @AfterAll
-    static void stop() {
-        spark.stop();
-    }
 
     /** Rows with a key, bytes, and a number that every fifth row lacks. */
     private static Dataset<Row> samples(int partitions) {
@@ -56,16 +41,16 @@ class SparkShardJobTest {
     }
 
     private SparkShardJob job(Dataset<Row> rows) {
-        return new SparkShardJob(rows, "key", folder.resolve("train-%03d.tar")).member("bin", "bytes")
+        return new SparkShardJob(rows, "key", folder.resolve("train-%03d.tar").toString()).member("bin", "bytes")
                 .member("cls", "label");
     }
 
     @Test
     void shardsInTheOrderOfTheirKeysHaveEveryRowOnceAndNothingElseIsLeft() throws Exception {
         Dataset<Row> rows = samples(5);
-        List<Path> shards = job(rows).order(RowOrder.by(3, "key")).run();
-        assertEquals(List.of("train-000.tar", "train-001.tar", "train-002.tar"),
-                shards.stream().map(path -> path.getFileName().toString()).toList());
+        List<String> shards = job(rows).order(RowOrder.by(3, "key")).run();
+        assertEquals(Stream.of("train-000.tar", "train-001.tar", "train-002.tar").map(name ->
+                folder.resolve(name).toString()).toList(), shards);
         assertFalse(Files.exists(folder.resolve("train-%03d.tar.parts")));
         List<Row> expected = rows.orderBy("key").collectAsList();
         try (WebDatasetStore store = WebDatasetStore.open(Location.of(folder))) {
@@ -101,24 +86,31 @@ class SparkShardJobTest {
         }
     }
 
-    private static List<byte[]> bytes(List<Path> files) throws IOException {
+    private static List<byte[]> bytes(List<String> files) throws IOException {
         List<byte[]> bytes = new ArrayList<>();
-        for (Path file : files) {
-            bytes.add(Files.readAllBytes(file));
+        for (String file : files) {
+            bytes.add(Files.readAllBytes(Path.of(file)));
         }
         return bytes;
     }
 
     @Test
+    void placesThatShardsCannotHaveAreRefused() {
+        for (String pattern : List.of("hdfs:/out/train-%03d.tar", "s3://bucket/train.tar", "s3://bucket/a%20b-%d.tar")) {
+            assertThrows(IllegalArgumentException.class, () -> new SparkShardJob(samples(1), "key", pattern), pattern);
+        }
+    }
+
+    @Test
     void aKeyThatIsNullOrThereTwiceIsRefusedAndTheDatasetStays() throws Exception {
-        job(samples(2)).run();
-        List<byte[]> before = bytes(List.of(folder.resolve("train-000.tar"), folder.resolve("train-001.tar")));
+        List<String> shards = job(samples(2)).run();
+        List<byte[]> before = bytes(shards);
         for (Dataset<Row> bad : List.of(samples(1).withColumn("key", functions.lit("same")),
                 samples(1).withColumn("key", functions.lit(null).cast("string")))) {
             Exception refused = assertThrows(Exception.class, () -> job(bad).ifExists(IfExists.REPLACE).run());
             assertTrue(refused.getMessage().contains("key"), refused.getMessage());
         }
-        List<byte[]> after = bytes(List.of(folder.resolve("train-000.tar"), folder.resolve("train-001.tar")));
+        List<byte[]> after = bytes(shards);
         assertArrayEquals(before.getFirst(), after.getFirst());
         assertArrayEquals(before.getLast(), after.getLast());
     }

@@ -15,6 +15,8 @@ import io.penstock.io.Location;
 import io.penstock.store.IfExists;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,34 +32,17 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Stores that are made by two threads of this process; a task may fail three times. */
-class SparkTokenizeJobTest {
-
-    private static SparkSession spark;
+class SparkTokenizeJobTest extends LocalSpark {
 
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void start() {
-        spark = SparkSession.builder().master("local[2,4]").config("spark.ui.enabled", false)
-                .config("spark.sql.shuffle.partitions", 3).getOrCreate();
-    }
-
-    @AfterAll
-    static void stop() {
-        spark.stop();
-    }
 
     private SparkTokenizeJob job(Dataset<Row> rows) {
         return new SparkTokenizeJob(rows, "text", Documents.GPT2, folder.resolve("tokens").toString());
@@ -212,7 +197,7 @@ class SparkTokenizeJobTest {
                 .select(functions.from_json(col("value"), DataTypes.createArrayType(DataTypes.LongType)).as("ids"));
         Exception refused = assertThrows(Exception.class, () -> new SparkTokenizeJob(wrong, "ids", Documents.GPT2,
                 folder.resolve("wrong").toString()).run());
-        assertTrue(refused.getMessage().contains("row 0 of partition 0, token 0: found 50257, expected 0 to 50256"),
+        assertTrue(refused.getMessage().contains("row 0 of partition 0: token 0: found 50257, expected 0 to 50256"),
                 refused.getMessage());
     }
 
@@ -269,6 +254,17 @@ class SparkTokenizeJobTest {
         Files.delete(closed);
         assertEquals(3, job(rows).resumable("one").run().resumedParts());
         assertStoreIs(folder.resolve("expected"));
+    }
+
+    @Test
+    void aLineWithoutTheFieldIsRefusedWithItsFile() throws IOException {
+        Path lines = Files.writeString(folder.resolve("bad.jsonl"), "{\"text\":\"a\"}\n{\"txt\":\"b\"}\n");
+        Exception refused = assertThrows(Exception.class, () ->
+                job(JsonLines.read(spark, "text", lines.toString())).run());
+        StringWriter trace = new StringWriter();
+        refused.printStackTrace(new PrintWriter(trace));
+        assertTrue(trace.toString().contains("bad.jsonl: field 'text': found null, expected a text"),
+                trace.toString());
     }
 
     /** Hadoop's own view of the local disk has a scheme of its own. */

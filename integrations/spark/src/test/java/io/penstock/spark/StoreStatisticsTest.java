@@ -12,29 +12,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.sql.SparkSession;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class StoreStatisticsTest {
+class StoreStatisticsTest extends LocalSpark {
 
     private static final int WINDOW = 50;
-    private static SparkSession spark;
-
     @TempDir
     private Path folder;
-
-    @BeforeAll
-    static void start() {
-        spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", false).getOrCreate();
-    }
-
-    @AfterAll
-    static void stop() {
-        spark.stop();
-    }
 
     private Path store(int parts) throws IOException {
         new SparkTokenizeJob(Documents.mixed(spark, 3), "text", Documents.GPT2, folder.resolve("tokens").toString())
