@@ -182,7 +182,7 @@ public final class RemoteFiles {
     }
 
     /**
-     * Deletes an object of a bucket; it may be gone.
+     * Deletes an object of a bucket. Deleting one that does not exist has no effect.
      *
      * @param name {@code s3://BUCKET/KEY}
      * @throws IOException if the server fails or refuses
@@ -215,7 +215,7 @@ public final class RemoteFiles {
         return source(() -> new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
     }
 
-    /** A source of what an attempt gives, which is not made again. */
+    /** Returns a supplier of an attempt's result. The attempt is made once. */
     private RemoteSource source(Retries.Attempt<ObjectServer> server) {
         try {
             return new RemoteSource(server.run(), this, System::nanoTime);

@@ -53,7 +53,7 @@ final class RemoteSource implements FileSource {
     private record Cached(List<String> names, long nanos) {
     }
 
-    /** What the cache had when it was last looked at; null before. */
+    /** What the cache held at the last look; null before the first. */
     private volatile @Nullable Cached cached;
 
     RemoteSource(ObjectServer server, RemoteFiles files, LongSupplier clock) {
@@ -82,12 +82,12 @@ final class RemoteSource implements FileSource {
         return infoNow(path);
     }
 
-    /** What writes here. */
+    /** Returns what writes objects here. */
     S3Uploads uploads() {
         return server.uploads();
     }
 
-    /** Forgets what was learned, since this process has changed it. */
+    /** Forgets what was learned of paths, since this process has changed objects. */
     void forget() {
         known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
     }
@@ -114,7 +114,7 @@ final class RemoteSource implements FileSource {
         return known;
     }
 
-    /** What the cache knows of a path. */
+    /** Returns what the cache knows of a path. */
     private FileInfo cached(String path) throws IOException {
         Optional<RemoteObject> object = files.cache().find(root() + path);
         if (object.isPresent()) {

@@ -178,7 +178,7 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         delete(entries(entry -> !attempts.contains(entry.substring(0, end(entry)))));
     }
 
-    /** Deletes what the attempts of a run have left that failed. */
+    /** Deletes the files that the attempts of a failed run have left. */
     void deleteRun(String run, Throwable failure) {
         try {
             delete(entries(entry -> entry.contains("." + run + "-")));

@@ -79,7 +79,7 @@ public abstract sealed class RowOrder {
      */
     abstract Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all);
 
-    /** Puts records in order, whose keys are in a column. */
+    /** Puts the records in order by the keys in a column. */
     Dataset<Row> applyByKey(Dataset<Row> rows, String key) {
         Dataset<Row> keyed = rows.withColumn(CONTENT,
                 rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
