@@ -24,10 +24,7 @@ final class TarSamples implements PartitionReader {
     private long shard;
     private long offset;
     private @Nullable OpenTar tar;
-    /**
-     * The bytes of the sample so far: a table of the parts, unless there is only one, then the parts in the tar's
-     * order.
-     */
+    /** The size of the record so far: the table of its parts, if it has several, and the parts that were read. */
     private long bytes;
     /** The wanted members found so far in the sample. */
     private int found;
