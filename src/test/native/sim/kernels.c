@@ -27,19 +27,6 @@ static int kernel_count;
 static void *code;
 static int libraries;
 
-static int leave(int status) {
-    pthread_mutex_unlock(&sim_lock);
-    return status;
-}
-
-/* Each of these takes the lock, counts the call, and returns the status that a test has ordered, if it has. */
-#define ENTER() \
-    do { \
-        pthread_mutex_lock(&sim_lock); \
-        int ordered = sim_enter(__func__); \
-        if (ordered) return leave(ordered); \
-    } while (0)
-
 int cudaLibraryLoadData(void **library, const uint32_t *image, void *options, void *values, unsigned count,
         void *library_options, void *library_values, unsigned library_count) {
     (void) options, (void) values, (void) count, (void) library_options, (void) library_values, (void) library_count;

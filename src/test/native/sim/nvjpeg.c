@@ -37,18 +37,6 @@ static void *decoder;
 
 int sim_engine, sim_jpeg_objects;
 
-static int leave(int status) {
-    pthread_mutex_unlock(&sim_lock);
-    return status;
-}
-
-#define ENTER() \
-    do { \
-        pthread_mutex_lock(&sim_lock); \
-        int ordered = sim_enter(__func__); \
-        if (ordered) return leave(ordered); \
-    } while (0)
-
 static int load(void) {
     const char *named = getenv("SIM_TURBOJPEG");
     void *library = decoder ? NULL : dlopen(named ? named : "libturbojpeg.so.0", RTLD_NOW | RTLD_LOCAL);

@@ -9,18 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int leave(int status) {
-    pthread_mutex_unlock(&sim_lock);
-    return status;
-}
-
-#define ENTER() \
-    do { \
-        pthread_mutex_lock(&sim_lock); \
-        int ordered = sim_enter(__func__); \
-        if (ordered) return leave(ordered); \
-    } while (0)
-
 #define LEAVE(status) return leave(status)
 
 /* A call that releases something does so also when it is to fail, as CUDA's do when they report an earlier error. */

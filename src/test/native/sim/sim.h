@@ -140,6 +140,22 @@ sim_resource *sim_handle(sim_kind kind, const void *handle);
 sim_resource *sim_memory(sim_kind kind, const char *address, size_t size);
 size_t sim_allocated(sim_kind kind, int device);
 
+/*
+ * How a function that a program calls begins: it takes the lock, counts the call, and returns the status that a test has
+ * ordered, if it has.
+ */
+#define ENTER() \
+    do { \
+        pthread_mutex_lock(&sim_lock); \
+        int ordered = sim_enter(__func__); \
+        if (ordered) return leave(ordered); \
+    } while (0)
+
+static inline int leave(int status) {
+    pthread_mutex_unlock(&sim_lock);
+    return status;
+}
+
 /* order.c */
 void sim_join(sim_clock *into, const sim_clock *from);
 uint64_t sim_next_number(sim_resource *stream);

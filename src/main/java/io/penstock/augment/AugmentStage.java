@@ -39,7 +39,7 @@ record AugmentStage(Augment augment, String field) implements DeviceStage {
                 ending.transform(augmented), ending.result(augmented));
     }
 
-    /** Names the pipeline and the field. */
+    /** Describes the stage: the pipeline and the field. */
     @Override
     public String toString() {
         return augment + " of " + field;

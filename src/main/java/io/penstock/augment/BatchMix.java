@@ -48,7 +48,7 @@ public final class BatchMix implements Collator {
     public static final String WEIGHT_SUFFIX = "_weight";
 
     private static final long STEP = KeyedRandom.step(NAME);
-    /** The parameters: what is done, the weight, top, left, bottom, right. */
+    /** The parameters: what is done, the weight, and the rectangle's top, left, bottom and right. */
     static final int PARAMETERS = 6;
     private static final int NOTHING = 0;
     private static final int MIX_UP = 1;
@@ -58,10 +58,10 @@ public final class BatchMix implements Collator {
 
     private final String image;
     private final String label;
-    /** The number of classes of soft labels; {@link #PAIRS} for none. */
+    /** The number of classes of soft labels; {@link #PAIRS} for pairs of labels. */
     private final int classes;
     private final double probability;
-    /** The parameters of the weights' distributions; {@link #UNUSED} for neither. */
+    /** The parameters of the weights' distributions; {@link #UNUSED} if the operation is not used. */
     private final double mixAlpha;
     private final double cutAlpha;
     private final Layout layout;
@@ -234,7 +234,9 @@ public final class BatchMix implements Collator {
                 width(spec) * pixelBytes, (int) drawn[2], (int) drawn[4], left * pixelBytes, columns * pixelBytes);
     }
 
-    /** Sets the weights of samples: those of more than one that are mixed, which come first; the others have 1. */
+    /**
+     * Draws a weight for each of the first {@code mixed} samples, if there is more than one. The others have weight 1.
+     */
     void drawWeights(RandomGenerator random, double[] drawn, double[] weights, int mixed) {
         Arrays.fill(weights, 1);
         for (int i = 0; i < mixed && mixed > 1; i++) {
@@ -242,7 +244,10 @@ public final class BatchMix implements Collator {
         }
     }
 
-    /** Draws what happens to a batch: 0, MixUp or CutMix; the weight; and the rectangle from its corner to below it. */
+    /**
+     * Draws what happens to a batch: no mixing (0), MixUp or CutMix; the weight; and the rectangle, whose lower right
+     * corner is exclusive.
+     */
     void draw(RandomGenerator random, int height, int width, double[] values) {
         Arrays.fill(values, 0, PARAMETERS, 0);
         boolean isMixed = random.nextDouble() < probability;

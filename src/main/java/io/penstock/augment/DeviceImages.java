@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What runs where.</b> Workers read files, check their headers, and draw parameters. The files travel in the
  * batch. The device decodes them and makes the crops, the resize and the horizontal flips at the pipeline's beginning
- * in one pass; the rest runs by {@link Augment#stage}. Workers themselves decode what nvJPEG may not: PNG, CMYK,
+ * in one pass; the rest runs by {@link Augment#stage}. Workers decode what is not for nvJPEG: PNG, CMYK,
  * arithmetic coding, unusual chroma sampling, images that are turned upright, and files or images that are too large.
  *
  * <p><b>Pixels.</b> Draws are those of {@link Augment#mapped}, and so are the pixels but for decoding: nvJPEG rounds in
@@ -50,7 +50,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Damage.</b> A file with a bad header, or that is cut off, is a bad sample like any other. Where nvJPEG refuses
  * a file, the image is black, and a further field of the batch, named like the images with {@code _decoded} behind it,
- * {@code bool[B]}, is 0 there. The log tells their number. Some damaged pixels it decodes as they are.
+ * {@code bool[B]}, is 0 there. The log tells their number. nvJPEG does not notice all damage: such an image has
+ * wrong pixels.
  *
  * <p>Immutable and thread-safe.
  */
@@ -63,7 +64,7 @@ public final class DeviceImages {
     private static final int ROW_ALIGNMENT_BYTES = 16;
 
     private final Augment augment;
-    /** The steps that frame an image, and those behind them. */
+    /** The steps that frame an image, and the steps after them. */
     private final Augment framing;
     private final Augment rest;
     /** One result of the framing steps: u8 [H, W, 3]. */
@@ -117,7 +118,7 @@ public final class DeviceImages {
                 Math.max(USUAL_FILE_BYTES, Math.toIntExact(image.byteSize())), USUAL_SCRATCH_BYTES);
     }
 
-    /** Counts the steps that change nothing but an image's frame: crops, one resize, and horizontal flips. */
+    /** Counts the leading steps that only frame the image: crops, one resize, and horizontal flips. */
     private static int framing(List<NamedStep> steps) {
         boolean isResized = false;
         for (int i = 0; i < steps.size(); i++) {
@@ -224,7 +225,7 @@ public final class DeviceImages {
         return new JpegStage(field, (int) image.dim(0), (int) image.dim(1), rowBytes, scratchBytes);
     }
 
-    /** Names the pipeline and the decoder. */
+    /** Describes the pipeline and the decoder. */
     @Override
     public String toString() {
         return augment + ", decoded by " + decoder();

@@ -27,19 +27,19 @@ final class MixRows {
     private float[] last = {};
     private double[] weights = {};
     private long[] classes = {};
-    /** The label of one row; all zeros between rows. */
+    /** The label of one row; all zeros between two rows. */
     private float[] shares = {};
 
     static MixRows ofThread() {
         return OF_THREAD.get();
     }
 
-    /** The parameters of the batch, for {@link BatchMix#draw} to write. */
+    /** Returns the array of the batch's parameters, for {@link BatchMix#draw} to write. */
     double[] parameters() {
         return parameters;
     }
 
-    /** The weights of so many rows or more, for {@link BatchMix#drawWeights} to write. */
+    /** Returns an array of at least {@code count} weights, for {@link BatchMix#drawWeights} to write. */
     double[] weights(int count) {
         if (weights.length < count) {
             weights = new double[count];
@@ -172,7 +172,10 @@ final class MixRows {
         }
     }
 
-    /** Writes each row's label with the weight, and its partner's with the rest, in the arithmetic of torchvision. */
+    /**
+     * Writes each row's label, multiplied by the weight, plus its partner's, multiplied by the rest, with the rounding
+     * of torchvision.
+     */
     void softenLabels(BatchReader in, BatchPlan plan, int field, Slab out, int classCount) {
         DType dtype = in.samples().fields().get(field).dtype();
         if (classes.length < plan.count()) {
@@ -201,13 +204,13 @@ final class MixRows {
         }
     }
 
-    /** Sets the shares of two classes, which may be the same. */
+    /** Sets the shares of two classes, which may be the same class. */
     static void share(float[] shares, int own, int other, double weight) {
         shares[other] = (float) (1 - weight);
         shares[own] += (float) weight;
     }
 
-    /** Writes the fields behind those of the samples: the partners' labels, and the weights. */
+    /** Writes the added fields: the partners' labels, and the weights. */
     void pairLabels(BatchPlan plan, int labelBytes, Slab out, int field, int added) {
         MemorySegment slab = out.segment();
         for (int i = 0; i < plan.count(); i++) {

@@ -31,14 +31,14 @@ import java.util.List;
  */
 public final class ParameterTable {
 
-    /** The largest row. */
+    /** The largest size of a row. */
     public static final int MAX_BYTES = 128;
 
     private static final int ALIGNMENT_BYTES = 8;
 
     private final List<NamedStep> steps;
     private final List<List<DType>> types;
-    /** Of each step, where its parameters are in a row. */
+    /** For each step, where its parameters start in a row. */
     private final int[][] offsets;
     private final int rowBytes;
 
@@ -74,7 +74,7 @@ public final class ParameterTable {
         return table;
     }
 
-    /** Where each parameter of each step is in a row. */
+    /** Tells where each parameter of each step is in a row. */
     int[][] offsets() {
         return offsets;
     }

@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
 record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, FieldSource.Generated parameters)
         implements Dataset {
 
-    /** What a worker reuses: a generator has no session. */
+    /** A worker's working memory: a generator has no session to keep it in. */
     private static final ThreadLocal<double[]> VALUES = ThreadLocal.withInitial(() -> new double[Step.MAX_PARAMETERS]);
 
     /** Adds the parameters of a pipeline over a field of images. */
@@ -39,7 +39,7 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
                 sample -> Objects.checkIndex(sample, base.size())));
     }
 
-    /** Draws the parameters of a sample; the sizes are those before each step. */
+    /** Generates the parameters of a sample; {@code sizes} are the image's sizes before each step. */
     private record Draws(List<NamedStep> steps, ParameterTable table, List<Size> sizes) implements SampleGenerator {
 
         @Override

@@ -4,7 +4,7 @@ package io.penstock.cli;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceUnavailableException;
 
-/** The device that {@code --device} selects, and why. Whoever chose it closes it. */
+/** The device that {@code --device} selects, and why. Closing it closes the device. */
 record ChosenDevice(Device device, String reason) implements AutoCloseable {
 
     static ChosenDevice of(String name) {

@@ -19,8 +19,10 @@ final class ListedOrder {
     private static final List<String> DRAWN = List.of("weighted", "weighted-once", "balanced", "stratified");
 
     /**
-     * Returns an order of a kind; {@code draws} per epoch, null for as many as there are samples. An {@link
-     * IllegalArgumentException} says that the kind is unknown or the numbers do not fit.
+     * Returns the order of a kind.
+     *
+     * @param draws the number of samples in an epoch; null for as many as the dataset has
+     * @throws IllegalArgumentException if the kind is unknown or the numbers do not fit
      */
     static Sampler of(String kind, Path file, long size, @Nullable Long draws, boolean sequential, long seed) {
         if (draws != null && (kind.equals("stratified") || kind.equals("subset"))) {

@@ -31,15 +31,15 @@ final class RemoteOptions {
     /** Created when a remote file is first named. */
     private @Nullable RemoteFiles files;
 
-    /** The file or folder that an argument names: a path, or the URI of a remote file. */
+    /** Returns the file or folder that an argument names: a path, or the URI of a remote file. */
     Location locate(String name) {
         return UsageException.valid(() -> RemoteFiles.isRemote(name) ? files().locate(name)
                 : Location.of(Path.of(name)));
     }
 
     /**
-     * The files or folders that arguments name. Braces in a remote name stand for several, since a shell cannot expand
-     * them with quotes around; shards of tars with braces are one store.
+     * Returns the files or folders that arguments name. A remote name with braces names several: the shell does not
+     * expand them in quotes. Shards of tars are the exception: with braces they are one store.
      */
     List<Location> locate(List<String> names) {
         List<Location> found = new ArrayList<>();

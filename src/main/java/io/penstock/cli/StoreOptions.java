@@ -54,7 +54,7 @@ final class StoreOptions {
         return remote.locate(name);
     }
 
-    /** The files or folders that arguments name; braces in a remote name stand for several. */
+    /** Returns the files or folders that arguments name. A remote name with braces names several. */
     List<Location> locate(List<String> names) {
         return remote.locate(names);
     }

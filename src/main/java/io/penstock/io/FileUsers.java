@@ -13,16 +13,17 @@ final class FileUsers {
     private final Set<Supplier<Optional<String>>> users = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Supplier<Optional<String>> last;
 
-    /** Costs one comparison if the same user reads again. */
+    /** Adds a user, for whom this allocates once: users who read by turns cost a look into a table. */
     void add(Supplier<Optional<String>> user) {
         if (user != last) {
             last = user;
-            users.removeIf(other -> other.get().isEmpty());
-            users.add(user);
+            if (users.add(user)) {
+                users.removeIf(other -> other != user && other.get().isEmpty());
+            }
         }
     }
 
-    /** Returns the name of one that is open. */
+    /** Returns the name of a user that is open. */
     Optional<String> open() {
         return users.stream().flatMap(user -> user.get().stream()).findFirst();
     }

@@ -41,7 +41,7 @@ record LocalFiles(FileSystem system) implements FileSource {
         return FileInfo.ABSENT;
     }
 
-    /** Empty if the text is no valid path here. */
+    /** Returns a path; empty if the text is no valid path on this system. */
     private Optional<Path> place(String path) {
         try {
             return Optional.of(system.getPath(path));

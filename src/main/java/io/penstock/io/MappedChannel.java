@@ -11,7 +11,7 @@ import java.nio.channels.SeekableByteChannel;
 /** Reads a mapped file sequentially, range by range, and fetches ahead; owns the file. */
 final class MappedChannel implements SeekableByteChannel {
 
-    /** Who has read so much is taken to read on. */
+    /** After this many bytes read in sequence, the reader is expected to read on. */
     private static final long SEQUENTIAL_BYTES = 1 << 20;
     private static final long READ_AHEAD_BYTES = 64 << 20;
 

@@ -36,7 +36,7 @@ public final class SpanReader implements AutoCloseable {
     private final Scratch scratch = new Scratch();
     private final FetchWaits waits = new FetchWaits();
     private @Nullable MappedFile lastFile;
-    /** Whom the reader works for; null if nobody waits for it. */
+    /** The user that this reader works for; null if there is none. */
     private @Nullable Supplier<Optional<String>> user;
     private boolean byCall;
     private int untilDecision = 1;
@@ -97,7 +97,7 @@ public final class SpanReader implements AutoCloseable {
         }
     }
 
-    /** Copies bytes that may be dropped meanwhile: then it fetches them again. */
+    /** Copies bytes; fetches them again if they were dropped meanwhile. */
     private void copyFetched(MappedFile mapped, long offset, long bytes, MemorySegment target, long targetOffset) {
         long before;
         do {

@@ -22,7 +22,7 @@ final class BadSamples {
 
     /** Keeps the draws apart from those of augmentations. */
     static final long STEP = KeyedRandom.step("penstock.substitute");
-    /** A dataset of which so many samples in a row are bad is no dataset. */
+    /** After this many bad samples in a row the loader fails: the dataset is not usable. */
     static final int MAX_DRAWS = 64;
 
     private static final int MAX_KEPT = 10_000;
@@ -104,7 +104,7 @@ final class BadSamples {
         }
     }
 
-    /** Those that were met so far, by index. */
+    /** Returns the bad samples that were met so far, by index. */
     List<BadSample> met() {
         List<BadSample> list = new ArrayList<>();
         met.forEach((sample, reason) -> list.add(new BadSample(sample, reason)));

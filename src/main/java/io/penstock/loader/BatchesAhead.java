@@ -15,11 +15,11 @@ import io.penstock.sampling.BatchPlan;
  */
 final class BatchesAhead {
 
-    /** So many reads keep any device busy; more only wait in its queue. */
+    /** This many reads keep any device busy; more would only wait in its queue. */
     private static final long AUTOMATIC_RANGES = 256;
-    /** Samples that lie one behind the other are asked for in runs of this size, however small a batch is. */
+    /** Adjacent samples are requested in runs of this size, however small a batch is. */
     private static final long RUN_BYTES = 1 << 20;
-    /** Samples are in order if so many make up a run. */
+    /** Samples count as adjacent if at least this many form a run. */
     private static final int NEIGHBOURS = 8;
     private static final int MOST_BATCHES = 1024;
     /** The lead over the workers grows by one less at each batch: the first one is not late. */

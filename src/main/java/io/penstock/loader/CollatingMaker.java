@@ -32,7 +32,7 @@ final class CollatingMaker implements BatchMaker {
     private final Optional<BatchesAhead> ahead;
     private final LoaderProbe probe;
     private final LongSupplier nanoTime;
-    /** How the samples arrive; null if they are all there. */
+    /** Waits for samples that are still to arrive; null if all are there. */
     private final @Nullable Arrivals arrivals;
     private final BooleanSupplier isStopped;
     /** How many batches may be in use at the same time. */
@@ -57,12 +57,12 @@ final class CollatingMaker implements BatchMaker {
         this.nanoTime = nanoTime;
     }
 
-    /** What the thread has waited since its latest batch was made. */
+    /** Returns how long the thread has waited for samples since its latest batch was made. */
     ArrivalWait waited() {
         return waited;
     }
 
-    /** What it makes from now on are batches of a run. Called before the pool is told to begin with it. */
+    /** Makes batches of this run from now on. Called before the pool begins the run. */
     void begin(PlannedRun next) {
         run = next;
     }

@@ -37,16 +37,16 @@ final class Course {
     private final LoaderFailure failure;
 
     private PlannedRun run;
-    /** The number, in the run, of the batch that comes next. */
+    /** The number of the next batch in the run. */
     private long nextBatch;
     private boolean inlineFilled;
-    /** When the trainer began to wait for the samples of the next batch to arrive, if it did. */
+    /** When the trainer began to wait for the samples of the next batch; {@link #NOT_MEASURED} if it did not. */
     private long askedAt = NOT_MEASURED;
     private final BooleanSupplier isOver;
-    /** The own maker's, if there are no workers: then this thread waits for what it makes. */
+    /** Without workers, what this thread itself waited for samples: it is then the one that makes batches. */
     private final ArrivalWait waited;
 
-    /** Begins with the first batch; {@code endEpoch} is the first epoch that is not given. */
+    /** Begins with the first batch; {@code endEpoch} is the epoch after the last one. */
     Course(LoaderParts parts, BatchSampler batches, long endEpoch, LongSupplier nanoTime) {
         this.parts = parts;
         this.endEpoch = endEpoch;
@@ -60,7 +60,7 @@ final class Course {
         prepare(batches, 0);
     }
 
-    /** Sets everything to begin a run, which the workers then do. */
+    /** Creates the run; the workers do not begin it yet. */
     private void prepare(BatchSampler batches, long base) {
         run = new PlannedRun(batches, base, endEpoch, Long.MAX_VALUE - base - parts.ring.size());
         parts.beginArrivals(batches);
@@ -76,7 +76,10 @@ final class Course {
         return run;
     }
 
-    /** Whether there is another batch. If samples arrive, waits for those of the batch, or their end. */
+    /**
+     * Returns whether there is another batch. If its samples are still to arrive, waits for them or for the end of the
+     * samples.
+     */
     boolean hasNext() {
         Optional<Arrivals> arrivals = parts.arrivals;
         if (arrivals.isEmpty() || run.hasArrived(nextBatch)) {
@@ -98,12 +101,12 @@ final class Course {
         }
     }
 
-    /** The epoch of the next batch; behind the last one, the first epoch that is not given. */
+    /** Returns the epoch of the next batch; after the last batch, the epoch after the last one. */
     long epoch() {
         return run.epochOf(nextBatch);
     }
 
-    /** What the trainer was given so far. */
+    /** Returns the state after the batches that the trainer was given. */
     LoaderState state() {
         LoaderState state = nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
         return parts.arrivals.map(arrivals -> arrivals.complete(state)).orElse(state);
@@ -156,8 +159,8 @@ final class Course {
     }
 
     /**
-     * Fills once per batch, also when waiting for it was interrupted and is tried again. Nothing is left to claim only
-     * while the loader is closed, which the delivery then reports.
+     * Fills the slot of the next batch once, even if waiting for it is interrupted and tried again. Only a closed
+     * loader has nothing left to claim, which the delivery then reports.
      */
     private void fillInline() {
         if (!inlineFilled) {
@@ -172,14 +175,14 @@ final class Course {
         inlineFilled = false;
     }
 
-    /** Begins to make what the courses of all loaders that share workers have come to. */
+    /** Lets the workers begin the current runs of all loaders that share them. */
     static void begin(Crew crew, List<Course> courses) {
         crew.begin(courses.stream().map(Course::run).toArray(Run[]::new));
     }
 
     /**
-     * Discards what was made ahead, and moves all loaders that share the workers, after the workers have ended their
-     * batches.
+     * Drops the batches made ahead and moves all loaders that share the workers. Waits until the workers have ended
+     * their current batches.
      */
     static void move(Crew crew, List<Course> courses, UnaryOperator<BatchSampler> to) {
         List<BatchSampler> targets = courses.stream().map(course -> course.target(to)).toList();
@@ -211,7 +214,7 @@ final class Course {
         prepare(batches, base);
     }
 
-    /** How many batches of the run the trainer was given. */
+    /** Returns how many batches of the run the trainer was given. */
     long given() {
         return nextBatch;
     }

@@ -26,17 +26,20 @@ final class Crew {
 
     final List<LoaderParts> loaders = new ArrayList<>();
     private final DataLoaderBuilder settings;
-    /** What workers have checked; null if they take bytes as they are. */
+    /** What the workers have checked; null if they check nothing. */
     private final @Nullable VerifiedReads verified;
+    /** One for all workers, or they would take turns as users of a file. */
+    private final Supplier<Optional<String>> user;
     private final Opened opened = new Opened();
-    /** Loaders whose memory is not freed yet. */
+    /** The number of loaders whose memory is not freed yet. */
     private final AtomicInteger standing = new AtomicInteger();
     private final WorkerPool pool;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Opens a loader for each seat; what they have to do is not begun yet. */
+    /** Opens a loader for each seat, without a run to work on. */
     Crew(DataLoaderBuilder settings, List<Seat> seats) {
         this.settings = settings;
+        this.user = user(settings.name, loaders);
         this.verified = settings.verify ? new VerifiedReads() : null;
         try {
             for (Seat seat : seats) {
@@ -78,7 +81,7 @@ final class Crew {
 
     private Worker openWorker(int number, List<LoaderParts> places) {
         var reader = new SampleReader(settings.dataset, settings.readMode, verified, settings.nanoTime);
-        reader.user(user());
+        reader.user(user);
         var random = new EpochRandom(LoaderParts.seed(settings));
         reader.random(random);
         return opened.add(new Worker(number, places.stream().map(parts -> new Place(parts.ring,
@@ -86,11 +89,10 @@ final class Crew {
                 settings.nanoTime), Worker::close);
     }
 
-    /** Tells stores who reads them, until every loader is closed. */
-    private Supplier<Optional<String>> user() {
-        Optional<String> user = Optional.of("loader " + settings.name);
-        List<LoaderParts> all = loaders;
-        return () -> all.stream().allMatch(parts -> parts.failure.isClosed()) ? Optional.empty() : user;
+    /** Returns what tells stores who reads them: the loader's name, until every loader is closed. */
+    private static Supplier<Optional<String>> user(String name, List<LoaderParts> loaders) {
+        Optional<String> user = Optional.of("loader " + name);
+        return () -> loaders.stream().allMatch(parts -> parts.failure.isClosed()) ? Optional.empty() : user;
     }
 
     private void died(Throwable error) {
@@ -104,7 +106,7 @@ final class Crew {
         });
     }
 
-    /** One loader cannot be moved, so none can: those that have no error of their own get this one. */
+    /** Fails the other loaders with the error of one that could not be moved, since all move together or none. */
     void failOthers(RuntimeException error) {
         loaders.stream().filter(parts -> !parts.failure.isOver()).forEach(parts -> {
             parts.failure.set(error);
@@ -117,7 +119,7 @@ final class Crew {
         pool.begin(runs);
     }
 
-    /** Ends the runs and waits until no worker is at them; a worker that does not end fails all loaders. */
+    /** Ends the runs and waits until no worker works on them. If a worker does not end, all loaders fail. */
     void stop() {
         try {
             pool.stop();
@@ -145,7 +147,7 @@ final class Crew {
         all.end();
     }
 
-    /** The memory of a loader is free: with the last one, the workers' goes too. */
+    /** Frees the workers' memory once the memory of all loaders is free. */
     private void freed() {
         if (standing.decrementAndGet() == 0) {
             opened.close();

@@ -10,14 +10,14 @@ import io.penstock.sampling.TokenBudget;
 /** The limits of a loader's settings, and the combinations that are refused. */
 final class LoaderLimits {
 
-    /** A thread, its stack, its decoders and a slot each: beyond the processors there are, more only wait. */
+    /** Each worker costs a thread, its stack, its decoders and a slot. More workers than processors do not help. */
     static final int MOST_WORKERS = 1024;
-    /** A slot each: what is so far ahead of the trainer is made no sooner by being further ahead. */
+    /** Each batch costs a slot. A batch that is made this far ahead reaches the trainer no sooner. */
     static final int MOST_PREFETCH = 1 << 16;
     static final int LEAST_DEVICE_SLOTS = 2;
-    /** Memory of the device, and five events, each. */
+    /** Each slot costs memory on the device, and five events. */
     static final int MOST_DEVICE_SLOTS = 1024;
-    /** Less than this any machine has; it is not asked. */
+    /** Every machine has this much memory, so smaller needs are not compared with it. */
     private static final long ANY_MACHINE_BYTES = 64 << 20;
 
     /** Fails if settings are out of bounds or contradict each other. */
@@ -42,7 +42,10 @@ final class LoaderLimits {
                 "copy, as the CPU cannot read this device's memory");
     }
 
-    /** Whether a substitute fits: of a stream it is a sample of the batch, and no longer than the longest of it. */
+    /**
+     * Returns whether a substitute fits the budget: in a stream it is another sample of the batch, no longer than the
+     * longest one.
+     */
     private static boolean fits(DataLoaderBuilder settings) {
         return settings.budget == null || settings.dataset.arrivals().isPresent()
                 && settings.budget.cost() == TokenBudget.Cost.PADDED;

@@ -37,7 +37,7 @@ final class LoaderParts {
 
     final Device device;
     final Seat seat;
-    /** Of a host slot. */
+    /** The layout of a host slot. */
     final SlabLayout layout;
     final DeviceStages stages;
     final LoaderFailure failure = new LoaderFailure();
@@ -45,7 +45,7 @@ final class LoaderParts {
     final BadSamples badSamples;
     final SlotRing ring;
     final Telemetry telemetry;
-    /** One a thread that fills. */
+    /** The makers of the threads that fill slots, one each. */
     final List<CollatingMaker> makers = new ArrayList<>();
     /** Fills on the trainer's thread; null if there are workers. */
     @Nullable Worker own;
@@ -57,17 +57,18 @@ final class LoaderParts {
     /** Reads remote files ahead, if there are any. */
     final Optional<PlanAhead> planAhead;
 
-    /** How the samples arrive, if they are not all there. */
+    /** Waits for samples that arrive while the loader runs; empty if all samples are there. */
     final Optional<Arrivals> arrivals;
 
     private final DataLoaderBuilder settings;
-    /** The loader's part of the workers, rounded up. */
+    /** The number of workers for this loader: its share of the crew's, rounded up. */
     private final int workers;
-    /** Closed when the last lease ends, in the reverse of this order. */
+    /** What is closed when the last lease ends, in the reverse of this order. */
     private final Opened opened = new Opened();
 
     /**
-     * Opens the parts; {@code verifiedBytes} counts for all workers, {@code freed} is called when everything is freed.
+     * Opens the parts. {@code verifiedBytes} tells what all workers have checked; {@code freed} is called when
+     * everything is freed.
      */
     LoaderParts(DataLoaderBuilder settings, Seat seat, LongSupplier verifiedBytes, Runnable freed) {
         this.settings = settings;
@@ -99,7 +100,7 @@ final class LoaderParts {
         }
     }
 
-    /** The batches of the first device that settings say, from where they say. */
+    /** Returns the batches of the first device, from the position at which the settings start. */
     static BatchSampler plan(DataLoaderBuilder of) {
         int devices = Math.max(1, of.devices.size());
         Shard shard = new Shard(of.shard.rank() * devices, Math.multiplyExact(of.shard.worldSize(), devices),
@@ -142,19 +143,25 @@ final class LoaderParts {
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
-    /** One slot for each batch that waits, each that is being filled, and one that is lent or in flight. */
+    /**
+     * Returns the number of host slots: one for each batch that waits, each that is being filled, and one that is lent
+     * or being copied.
+     */
     private int hostSlots(long slabBytes) {
         int ahead = settings.prefetch != DataLoaderBuilder.AUTO ? settings.prefetch
                 : LoaderDefaults.prefetch(workers, slabBytes);
         return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 
-    /** Lets arriving samples arrive for a run, before anything of it is made. */
+    /** Begins to wait for the samples of a run, before any batch of it is made. */
     void beginArrivals(BatchSampler batches) {
         arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard));
     }
 
-    /** Batches from the oldest that the trainer may have been given last to the latest that is being made. */
+    /**
+     * Returns the most batches in use at a time: from the oldest that the trainer may still hold to the latest that is
+     * being made.
+     */
     private int batchesInUse() {
         return ring.size() + settings.deviceSlots + 1;
     }
@@ -166,14 +173,14 @@ final class LoaderParts {
         return ahead;
     }
 
-    /** What a worker reads ahead with, if anything. */
+    /** Returns the part of a worker that reads ahead; empty if nothing is read ahead. */
     private Optional<BatchesAhead> ahead() {
         return settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
                 : Optional.of(new BatchesAhead(settings.dataset, ring.slot(0).plan.samples().length,
                         Math.max(1, workers), settings.readAheadBytes));
     }
 
-    /** Where the time went so far. */
+    /** Returns the totals of where the time went so far. */
     LoaderReport report() {
         LoaderReport report = telemetry.report();
         return planAhead.map(ahead -> ahead.addTo(report)).orElse(report);
@@ -187,7 +194,7 @@ final class LoaderParts {
                 : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
     }
 
-    /** Opens what makes this loader's batches on a thread, with the thread's own reader. */
+    /** Opens a maker of this loader's batches for a thread, with the thread's own reader. */
     CollatingMaker openMaker(SampleReader reader, EpochRandom random) {
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
                 batchesInUse(), telemetry.probe(), settings.nanoTime);
@@ -206,13 +213,13 @@ final class LoaderParts {
         return made;
     }
 
-    /** Lets all threads that wait look again. */
+    /** Lets all waiting threads check again. */
     void wake() {
         delivery.wake();
         ring.wakeWriters();
     }
 
-    /** Ends all waiting: nothing more is given. */
+    /** Ends all waiting: no more batches are delivered. */
     void end() {
         failure.setClosed();
         if (own != null) {

@@ -29,7 +29,7 @@ final class OneThread {
         }
     }
 
-    /** The one inside, or the last that was: it is known a moment after it has entered. */
+    /** Returns the name of the thread that is inside, or was inside last. */
     private String name() {
         Thread known = last;
         for (long id = inside.get(); id != NOBODY && (known == null || known.threadId() != id); id = inside.get()) {

@@ -39,15 +39,15 @@ final class PlanAhead implements AutoCloseable {
     private static final int POSITIONS_PER_BLOCK = 32;
     private static final int MOST_POSITIONS = 1 << 22;
     private static final int FILL = 1024;
-    /** Batches that are planned at a time for the cache to know, before the near ones are looked at again. */
+    /** How many distant batches are planned for the cache before the near ones are checked again. */
     private static final int FAR_BATCHES = 64;
     private static final long MOST_BATCHES = 1 << 30;
-    /** Until it is known how long a fetch takes. */
+    /** How many batches ahead to fetch until the time of a fetch is known. */
     private static final long FIRST_LEAD = 16;
     private static final long MOST_LEAD = 1 << 14;
     private static final int MARGIN = 4;
     private static final long PAUSE_NANOS = 2_000_000;
-    /** Between two looks whether anything is missing, if nothing was. */
+    /** The pause between two checks for missing blocks, if none was missing. */
     private static final long REST_NANOS = 50_000_000;
 
     private final ReadPlan plan;
@@ -63,13 +63,13 @@ final class PlanAhead implements AutoCloseable {
     private final ReadPlan.Fetched before;
     private final long epochSamples;
 
-    /** Whether all files fit in the cache: then nothing is dropped for want of room. */
+    /** Whether all files fit in the cache: then nothing is ever dropped. */
     private boolean fits;
-    /** The next batch of which nothing is fetched yet, and the next that the cache does not know. */
+    /** The next batch to fetch, and the next to announce to the cache. */
     private long nearBatch;
     private long farBatch;
     private boolean mustWait;
-    /** Whether nothing was missing when it was last looked. */
+    /** Whether nothing was missing at the last check. */
     private boolean isComplete;
     private long lookedAt;
     private long lead = FIRST_LEAD;
@@ -118,7 +118,7 @@ final class PlanAhead implements AutoCloseable {
         }
     }
 
-    /** A plan of the first remote file that samples are in. */
+    /** Returns a plan for the cache of the dataset's first remote file; empty if no file is remote. */
     private static Optional<ReadPlan> plan(Dataset dataset, Order order) throws IOException {
         List<RangeFetcher> found = new ArrayList<>();
         new SampleRanges(dataset, (file, _, _) -> Stream.ofNullable(file.fetcher()).forEach(found::add))
@@ -126,7 +126,7 @@ final class PlanAhead implements AutoCloseable {
         return found.isEmpty() ? Optional.empty() : found.getFirst().plan();
     }
 
-    /** Tells whether the files fit in the cache. Fails if they do not, and it is too small for the order. */
+    /** Returns whether the files fit in the cache. Fails if they do not, and the cache is too small for the order. */
     private static boolean check(Dataset dataset, Order order, ReadPlan plan) {
         sample(dataset, order, plan, FEW_POSITIONS);
         if (plan.fits()) {
@@ -249,7 +249,7 @@ final class PlanAhead implements AutoCloseable {
                 : Math.clamp(MARGIN * latency / Math.max(1, batchNanos), workers + 1, MOST_LEAD);
     }
 
-    /** Starts fetching what the next batches lack. */
+    /** Starts fetching the missing blocks of the next batches. */
     private void fetchNear(PlannedRun run, long claimed) {
         nearBatch = Math.max(nearBatch, claimed);
         mustWait = false;
@@ -260,7 +260,7 @@ final class PlanAhead implements AutoCloseable {
         }
     }
 
-    /** Adds some batches to the plan, up to the end of the next epoch; returns whether there were any. */
+    /** Announces some more batches, up to the end of the next epoch; returns whether there were any. */
     private boolean planFar(PlannedRun run, long claimed) {
         long end = run.epochOf(Math.max(0, claimed - workers)) + 1;
         for (int i = 0; i < FAR_BATCHES; i++, farBatch++) {

@@ -12,10 +12,10 @@ import java.util.function.BooleanSupplier;
 final class PlannedRun extends Run {
 
     final BatchSampler batches;
-    /** The first epoch, from the start on, of which the run has nothing; the first number that is never asked for. */
+    /** The first epoch without batches in this run, and the first batch number after the run. */
     private final long endEpoch;
     private final long endNumber;
-    /** Batches below this number are of epochs that the run has, whichever they are. */
+    /** Batches below this number are known to be of epochs in this run. */
     private final long certainNumber;
     /** The first batch that was not read ahead. */
     private final AtomicLong ahead = new AtomicLong();
@@ -69,12 +69,12 @@ final class PlannedRun extends Run {
         return (int) there;
     }
 
-    /** Whether a batch and all before it are known to be there. */
+    /** Returns whether the samples of a batch, and of all before it, are known to be there. */
     boolean hasArrived(long number) {
         return number <= arrived.getOpaque();
     }
 
-    /** The epoch of a batch; behind the last one, the first epoch of which the run has nothing. */
+    /** Returns the epoch of a batch; after the last batch, the first epoch without batches in this run. */
     long epochOf(long number) {
         return batches.epochOf(number, endEpoch);
     }
@@ -86,8 +86,8 @@ final class PlannedRun extends Run {
     }
 
     /**
-     * Claims the next {@code count} batches for the caller to read ahead, of which the run need not have all. Returns
-     * the first, at least {@code from}; -1 if it would be after {@code last} or the run is over.
+     * Claims the next {@code count} batches for the caller to read ahead; some of them may be after the run's end.
+     * Returns the first, which is at least {@code from}; -1 if it would be after {@code last} or the run is over.
      */
     long claimAhead(long from, long last, long count) {
         while (!isCancelled()) {

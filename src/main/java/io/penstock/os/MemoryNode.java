@@ -44,7 +44,7 @@ public final class MemoryNode {
         } catch (IOException | NumberFormatException _) {
             return false;
         } catch (Throwable t) {
-            throw Posix.unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 

@@ -109,7 +109,7 @@ public final class Posix {
             return (long) bind(Linker.nativeLinker(), "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT))
                     .invokeExact(SC_PAGESIZE);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -139,7 +139,7 @@ public final class Posix {
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -158,7 +158,7 @@ public final class Posix {
             MemorySegment text = (MemorySegment) Calls.STRERROR.invokeExact(errno);
             return text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -166,7 +166,7 @@ public final class Posix {
         try {
             int _ = (int) Calls.CLOSE.invokeExact(fd);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -185,7 +185,7 @@ public final class Posix {
                     (long) MTIME.get(status, 0L) * NANOS + (int) MTIME_NSEC.get(status, 0L),
                     (long) CTIME.get(status, 0L) * NANOS + (int) CTIME_NSEC.get(status, 0L), null);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -204,7 +204,7 @@ public final class Posix {
             long read = (long) Calls.PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
             return read >= 0 ? read : -errno(state);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -237,7 +237,7 @@ public final class Posix {
             long mapped = (long) Calls.MMAP.invokeExact(state, address, bytes, protection, MAP_PAGES | flags, -1, 0L);
             return mapped == -1 ? -errno(state) : mapped;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -246,7 +246,7 @@ public final class Posix {
         try {
             return (int) Calls.MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -254,7 +254,7 @@ public final class Posix {
         try {
             return (int) Calls.FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -264,22 +264,11 @@ public final class Posix {
             return (int) Calls.MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
                     && (oneByte.get(JAVA_BYTE, 0) & 1) == 1;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
     static int errno(MemorySegment state) {
         return (int) ERRNO.get(state, 0L);
-    }
-
-    /** Method handles declare Throwable, but these throw only what the segment checks throw. */
-    static RuntimeException unexpected(Throwable t) {
-        if (t instanceof RuntimeException e) {
-            return e;
-        }
-        if (t instanceof Error e) {
-            throw e;
-        }
-        return new IllegalStateException(t);
     }
 }

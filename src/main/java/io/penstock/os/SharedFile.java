@@ -125,7 +125,7 @@ public final class SharedFile implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Throwable t) {
-            throw Posix.unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -143,7 +143,7 @@ public final class SharedFile implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             throw e;
         } catch (Throwable t) {
-            throw Posix.unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 

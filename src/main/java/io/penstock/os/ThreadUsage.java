@@ -89,7 +89,7 @@ public final class ThreadUsage implements AutoCloseable {
         try {
             int _ = (int) Call.GETRUSAGE.invokeExact(RUSAGE_THREAD, usage);
         } catch (Throwable t) {
-            throw Posix.unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 

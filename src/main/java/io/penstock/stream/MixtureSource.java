@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Mixes streams in given proportions: each record is of the source that is furthest below its share, as {@link Mixture}
- * mixes datasets. At any place, the numbers of records differ from the weights by less than one record per source. A
+ * Mixes streams in given proportions: each record comes from the source that is furthest below its share, as in {@link
+ * Mixture}. At any place, the numbers of records differ from the weights by less than one record per source. A
  * {@link DatasetSource} mixes a store with streams.
  *
  * {@snippet id=Streams :

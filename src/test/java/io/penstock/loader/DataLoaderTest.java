@@ -20,13 +20,13 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.LoaderState;
-import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
+import io.penstock.testing.CountingSampler;
 import io.penstock.testing.MemoryTokenStore;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -99,28 +99,11 @@ class DataLoaderTest {
 
     @Test
     void theOrderOfAnEpochIsComputedOnce() {
-        List<Long> computed = new ArrayList<>();
-        Sampler counted = new Sampler() {
-            @Override
-            public long size() {
-                return 100;
-            }
-
-            @Override
-            public Order epoch(long epoch) {
-                computed.add(epoch);
-                return Sampler.shuffled(100, 7).epoch(epoch);
-            }
-
-            @Override
-            public String fingerprint() {
-                return "counted";
-            }
-        };
+        CountingSampler counted = new CountingSampler(100, Sampler.shuffled(100, 7)::epoch);
         try (DataLoader loader = loader().sampler(counted).endEpoch(2).open()) {
             loader.stream().forEach(Batch::close);
         }
-        assertEquals(List.of(0L, 1L), computed);
+        assertEquals(List.of(0L, 1L), counted.asked());
     }
 
     @Test

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int channels, ImageDecoding decoding,
         @Nullable ImageTransform output, long imageBytes) implements SampleMap {
 
-    /** Stands for the unknown size of a file's image: large, so that every crop fits. */
+    /** Stands for the unknown size of a file's image: so large that every crop fits. */
     private static final Size ANY = new Size(1 << 15, 1 << 15);
 
     /**
@@ -60,12 +60,12 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
                 ImageDecoding.rgb(), null, 0);
     }
 
-    /** The same steps, with an output behind them. */
+    /** Returns the same steps with an output after them. */
     public AugmentMap to(ImageTransform transform) {
         return new AugmentMap(steps, images, channels, decoding, transform, imageBytes);
     }
 
-    /** The same steps over files, which are left to a device with that memory for an image to decode, if it can. */
+    /** Returns the same steps over files for a device to decode, which has this much memory for an image. */
     public AugmentMap toFiles(long memory) {
         return new AugmentMap(steps, images, channels, decoding, output, memory);
     }
@@ -141,8 +141,8 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
     }
 
     /**
-     * Decoding of files, with the crops, the resize and the flips that are done by it; the steps by their names,
-     * without the usual pipeline's; and the output.
+     * Returns the parts: decoding, with the crops, the resize and the flips that are part of it; then the steps by
+     * their names, without the pipeline's default name; then the output.
      */
     @Override
     public List<String> parts() {
@@ -185,7 +185,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
         return List.copyOf(drawn);
     }
 
-    /** A file is decoded by native code, which must not read a mapping. */
+    /** Returns true for decoded images only: a file is decoded by native code, which must not read a mapping. */
     @Override
     public boolean readsInPlace() {
         return images != null;

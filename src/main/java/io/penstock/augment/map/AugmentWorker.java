@@ -33,7 +33,7 @@ public final class AugmentWorker implements SampleMap.Mapper {
     private final @Nullable ImageRows output;
     private final @Nullable PixelRows outputRows;
 
-    /** The parts of the first step, and of writing the pixels. */
+    /** The first step's index among the parts whose time is measured, and that of writing the pixels. */
     private final int firstPart;
     private final int lastPart;
 
@@ -76,7 +76,7 @@ public final class AugmentWorker implements SampleMap.Mapper {
         }
     }
 
-    /** A file's image may be too small for a step, or too large to be held: a fault of the sample. */
+    /** Checks that a step takes an image of this size. A file whose image is too small or too large is a bad sample. */
     static void checkSize(Step step, int height, int width, int channels) throws ImageException {
         try {
             step.check(new Size(height, width), channels);

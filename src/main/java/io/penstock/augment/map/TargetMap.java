@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 public record TargetMap(List<NamedStep> steps, @Nullable Size image, Size result, ImageDecoding decoding, Target target,
         Output output, int maskChannels) implements SampleMap {
 
-    /** What is written: of boxes and points, one or the other. */
+    /** What is written: the values of boxes or points, or their flags. */
     public enum Output {
         VALUES,
-        /** Whether a box is valid, or a point visible. */
+        /** The flags to write: whether a box is valid, or a point visible. */
         FLAGS
     }
 
@@ -40,7 +40,7 @@ public record TargetMap(List<NamedStep> steps, @Nullable Size image, Size result
         return Optional.of(new TargetWorker(this));
     }
 
-    /** For images of one size only: nobody tells the size of another one. */
+    /** Works only if all images have one size, since this method is not told an image's size. */
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) throws IOException {
         try (var worker = new TargetWorker(this)) {
@@ -48,7 +48,7 @@ public record TargetMap(List<NamedStep> steps, @Nullable Size image, Size result
         }
     }
 
-    /** A mask that is a file is decoded by native code, which must not read a mapping. */
+    /** Returns false for a mask that is a file: native code decodes it and must not read a mapping. */
     @Override
     public boolean readsInPlace() {
         return !(target instanceof Target.Mask) || maskChannels > 0;

@@ -29,16 +29,16 @@ import org.jspecify.annotations.Nullable;
 public final class TargetWorker implements SampleMap.Mapper {
 
     private static final int CORNERS = 4;
-    /** The numbers of a box here: its two corners, and the share of it that was not cut off. */
+    /** The numbers per box in the working array: two corners, and the share of the box that was not cut off. */
     private static final int BOX = 5;
-    /** The numbers of a point here: x, y, and 1 as long as it is visible. */
+    /** The numbers per point in the working array: x, y, and 1 while the point is visible. */
     private static final int POINT = 3;
 
     private final TargetMap map;
     private final Canvas canvas = new Canvas();
     private final Placement placement = new Placement();
     private final double[] values = new double[Step.MAX_PARAMETERS];
-    /** Boxes or points, one after the other. */
+    /** The boxes or points, one after another. */
     private double[] items = {};
     /** Reads the sizes of images; null if they are known. */
     private final @Nullable FrameDecoder images;
@@ -132,7 +132,7 @@ public final class TargetWorker implements SampleMap.Mapper {
         }
     }
 
-    /** Moves boxes or points, of so many numbers each. */
+    /** Moves boxes or points of {@code numbers} numbers each. */
     private void move(RandomGenerator random, int count, int numbers) throws ImageException {
         List<NamedStep> steps = map.steps();
         placement.begin(height, width);
@@ -203,7 +203,7 @@ public final class TargetWorker implements SampleMap.Mapper {
         return items[at] >= 0 && items[at] < imageWidth && items[at + 1] >= 0 && items[at + 1] < imageHeight;
     }
 
-    /** Loads items of so many numbers, and returns how many there are. */
+    /** Loads items of {@code numbers} numbers each; returns how many there are. */
     private int load(MemorySegment in, long offset, long bytes, int numbers, Target.Coordinates meaning) {
         int coordinates = numbers - 1;
         int count = Math.toIntExact(bytes / ((long) coordinates * Float.BYTES));
@@ -220,7 +220,7 @@ public final class TargetWorker implements SampleMap.Mapper {
         return count;
     }
 
-    /** Writes an item's coordinates, or zeros; or its flag. */
+    /** Writes an item's coordinates, or zeros if it is dropped; or its flag. */
     private void store(int i, int numbers, boolean isKept, boolean flag, Target.Coordinates meaning,
             MemorySegment out, long offset) {
         if (map.output() == TargetMap.Output.FLAGS) {

@@ -117,7 +117,7 @@ public final class OpenPasses implements OpenStage {
         }
     }
 
-    /** Finds places: the image alternates between the pieces, and a chain ends in its own place. */
+    /** Assigns memory: the image alternates between the two pieces, and each chain ends in its own place. */
     private void place() {
         int image = INPUT;
         for (int p = 0; p < targets.length; p++) {
@@ -151,7 +151,7 @@ public final class OpenPasses implements OpenStage {
         }
     }
 
-    /** The pass of a pipeline without steps. */
+    /** Returns the pass of a pipeline without steps. */
     private static Pass copy(TensorSpec image) {
         var size = new Size((int) image.dim(0), (int) image.dim(1));
         return new Pass(List.of(), size, size, 0);

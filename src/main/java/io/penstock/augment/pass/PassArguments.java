@@ -20,9 +20,9 @@ import java.util.stream.Stream;
 /** The kernels of a pass, and their arguments: {@code struct Pass} of {@code augment.cu}. */
 public final class PassArguments {
 
-    /** Floats that are prepared for an image. */
+    /** The floats that are prepared for each image. */
     static final int NUMBERS = Passes.MAX_OPERATIONS * 8;
-    /** Bytes of an image's tables. */
+    /** The bytes of an image's tables. */
     static final int TABLE_BYTES = 3 * 256;
 
     private static final StructLayout OP = MemoryLayout.structLayout(
@@ -63,7 +63,7 @@ public final class PassArguments {
 
     private static final List<PixelOp.Kind> KINDS = List.of(PixelOp.Kind.values());
 
-    /** What threads of a GPU share is computed beforehand; the twin of the pass computes it where it needs it. */
+    /** Computes beforehand what the threads of a GPU share. The pass's twin computes it where it needs it. */
     public static final Kernel PREPARE = new Kernel("penstock_augment_prepare", LAYOUT, _ -> { });
     public static final Kernel MEASURE = new Kernel("penstock_augment_measure", LAYOUT, _ -> { });
     public static final Kernel COLUMNS = new Kernel("penstock_augment_columns", LAYOUT, _ -> { });
@@ -101,13 +101,13 @@ public final class PassArguments {
         arguments.set(ValueLayout.JAVA_INT, op(k) + OP_WIDTH, size.width());
     }
 
-    /** The most input pixels that an output pixel weighs. */
+    /** Returns the most input pixels that make up one output pixel. */
     private static int taps(Pass pass, int from, int to) {
         boolean isCubic = pass.operations().getFirst().op().setting() >> 1 == ResizeFilter.BICUBIC.ordinal();
         return (int) Math.ceil((isCubic ? 2 : 1) * Math.max((double) from / to, 1)) * 2 + 1;
     }
 
-    /** The bytes of an image's weights. */
+    /** Returns the bytes of an image's weights. */
     static long weightBytes(MemorySegment arguments, Pass pass) {
         if (pass.begins(PixelOp.Kind.BLUR)) {
             return Float.BYTES * (long) pass.operations().getFirst().op().amount();
@@ -140,13 +140,13 @@ public final class PassArguments {
         return arguments.get(ValueLayout.JAVA_FLOAT, op(k) + AMOUNT);
     }
 
-    /** The height of an operation's input; behind the last one, of the pass's result. */
+    /** The height of an operation's input; after the last operation, the height of the result. */
     public static int height(MemorySegment arguments, int k) {
         return k > 0 && k == COUNT.get(arguments) ? (int) HEIGHT.get(arguments)
                 : arguments.get(ValueLayout.JAVA_INT, op(k) + OP_HEIGHT);
     }
 
-    /** The width of an operation's input; behind the last one, of the pass's result. */
+    /** The width of an operation's input; after the last operation, the width of the result. */
     public static int width(MemorySegment arguments, int k) {
         return k > 0 && k == COUNT.get(arguments) ? (int) WIDTH.get(arguments)
                 : arguments.get(ValueLayout.JAVA_INT, op(k) + OP_WIDTH);

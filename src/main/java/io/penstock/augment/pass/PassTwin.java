@@ -161,7 +161,7 @@ final class PassTwin {
         }
     }
 
-    /** Applies the changes before the contrast, or the contrast and those behind it. */
+    /** Applies the changes before the contrast, or the contrast and the changes after it. */
     private void jitter(int setting, boolean isRest) {
         boolean begun = !isRest;
         boolean ends = false;
@@ -181,7 +181,7 @@ final class PassTwin {
         ColorJitter.finish(canvas);
     }
 
-    /** Moves a number into a range, a NaN to its lower end. */
+    /** Clamps a number to a range; NaN becomes its lower end. */
     private static double within(double x, double low, double high) {
         return x >= low ? Math.min(x, high) : low;
     }
@@ -206,7 +206,7 @@ final class PassTwin {
         return real(at, i);
     }
 
-    /** The i-th f64; the first one starts at the next multiple of 8 of the row. */
+    /** Returns the i-th f64. The first one starts at the next multiple of 8 in the row. */
     private double real(long from, int i) {
         return Double.longBitsToDouble(RawMemory.bits(Double.BYTES, row + (from - row + 7 & ~7), i));
     }

@@ -32,7 +32,7 @@ public final class Canvas {
     private static final int FLOAT_ARRAYS = 5;
     private static final float[] NO_FLOATS = {};
 
-    /** The image now, of at least {@link #byteCount}; stale until {@link #settle}. */
+    /** The current image, of at least {@link #byteCount} bytes; stale until {@link #settle}. */
     private byte[] pixels = {};
     /** Where an operation that cannot work in place writes its result. */
     private byte[] spare = {};
@@ -61,9 +61,9 @@ public final class Canvas {
     private final Resampling resampling = new Resampling();
     private final double[] inverse = new double[9];
     private byte[] kept = {};
-    /** What is outside a mask; below 0 for an image. */
+    /** The value outside a mask; negative for an image. */
     private int maskFill = IMAGE;
-    /** Is told the time of making framed pixels, which is that of the part that framed them. */
+    /** Is told the time of making framed pixels, which counts for the part that framed them. */
     private PartClock clock = PartClock.NONE;
     private int part;
     private int framingPart;
@@ -116,8 +116,8 @@ public final class Canvas {
     }
 
     /**
-     * Returns one of five arrays of at least that many floats, with stale values, for the operation that asks; the last
-     * one is for an operation that applies others.
+     * Returns one of five arrays of at least this many floats, with stale values, for the operation that calls it. The
+     * last array is for operations that apply others.
      */
     public float[] floats(int array, int count) {
         if (floats[array].length < count) {
@@ -126,12 +126,12 @@ public final class Canvas {
         return floats[array];
     }
 
-    /** Nine numbers for the operation that asks, of which a map between images has six or nine. */
+    /** Returns nine numbers for the operation that calls it; a map between images has six or nine. */
     public double[] inverse() {
         return inverse;
     }
 
-    /** Returns one of any number of arrays of at least that many floats, as {@link #floats}: rows of an image. */
+    /** Returns one of any number of arrays of at least this many floats, as {@link #floats} does: rows of an image. */
     public float[] row(int number, int count) {
         int known = rows.length;
         if (number >= known) {
@@ -159,12 +159,12 @@ public final class Canvas {
         System.arraycopy(kept, 0, pixels, 0, byteCount());
     }
 
-    /** A table of 256 values for the operation that asks. */
+    /** Returns a table of 256 values for the operation that calls it. */
     public byte[] table() {
         return table;
     }
 
-    /** Takes a mask of classes, outside of which is one class. */
+    /** Takes a mask of classes; outside the mask is the given class. */
     public void loadMask(MemorySegment mask, long offset, int maskHeight, int maskWidth, int maskChannels, int fill) {
         load(mask, offset, maskHeight, maskWidth, maskChannels);
         maskFill = fill;
@@ -208,22 +208,24 @@ public final class Canvas {
         return unread == null && undecoded == null;
     }
 
-    /** Sets who is told of the time that parts of the work take. */
+    /** Sets who is told how long the parts of the work take. */
     public void tell(PartClock told) {
         clock = told;
     }
 
-    /** What comes now is work of that part. */
+    /** The work from now on belongs to this part. */
     public void beginPart(int now) {
         part = now;
     }
 
-    /** The part that {@link #store} was work of: decoding or the last crop, if they were put off until then. */
+    /**
+     * Returns the part that {@link #store} belongs to: decoding or the last crop, if they were postponed until then.
+     */
     public int storedPart() {
         return isSettled() ? part : framingPart;
     }
 
-    /** A crop, resize or mirroring was put off; of a file they are part of decoding, the first part. */
+    /** A crop, resize or mirroring was postponed. For a file, it is part of decoding, the first part. */
     private void framed() {
         framingPart = undecoded != null ? 0 : part;
     }
@@ -321,7 +323,7 @@ public final class Canvas {
         RawMemory.set(pixels, 0, byteCount(), target);
     }
 
-    /** Returns an array for a result of that many bytes, or some more; {@link #replace} makes it the image. */
+    /** Returns an array of at least this many bytes for a result; {@link #replace} makes it the image. */
     public byte[] spare(int bytes) {
         int length = Math.addExact(bytes, Warp.SLACK_BYTES);
         if (spare.length < length) {
@@ -343,7 +345,7 @@ public final class Canvas {
         width = newWidth;
     }
 
-    /** Resizes an image by a filter, null for the nearest pixel, which a mask has always. */
+    /** Resizes an image by a filter; null takes the nearest pixel, as a mask always does. */
     public void resize(int newHeight, int newWidth, Resizer.@Nullable Filter filter) {
         Resizer.Filter weights = isMask() ? null : filter;
         if (newHeight == height() && newWidth == width()
@@ -388,7 +390,7 @@ public final class Canvas {
         crop(top, left, cropHeight, cropWidth, padding.pixels(), padding.mode(), isMask() ? maskFill : padding.fill());
     }
 
-    /** The same with the padding's parts. */
+    /** Crops the image as if it had a border of this width around it. */
     public void crop(int top, int left, int cropHeight, int cropWidth, int border, Padding.Mode mode, int fill) {
         if (top < 0 || left < 0 || cropHeight < 1 || cropWidth < 1 || top > height() + 2 * border - cropHeight
                 || left > width() + 2 * border - cropWidth) {

@@ -129,7 +129,7 @@ public final class ColorChanges {
         }
     }
 
-    /** Makes each channel's values equally frequent, by Pillow's table. */
+    /** Equalizes each channel's histogram, by Pillow's table. */
     public static void equalize(Canvas canvas) {
         byte[] table = canvas.table();
         int pixels = canvas.height() * canvas.width();

@@ -8,7 +8,7 @@ package io.penstock.augment.pixels;
  */
 final class Hues {
 
-    /** Makes every turned hue below 0 less than -1. */
+    /** Turned hues are multiplied by it, so that every negative one becomes less than -1. */
     private static final float HUGE = 1e30f;
 
     private final int[] most;
@@ -81,7 +81,7 @@ final class Hues {
         }
     }
 
-    /** How far a channel is from the greatest, as a share of the range. */
+    /** Returns how far a channel is below the greatest, as a share of the range. */
     private static void distance(int[] most, int[] channel, int[] least, float[] ranges, int length,
             float[] distances) {
         for (int i = 0; i < length; i++) {
@@ -141,7 +141,10 @@ final class Hues {
         }
     }
 
-    /** Sets a channel: red by the sector, green by the one two before, blue by the one four before; 6 is 0. */
+    /**
+     * Sets a channel from the sector: red takes it as it is, green the one two before, blue the one four before; 6 is
+     * 0.
+     */
     private static void select(int[] sectors, int[] most, int[] least, int[] falling, int[] rising, int length,
             int[] channel) {
         for (int i = 0; i < length; i++) {
@@ -152,7 +155,7 @@ final class Hues {
         }
     }
 
-    /** Makes each sector the one two before: 0 to 5 become 4, 5, 0, 1, 2, 3, and 6 becomes 4. */
+    /** Replaces each sector by the one two before it: 0 to 5 become 4, 5, 0, 1, 2, 3; 6 becomes 4. */
     private static void shift(int[] sectors, int length) {
         for (int i = 0; i < length; i++) {
             int isFirst = (sectors[i] & 6) - 1 >> 31;                   // 0 or 1

@@ -4,10 +4,10 @@ package io.penstock.augment.pixels;
 import io.penstock.augment.value.Padding;
 import java.util.Arrays;
 
-/** Crops an image with a border, which is not made. */
+/** Crops an image with a border, without making the border. */
 final class PaddedCrop {
 
-    /** Replaces the image by a crop, whose place counts from the border's upper left corner. */
+    /** Replaces the image by a crop. Its place counts from the border's upper left corner. */
     static void run(Canvas canvas, int top, int left, int height, int width, int border, Padding.Mode mode, int fill) {
         byte[] pixels = canvas.pixels();
         int imageHeight = canvas.height();

@@ -32,7 +32,7 @@ public final class Planes {
     private final int[] greens = new int[BLOCK];
     private final int[] blues = new int[BLOCK];
 
-    /** Adds a change to those of the next {@link #run}: at most four, of which one is of the contrast. */
+    /** Adds a change to those of the next {@link #run}. There are at most four, at most one of them of the contrast. */
     public void add(Change change, double amount) {
         changes[changeCount] = change;
         amounts[changeCount++] = amount;
@@ -139,7 +139,7 @@ public final class Planes {
         }
     }
 
-    /** Truncates, and clamps what is whole then: the same as the other way round, but faster. */
+    /** Truncates, then clamps the whole numbers: the same result as in the other order, but faster. */
     private static int truncated(float value) {
         return Math.min(Math.max((int) value, 0), 255);
     }

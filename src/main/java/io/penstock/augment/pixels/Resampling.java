@@ -14,9 +14,9 @@ import java.util.Arrays;
  */
 public final class Resampling {
 
-    /** How many pixels a bilinear reading may go on from one output pixel to the next. */
+    /** The most input pixels that a bilinear reading may move on from one output pixel to the next. */
     private static final double MOST_STEP = 1.5;
-    /** How far a part may reach beyond the image, in pixels, because its corners were computed. */
+    /** How far, in pixels, rounding may put a corner outside the image. */
     private static final double TOLERANCE = 1e-6;
     /** Pixels around those that an exact computation of the places reads. */
     private static final int MARGIN = 2;
@@ -32,7 +32,7 @@ public final class Resampling {
     private int bottom;
     private int right;
 
-    /** Creates one without memory. */
+    /** Creates a resampling without memory. */
     Resampling() {
     }
 
@@ -86,7 +86,7 @@ public final class Resampling {
         return Math.min(offset, end) >= -TOLERANCE && Math.max(offset, end) <= inputs + TOLERANCE;
     }
 
-    /** Returns how far the columns or rows of two neighbors in the middle of the result are apart. */
+    /** Returns how many columns or rows two neighbors in the middle of the result are apart. */
     private static double step(double[] m, int row, double x, double y, double divisor) {
         double place = (m[row] * x + m[row + 1] * y + m[row + 2]) / divisor;
         double perColumn = (m[row] - place * m[6]) / divisor;

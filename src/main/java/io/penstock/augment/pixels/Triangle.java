@@ -7,12 +7,12 @@ package io.penstock.augment.pixels;
  */
 final class Triangle {
 
-    /** The outputs; in reverse order if the input is mirrored, so that their first inputs ascend. */
+    /** The outputs. If the input is mirrored they are in reverse order, so that their first inputs ascend. */
     private int size;
     private boolean isReversed;
     private int[] first = {};
     private int[] count = {};
-    /** The most weights of an output. Those of output i start at {@code i * most}. */
+    /** The most weights of an output. The weights of output i start at {@code i * most}. */
     private int most;
     private float[] weights = {};
     private double[] exact = {};
@@ -64,12 +64,12 @@ final class Triangle {
         return size;
     }
 
-    /** The output that is computed as the i-th. */
+    /** Returns the output that is computed i-th. */
     int output(int i) {
         return isReversed ? size - 1 - i : i;
     }
 
-    /** The first input that counts for the i-th output that is computed. */
+    /** Returns the first input that counts for the output that is computed i-th. */
     int first(int i) {
         return first[i];
     }
@@ -92,12 +92,12 @@ final class Triangle {
         return first[0];
     }
 
-    /** The input behind the last that is needed. */
+    /** Returns the input after the last that is needed. */
     int high() {
         return first[size - 1] + count[size - 1];
     }
 
-    /** Weighs the pixels of a row, which starts with the first one that is needed. */
+    /** Weighs the pixels of a row, which starts at the first pixel that is needed. */
     void run(float[] row, int channels, float[] out, int to) {
         if (channels == 3) {
             run3(row, out, to);

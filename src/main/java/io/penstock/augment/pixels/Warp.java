@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Warp {
 
-    /** An array whose pixels are read must be that much longer than the pixels. */
+    /** An array whose pixels are read must be this much longer than its pixels. */
     static final int SLACK_BYTES = Long.BYTES;
 
     /** Added to a number of up to 22 bits, it leaves the nearest integer in the lowest bits; halves go to even. */
@@ -34,7 +34,7 @@ public final class Warp {
     /** Row by row; the last two numbers are those of the divisor, which an affine map does not have. */
     private final float[] map = new float[8];
     private boolean isAffine;
-    /** The size of the image that is read, of which a part is in memory. */
+    /** The size of the image; a part of it is in memory. */
     private int height;
     private int width;
     private int top;
@@ -43,7 +43,7 @@ public final class Warp {
     private int partWidth;
     private int channels;
     private byte[] pixels = {};
-    /** Read instead of the pixels, if there are such values. */
+    /** What is read instead of the pixels, if the image has other values. */
     private float @Nullable [] values;
     private int fill;
 
@@ -225,7 +225,7 @@ public final class Warp {
         }
     }
 
-    /** Makes a block; those of its pixels that are not {@link #isInside} get any value. */
+    /** Makes a block. Pixels that are not {@link #isInside} get any value. */
     private void bilinear(int count, byte[] target, int to) {
         corners(count);
         fractions(columns, right, count);
@@ -238,7 +238,7 @@ public final class Warp {
         spread(packed, target, to, channels, count);
     }
 
-    /** Sets the pixels on the upper left of the places, as if these were inside. */
+    /** Finds the upper left neighbor of each place, as if all were inside. */
     private void corners(int count) {
         corners(rows, columns, top, left, Math.max(partHeight - 2, 0), Math.max(partWidth - 2, 0), partWidth, at,
                 count);
@@ -281,7 +281,7 @@ public final class Warp {
         }
     }
 
-    /** Adds the lower two, rounds, and puts the channel into its bits. Those of the channels before it are kept. */
+    /** Adds the lower two neighbors, rounds, and puts the channel into its bits. The channels before it keep theirs. */
     private static void lower(int[] lowerLeft, int[] lowerRight, float[] right, float[] down, float[] sums, int shift,
             int[] packed, int count) {
         int before = (1 << shift) - 1;
@@ -292,7 +292,7 @@ public final class Warp {
         }
     }
 
-    /** Writes pixels one after the other: bytes behind one are overwritten by the next. */
+    /** Writes pixels one after another. Writing one overwrites some bytes after it, which the next one writes again. */
     private static void spread(int[] packed, byte[] target, int to, int channels, int count) {
         for (int i = 0; i < count; i++) {
             INT_OF_BYTES.set(target, to + i * channels, packed[i]);
@@ -325,7 +325,7 @@ public final class Warp {
         return rows[i] >= 0 && rows[i] < height - 1 && columns[i] >= 0 && columns[i] < width - 1;
     }
 
-    /** Makes the pixels of an output row that are not inside. Those inside are one run if the map is affine. */
+    /** Makes the pixels of an output row that are not inside. If the map is affine, the pixels inside are one run. */
     private void borders(int first, int length, byte[] target, int to) {
         int low = 0;
         for (; low < length && !isInside(first + low); low++) {

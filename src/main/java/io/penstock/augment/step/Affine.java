@@ -19,7 +19,7 @@ import java.util.random.RandomGenerator;
  */
 public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation, int fill) implements Step {
 
-    /** Which of torchvision's two transforms. */
+    /** Which of torchvision's two transforms this is. */
     public enum Kind {
         ROTATE(Form.of("rotate", Trait.GEOMETRIC).with(DType.F64, "angle")),
         AFFINE(Form.of("affine", Trait.GEOMETRIC)
@@ -91,7 +91,7 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
         warp(canvas, m, interpolation, fill);
     }
 
-    /** Warps an image by a matrix, as {@link Warp#affine} has it, to columns and rows of pixel centers. */
+    /** Warps an image by a matrix, as {@link Warp#affine} takes it, on pixel centers. */
     public static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
         canvas.warp().affine(canvas, m, interpolation, fill);
     }

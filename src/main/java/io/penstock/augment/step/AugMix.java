@@ -33,7 +33,10 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         }
     }
 
-    /** The shares of the image and the chains, then the operations of all chains, then their magnitudes. */
+    /**
+     * The parameters: the shares of the image and of the chains, then the operations of all chains, then their
+     * magnitudes.
+     */
     @Override
     public Form form() {
         Form shares = Form.of(Policy.Kind.AUG_MIX.operation, Trait.COLOR).with(DType.F32, "original");
@@ -83,7 +86,7 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
         }
     }
 
-    /** The sum is in f32, the image first; at the end it is truncated. */
+    /** Sums in f32, the image first, and truncates at the end. */
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         canvas.keep();

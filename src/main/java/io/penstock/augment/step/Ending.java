@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Ending(@Nullable DType dtype, Layout layout, float @Nullable [] mean, float @Nullable [] deviation) {
 
-    /** Images stay as they are. */
+    /** Leaves images as they are. */
     public static final Ending NONE = new Ending(null, Layout.NCHW, null, null);
 
     public Ending normalize(float[] newMean, float[] newDeviation) {
@@ -28,14 +28,14 @@ public record Ending(@Nullable DType dtype, Layout layout, float @Nullable [] me
         return new Ending(newType, newLayout, mean, deviation);
     }
 
-    /** Returns what such images become. */
+    /** Returns the field of the resulting images. */
     public TensorSpec result(TensorSpec images) {
         return dtype == null ? images : layout == Layout.NHWC
                 ? new TensorSpec(images.name(), dtype, images.shape())
                 : new TensorSpec(images.name(), dtype, images.dim(2), images.dim(0), images.dim(1));
     }
 
-    /** Returns the transform of such images; null if they stay as they are. */
+    /** Returns the transform of the images; null if they stay as they are. */
     public @Nullable ImageTransform transform(TensorSpec images) {
         if (dtype == null) {
             return null;

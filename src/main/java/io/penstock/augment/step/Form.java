@@ -21,7 +21,7 @@ public record Form(String operation, List<String> parameters, List<DType> types,
     public enum Trait {
         /** It draws nothing: its parameters depend on the image's size only. */
         FIXED,
-        /** It moves pixels, so that masks, boxes and keypoints move with them. */
+        /** It moves pixels: masks, boxes and keypoints move with them. */
         GEOMETRIC,
         /** The result's size is the same for images of all sizes. */
         SIZE,
@@ -51,7 +51,7 @@ public record Form(String operation, List<String> parameters, List<DType> types,
         return more;
     }
 
-    /** Adds those of a rectangle, in pixels. */
+    /** Adds the parameters of a rectangle, in pixels. */
     Form withRectangle() {
         return with(DType.I32, "top", "left", "height", "width");
     }

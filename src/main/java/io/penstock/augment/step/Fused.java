@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 public record Fused(List<NamedStep> steps, int fill) implements Step {
 
     private static final int NO_FILL = -1;
-    /** No steps yet. */
+    /** A fused step without steps so far. */
     public static final Fused NONE = new Fused(List.of(), NO_FILL);
 
     private static final ThreadLocal<Placement> OF_THREAD = ThreadLocal.withInitial(Placement::new);
@@ -95,7 +95,7 @@ public record Fused(List<NamedStep> steps, int fill) implements Step {
         return new IllegalArgumentException("cannot fuse " + step + ", expected " + expected);
     }
 
-    /** The parameters are those of the steps, each with its step's operation, and number, before it. */
+    /** Lists the parameters of the fused steps. Each name starts with its step's operation and number. */
     @Override
     public Form form() {
         List<Form.Trait> traits = new ArrayList<>(List.of(Form.Trait.GEOMETRIC));

@@ -117,7 +117,7 @@ public record GaussianBlur(int size, Range sigma) implements Step {
         return i < 0 ? -i : i < n ? i : 2 * n - 2 - i;
     }
 
-    /** Has one index for both arrays, or the compiler would not vectorize it. */
+    /** Uses one index for both arrays, or the compiler would not vectorize the loop. */
     private static void add(float[] row, float weight, float[] sums, int length) {
         for (int i = 0; i < length; i++) {
             sums[i] += weight * row[i];

@@ -25,7 +25,7 @@ public record GaussianNoise(Range sigma) implements Step {
     private static final int TABLE_BITS = 12;
     private static final int DRAW_BITS = 16;
     private static final int DRAWS_PER_WORD = Long.SIZE / DRAW_BITS;
-    /** The noise of a draw's highest bits, with deviation 1. */
+    /** The noise of deviation 1 for each value of a draw's highest bits. */
     private static final float[] NORMAL = Distributions.normalTable(1 << TABLE_BITS);
 
     public GaussianNoise {

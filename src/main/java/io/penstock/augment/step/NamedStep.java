@@ -29,7 +29,7 @@ public record NamedStep(String name, long number, Step step, Form form) {
         draw(random, height, width, values, 0);
     }
 
-    /** The same, into the array from an index on. */
+    /** Draws the parameters into the array, from an index on. */
     void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         if (!form.is(Form.Trait.FIXED)) {
             keyed(random).select(number);

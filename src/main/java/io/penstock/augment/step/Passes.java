@@ -40,7 +40,7 @@ public final class Passes {
      */
     public record Pass(List<Operation> operations, Size in, Size out, int chain) {
 
-        /** Tells whether an operation is the first. */
+        /** Tells whether the pass begins with an operation of this kind. */
         public boolean begins(Kind kind) {
             return !operations.isEmpty() && operations.getFirst().op.kind() == kind;
         }
@@ -67,17 +67,17 @@ public final class Passes {
             return prepares;
         }
 
-        /** The threads of an image that the kernel that prepares can use: operations, rows and columns. */
+        /** Returns the threads per image that the preparing kernel can use: operations, rows and columns. */
         public int preparedItems() {
             return operations.size() + (begins(Kind.RESIZE) ? after(0).height() + after(0).width() : 0);
         }
 
-        /** The pieces of an image that the kernel of a pass gives a block each: rows of about 2048 pixels. */
+        /** Returns the blocks per image that a pass's kernel uses: each does rows of about 2048 pixels. */
         public int pieces() {
             return Math.ceilDiv(out.height(), Math.max(1, PIECE_PIXELS / out.width()));
         }
 
-        /** The size behind an operation. */
+        /** Returns the size of the images after an operation. */
         public Size after(int k) {
             return k + 1 < operations.size() ? operations.get(k + 1).in : out;
         }
@@ -108,7 +108,7 @@ public final class Passes {
         return List.copyOf(passes.passes);
     }
 
-    /** The size of the images behind the last operation. */
+    /** Returns the size of the images after the last operation. */
     Size size() {
         return size;
     }

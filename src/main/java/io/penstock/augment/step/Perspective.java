@@ -39,7 +39,7 @@ public record Perspective(double distortion, double probability, Interpolation i
         return FORM;
     }
 
-    /** An image of one row or column has no four corners, and stays. */
+    /** Draws the corners. An image of one row or column has no four corners, and stays as it is. */
     @Override
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         boolean isApplied = random.nextDouble() < probability && height > 1 && width > 1;

@@ -46,14 +46,14 @@ public record Pipeline(String name, List<NamedStep> steps, Ending ending, @Nulla
         return new Pipeline(name, steps, ending, how);
     }
 
-    /** Returns the steps one by one; before those that are fused, fused ones of none. */
+    /** Returns the steps one by one. Before steps that are to be fused, there is a fused step without steps. */
     public List<Step> each() {
         return steps.stream().map(NamedStep::step).flatMap(step -> step instanceof Fused fused
                 ? Stream.concat(Stream.of(Fused.NONE), fused.steps().stream().map(NamedStep::step))
                 : Stream.of(step)).toList();
     }
 
-    /** Returns the same steps with the draws of another name. */
+    /** Returns the same steps, drawing under another name. */
     public Pipeline renamed(String other) {
         Pipeline renamed = named(other);
         for (Step step : each()) {

@@ -34,9 +34,9 @@ public record PixelOp(Kind kind, int setting, int fill, float amount) {
 
     /** The operations, in the order of the enum in {@code augment.cu}. */
     public enum Kind {
-        /** The setting is the padding's mode, the amount its width. */
+        /** The setting is the padding's mode; the amount is its width. */
         CROP(Reach.PLACE),
-        /** The same at the upper left corner of the border: it has no parameters. */
+        /** Like the one before, at the border's upper left corner: it has no parameters. */
         PAD(Reach.PLACE),
         FLIP_HORIZONTALLY(Reach.PLACE),
         FLIP_VERTICALLY(Reach.PLACE),
@@ -45,7 +45,7 @@ public record PixelOp(Kind kind, int setting, int fill, float amount) {
         RESIZE(Reach.MEMORY),
         /** The amount is the kernel's size. */
         BLUR(Reach.MEMORY),
-        /** The image and its chains by their weights; the setting is the number of chains. */
+        /** Adds the image and its chains by their weights; the setting is the number of chains. */
         MIX(Reach.MEMORY),
         NOISE(Reach.NEIGHBORS),
         /** The setting is 1 for bilinear, plus 2 for an affine transform or 4 for a perspective, else a rotation. */
@@ -54,9 +54,9 @@ public record PixelOp(Kind kind, int setting, int fill, float amount) {
         SHARPNESS(Reach.NEIGHBORS),
         /** One operation of a policy; the setting is 1 for bilinear, the amount the magnitude's place in the row. */
         POLICY(Reach.NEIGHBORS_OR_TABLE),
-        /** The changes of a color jitter before the contrast; the setting has bit i for the i-th change. */
+        /** The changes of a color jitter before the contrast. Bit i of the setting stands for the i-th change. */
         JITTER(Reach.COLOR),
-        /** The contrast of a color jitter and the changes behind it. */
+        /** The contrast of a color jitter and the changes after it. */
         JITTER_REST(Reach.TABLE),
         /** The setting is the curve. */
         TONE(Reach.TABLE),
@@ -74,27 +74,27 @@ public record PixelOp(Kind kind, int setting, int fill, float amount) {
             this.reach = reach;
         }
 
-        /** Tells whether pixels only move. */
+        /** Tells whether the operation only moves pixels. */
         boolean moves() {
             return reach == Reach.PLACE;
         }
 
-        /** Tells whether a pixel is made of several, or of its place. */
+        /** Tells whether a result depends on several pixels, or on its place. */
         boolean gathers() {
             return reach == Reach.NEIGHBORS || reach == Reach.MEMORY || reach == Reach.NEIGHBORS_OR_TABLE;
         }
 
-        /** Tells whether there is a table of the image, which is made first. */
+        /** Tells whether the operation needs a table of the image, which is made first. */
         boolean measures() {
             return reach == Reach.TABLE || reach == Reach.NEIGHBORS_OR_TABLE;
         }
 
-        /** Tells whether the image must be in memory before. */
+        /** Tells whether the image must be in memory before the operation. */
         boolean beginsPass() {
             return reach == Reach.MEMORY || measures();
         }
 
-        /** Tells whether numbers or weights are computed from the parameters first. */
+        /** Tells whether numbers or weights are computed from the parameters before the operation. */
         boolean prepares() {
             return switch (this) {
                 case RESIZE, BLUR, WARP, POLICY, JITTER, JITTER_REST -> true;

@@ -21,14 +21,14 @@ public final class Placement {
     private double x;
     private double y;
 
-    /** Begins with an image of a size whose points stay. */
+    /** Begins with an image of a size, without moving its points. */
     public void begin(int imageHeight, int imageWidth) {
         height = imageHeight;
         width = imageWidth;
         set(map, 1, 0, 0, 0, 1, 0, 0, 0, 1);
     }
 
-    /** The height of the image that the points are in now. */
+    /** Returns the current height of the image. */
     public int height() {
         return height;
     }
@@ -61,7 +61,7 @@ public final class Placement {
         append();
     }
 
-    /** Nine numbers for a step to set before {@link #affine} or {@link #perspective}. */
+    /** Returns nine numbers for a step to set before {@link #affine} or {@link #perspective}. */
     double[] inverse() {
         return inverse;
     }
@@ -86,12 +86,12 @@ public final class Placement {
         append();
     }
 
-    /** Sets nine numbers to the map of points of the image now to those of the first image. */
+    /** Sets nine numbers to the map of the current image's points to those of the first image. */
     void invert(double[] m) {
         invert(map, m);
     }
 
-    /** Sets the adjugate: the inverse up to a factor, which does not count. */
+    /** Sets the adjugate: the inverse up to a factor, which does not matter. */
     private static void invert(double[] m, double[] to) {
         set(to, m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
                 m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
@@ -111,7 +111,7 @@ public final class Placement {
         m[8] = m8;
     }
 
-    /** Lets the next map follow those before. */
+    /** Appends a map to those before it. */
     private void append() {
         for (int i = 0; i < SIZE; i++) {
             int row = i - i % 3;
@@ -123,7 +123,7 @@ public final class Placement {
         product = before;
     }
 
-    /** Moves a point; {@link #x} and {@link #y} are where it is then. */
+    /** Moves a point; {@link #x} and {@link #y} then tell where it is. */
     public void move(double fromX, double fromY) {
         double w = map[6] * fromX + map[7] * fromY + map[8];
         x = (map[0] * fromX + map[1] * fromY + map[2]) / w;

@@ -26,10 +26,10 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
 
     private static final int LAST_BIN = 30;
     private static final int MOST_OPERATIONS = 4;
-    /** Those that the two policies draw from: all but the last. */
+    /** The operations that two of the policies draw from: all but the last. */
     private static final int OPERATIONS = 14;
 
-    /** The policies with magnitudes of their own: each has bins from 0 to a greatest, of greatest magnitudes. */
+    /** The policies with their own table of magnitudes: each has bins from 0 to a greatest one. */
     public enum Kind {
         RAND_AUGMENT("randAugment", 30, 0.3, 150.0 / 331, 30, 0.9, 8, 4),
         TRIVIAL_AUGMENT_WIDE("trivialAugmentWide", 30, 0.99, 0, 135, 0.99, 8, 6),
@@ -82,7 +82,7 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
 
         public static final List<Operation> ALL = List.of(values());
 
-        /** Returns the operation of a number in parameters. */
+        /** Returns the operation with a number in the parameters. */
         public static Operation of(double number) {
             int index = (int) number;
             if (index < 0 || index >= ALL.size()) {
@@ -145,7 +145,7 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
         }
     }
 
-    /** An operation that is not applied becomes the identity; its sign is drawn all the same. */
+    /** Draws an operation. One that is not applied becomes the identity; its sign is drawn all the same. */
     private static void draw(AutoAugmentPairs.Trial trial, RandomGenerator random, int height, int width,
             double[] values, int at) {
         boolean isApplied = random.nextDouble() < trial.probability();
@@ -178,7 +178,9 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
         }
     }
 
-    /** Adds what kernels do for an operation, whose number and magnitude are at these places in a row. */
+    /**
+     * Adds the kernels' operation for a policy's operation, whose number and magnitude are at these places in a row.
+     */
     static void addTo(Passes passes, Interpolation interpolation, int operation, int magnitude) {
         passes.add(new PixelOp(PixelOp.Kind.POLICY, PixelOp.setting(interpolation), 0, magnitude), operation);
     }
@@ -190,7 +192,7 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
         }
     }
 
-    /** Applies one operation; to a mask, if it moves pixels. */
+    /** Applies one operation. A mask changes only if the operation moves pixels. */
     public static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
         if (operation.isGeometric()) {
             inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
@@ -200,7 +202,7 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
         }
     }
 
-    /** Sets the map of output centers to input centers. Shears are about the upper left corner. */
+    /** Sets the map of output centers to input centers. Shears fix the upper left corner. */
     private static void inverse(Operation operation, double size, double[] m, int height, int width) {
         switch (operation) {
             case SHEAR_X -> {

@@ -72,7 +72,7 @@ public record Resize(int height, int width, ResizeFilter filter) implements Step
         }
     }
 
-    /** How a canvas resizes. */
+    /** Returns the weights of a filter; null for the nearest pixel. */
     public static Resizer.@Nullable Filter weights(ResizeFilter filter) {
         return switch (filter) {
             case NEAREST -> null;

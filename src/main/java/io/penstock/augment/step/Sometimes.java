@@ -20,7 +20,7 @@ public record Sometimes(String operation, String settings, double probability, P
         Step.checkProbability(probability);
     }
 
-    /** A change that depends on nothing. */
+    /** Returns a change without settings. */
     public static Sometimes of(String operation, PixelOp.Kind kind, double probability) {
         return new Sometimes(operation, "", probability, PixelOp.of(kind));
     }
@@ -54,7 +54,7 @@ public record Sometimes(String operation, String settings, double probability, P
         return new Sometimes(operation, settings, probability, new PixelOp(kind, 0, 0, (float) amount));
     }
 
-    /** Returns the number in the settings. */
+    /** Returns the number that the setting contains. */
     public double setting() {
         return Double.parseDouble(settings.substring(settings.lastIndexOf(' ') + 1));
     }

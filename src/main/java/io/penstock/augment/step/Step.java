@@ -16,7 +16,7 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     /** No step has more parameters. */
     int MAX_PARAMETERS = 64;
 
-    /** What is known of the step before it sees an image. */
+    /** Returns what is known of the step before it sees an image. */
     Form form();
 
     /**
@@ -54,7 +54,7 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     /** Transforms an image by the parameters from index {@code at} on. */
     void apply(double[] values, int at, Canvas canvas);
 
-    /** Sets the parameters that a rectangle has. */
+    /** Sets the parameters of a rectangle. */
     static void setRectangle(double[] values, int at, double top, double left, double height, double width) {
         values[at] = top;
         values[at + 1] = left;
@@ -62,14 +62,14 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
         values[at + 3] = width;
     }
 
-    /** Checks a value of pixels outside an image. */
+    /** Checks a pixel value for the outside of an image. */
     static void checkFill(int fill) {
         if (fill < 0 || fill > 255) {
             throw new IllegalArgumentException("fill " + fill + ", expected 0 to 255");
         }
     }
 
-    /** Checks a number that is a probability. */
+    /** Checks a probability. */
     static void checkProbability(double probability) {
         if (!(probability >= 0 && probability <= 1)) {
             throw new IllegalArgumentException("probability " + probability + ", expected 0 to 1");

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
  */
 public record ToneCurve(Kind kind, double probability, Range first, Range second) implements Step {
 
-    /** Of the values as shares of 255; not used for 0. */
+    /** The logarithm of each value as a share of 255; unused for 0. */
     private static final double[] LOGARITHMS = IntStream.range(0, 256)
             .mapToDouble(i -> i == 0 ? 0 : Series.log(i * ColorChanges.ONE_255TH)).toArray();
 

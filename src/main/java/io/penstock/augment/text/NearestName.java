@@ -7,7 +7,7 @@ import java.util.Locale;
 /** What somebody may have meant who misspelled a name, or gave that of another library. */
 final class NearestName {
 
-    /** From how many letters on a name that is part of another word is a hint. */
+    /** The least number of letters from which a name that is part of another word is a hint. */
     private static final int LEAST_COMMON = 4;
     private static final int MOST_EDITS = 2;
 
@@ -31,7 +31,7 @@ final class NearestName {
         return longest.isEmpty() ? nearest : longest;
     }
 
-    /** How many letters are to be added, removed or replaced: Levenshtein's distance. */
+    /** Returns how many letters must be added, removed or replaced: Levenshtein's distance. */
     private static int edits(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j < row.length; j++) {

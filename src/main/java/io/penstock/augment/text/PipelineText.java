@@ -23,7 +23,7 @@ public final class PipelineText {
     private static final String NAME = "name";
 
     private final String text;
-    /** The character that is read; messages count from 1. */
+    /** The next character to read; messages count from 1. */
     private int at;
 
     private PipelineText(String text) {
@@ -251,7 +251,10 @@ public final class PipelineText {
         return pipeline;
     }
 
-    /** A value of JSON as a text has it: numbers as they are, an array's elements with the form's separator. */
+    /**
+     * Returns a JSON value as a text would have it: numbers unchanged, an array's elements joined by the form's
+     * separator.
+     */
     private static String inText(Parameter<?> parameter, @Nullable Object value) {
         return switch (value) {
             case List<?> list when !parameter.form().separator().isEmpty() -> list.stream()
@@ -265,7 +268,7 @@ public final class PipelineText {
 
     // ---- writing
 
-    /** Writes a step: values without names up to the first that is as usual, those after it with names. */
+    /** Writes a step: values without names up to the first one that has its default, later ones with names. */
     static String text(Entry entry, List<?> values) {
         StringBuilder text = new StringBuilder(entry.shortName());
         boolean isNamed = false;

@@ -50,7 +50,7 @@ final class StepTable {
     private static final Range UNCHANGED = Range.of(1, 1);
     private static final double SOMETIMES = 0.5;
 
-    /** Adds to a pipeline. */
+    /** Adds a step with these values to a pipeline. */
     @FunctionalInterface
     interface Maker {
         Pipeline add(Pipeline pipeline, Values values);
@@ -65,7 +65,7 @@ final class StepTable {
      */
     record Parameter<T>(String name, ValueForm<T> form, @Nullable T standard) {
 
-        /** Writes a value of this parameter. */
+        /** Writes the value of this parameter. */
         @SuppressWarnings("unchecked")
         String text(Object value) {
             return form.writer().apply((T) value);
@@ -96,10 +96,10 @@ final class StepTable {
         }
     }
 
-    /** The values of a step's parameters, in their order; each has the type of its parameter's form. */
+    /** The values of a step's parameters, in order; each has the type of its parameter's form. */
     record Values(List<Object> all) {
 
-        /** Returns a value as the type that is asked for, which is that of its parameter's form. */
+        /** Returns a value as the requested type, which is that of its parameter's form. */
         @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
         <T> T get(int i) {
             return (T) all.get(i);
@@ -271,7 +271,7 @@ final class StepTable {
                 decoding.isScaled() ? Detail.SCALED : Detail.WHOLE));
     }
 
-    /** Adds the texts of a normalization, and of a dtype or layout that is not the usual one behind it. */
+    /** Adds the texts of a normalization, and of a dtype or layout that is not the default. */
     static void end(Ending ending, List<String> parts) {
         float @Nullable [] mean = ending.mean();
         float @Nullable [] deviation = ending.deviation();
@@ -304,7 +304,7 @@ final class StepTable {
                 step -> reader.apply(type.cast(step)));
     }
 
-    /** A step that has a probability only. */
+    /** Returns a step that has only a probability. */
     private static Entry sometimes(String name, String shortName, Kind kind, double standard) {
         return entry(name, shortName, Sometimes.class, step -> List.of(step.probability()),
                 v -> Sometimes.of(name, kind, v.get(0))).with("p", ValueForm.PROBABILITY, standard);

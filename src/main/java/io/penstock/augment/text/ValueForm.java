@@ -126,7 +126,7 @@ record ValueForm<T>(String what, String separator, Function<String, T> reader, F
         return distance >= 0 && ColorJitter.around1(distance).equals(range) ? text(distance) : text(range);
     }
 
-    /** The number whose factors reach up to the end of a range. */
+    /** Returns the number that stands for a range of factors with this upper end. */
     static double distance(Range factors) {
         return new BigDecimal(Double.toString(factors.high())).subtract(BigDecimal.ONE).doubleValue();
     }

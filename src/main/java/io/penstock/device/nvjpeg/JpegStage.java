@@ -25,7 +25,7 @@ import io.penstock.memory.TensorSpec;
 public record JpegStage(String field, int height, int width, int rowBytes, long scratchBytes)
         implements DeviceStage {
 
-    /** Behind the field's name, that of the field that tells which images were decoded. */
+    /** What is appended to the images' name to name the field that tells which of them were decoded. */
     public static final String DECODED = "_decoded";
 
     /** The memory that each group of images is decoded to. */

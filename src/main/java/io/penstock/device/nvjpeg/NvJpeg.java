@@ -15,19 +15,20 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Decodes JPEG files of host memory to RGB in device memory. Those that the batched decoder takes are decoded at once,
- * by the device's JPEG engine if it has one; the others one by one, and so are all if the batch is refused, to find
- * the damaged ones.
+ * Decodes JPEG files in host memory to RGB in device memory. The files that the batched decoder takes are decoded at
+ * once, by the device's JPEG engine if it has one; the others are decoded one by one. If the batched decoder refuses
+ * the batch, all files are decoded one by one, to find the damaged ones.
  *
- * <p><b>The engine does not follow the stream's order at its beginning:</b> it may write before work that is queued on
- * the stream has run. So the host must have seen the end of all work that uses the pixels' memory, and of what {@link
- * #decode} enqueued before. What is enqueued behind a decoding does wait for it. Files must stay unchanged until then.
+ * <p><b>The engine does not wait for its stream:</b> it may write before the work queued on the stream has run. Before
+ * {@link #decode}, the host must therefore have seen the end of all work that uses the pixels' memory, and of the
+ * decoding before. What is enqueued after a decoding does wait for it. The files must stay unchanged until the decoding
+ * has ended.
  *
- * <p>For one thread at a time, for which the device is current.
+ * <p>For one thread at a time, which must have made the device current.
  */
 final class NvJpeg implements AutoCloseable {
 
-    /** Buffers of the library grow in these steps, so that the largest image of all is soon no larger. */
+    /** The library's buffers grow in these steps: large ones, so that they soon hold the largest image. */
     private static final long DEVICE_PADDING_BYTES = 16 << 20;
     private static final long PINNED_PADDING_BYTES = 8 << 20;
 
@@ -45,7 +46,7 @@ final class NvJpeg implements AutoCloseable {
     private final long singleState;
     private final long header;
     private final MemorySegment answer;
-    /** Files, their bytes and their pixels: those for the batch from the front on, the others from the end back. */
+    /** Addresses of files, their sizes and their pixels: the batched ones from the front, the others from the end. */
     private final MemorySegment files;
     private final MemorySegment lengths;
     private final MemorySegment images;
@@ -53,7 +54,7 @@ final class NvJpeg implements AutoCloseable {
     private final int most;
     private int batched;
     private int singles;
-    /** The size of the batches that the state is for. */
+    /** The batch size that the state was initialized for. */
     private int initialized;
     private final int[] damaged;
     private int damagedCount;
@@ -96,12 +97,12 @@ final class NvJpeg implements AutoCloseable {
         return made[0];
     }
 
-    /** Keeps what the last call has made, to be destroyed at the end. */
+    /** Registers the object that the last call made, to be destroyed on close. */
     private long made(MethodHandle destroy, String call) {
         return opened.add(answer.get(JAVA_LONG, 0), made -> check(NvJpegLibrary.call(destroy, made), call));
     }
 
-    /** Keeps the handle that was made. */
+    /** Registers the handle that the last call made, and sets its padding. */
     private long handle() {
         long handle = made(library.destroy(), "nvjpegDestroy");
         check(NvJpegLibrary.call(library.setDevicePadding(), DEVICE_PADDING_BYTES, handle),
@@ -122,7 +123,7 @@ final class NvJpeg implements AutoCloseable {
         }
     }
 
-    /** Runs what needs the device to be current on a thread where it is, without changing the caller's. */
+    /** Runs work on a thread of its own with the device current. The caller's current device stays as it is. */
     private static void on(Device device, Runnable work) {
         Throwable[] error = new Throwable[1];
         Thread thread = Thread.ofPlatform().name("penstock " + device.name() + " nvJPEG").daemon().unstarted(() -> {

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.internal.LibraryPlace;
+import io.penstock.os.DowncallFailure;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -118,7 +119,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
                 parts.add(status == SUCCESS ? Integer.toString(value.get(JAVA_INT, 0)) : "?");
             }
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
         return String.join(".", parts);
     }
@@ -127,7 +128,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) createEx.invokeExact(backend, 0L, 0L, STRICT_AND_INTERPOLATED, handle.address());
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -137,7 +138,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
             return arguments.length == 1 ? (int) function.invokeExact(arguments[0])
                     : (int) function.invokeExact(arguments[0], arguments[1]);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -145,7 +146,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) parseHeader.invokeExact(handle, file, bytes, stream);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -154,7 +155,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) batchedSupported.invokeExact(handle, stream, answer);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -162,7 +163,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) batchedInitialize.invokeExact(handle, state, count, 1, OUTPUT_RGBI);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -170,7 +171,7 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) batched.invokeExact(handle, state, files, lengths, images, cudaStream);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -178,23 +179,12 @@ record NvJpegLibrary(String version, MethodHandle createEx, MethodHandle destroy
         try {
             return (int) single.invokeExact(handle, state, file, bytes, OUTPUT_RGBI, image, cudaStream);
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
     static String name(int status) {
         return status >= 0 && status < STATUSES.size() ? "NVJPEG_STATUS_" + STATUSES.get(status)
                 : "an unknown nvjpegStatus_t";
-    }
-
-    /** Method handles declare Throwable, but these throw nothing but errors of the JVM. */
-    private static RuntimeException unexpected(Throwable t) {
-        if (t instanceof RuntimeException e) {
-            return e;
-        }
-        if (t instanceof Error e) {
-            throw e;
-        }
-        return new IllegalStateException(t);
     }
 }

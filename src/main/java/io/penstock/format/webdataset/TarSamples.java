@@ -24,7 +24,7 @@ final class TarSamples implements PartitionReader {
     private long shard;
     private long offset;
     private @Nullable OpenTar tar;
-    /** Of a sample: where each part is, unless it has only one, and the parts so far, in the order of the tar. */
+    /** The size of the record so far: the table of its parts, if it has several, and the parts that were read. */
     private long bytes;
     /** Members that the sample has. */
     private int found;

@@ -7,6 +7,7 @@ import io.penstock.codec.MissingLibraryException;
 import io.penstock.image.ImageException;
 import io.penstock.image.PixelFormat;
 import io.penstock.internal.Scratch;
+import io.penstock.os.DowncallFailure;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +82,7 @@ final class TurboJpeg implements JpegDecoder {
         try {
             return new TurboJpeg();
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -122,7 +123,7 @@ final class TurboJpeg implements JpegDecoder {
         } catch (ImageException e) {
             throw e;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -170,7 +171,7 @@ final class TurboJpeg implements JpegDecoder {
         } catch (ImageException e) {
             throw e;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -203,7 +204,7 @@ final class TurboJpeg implements JpegDecoder {
             String message = text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
             return message.replaceFirst("^tj[A-Za-z0-9]+\\(\\): ", "");
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -217,19 +218,8 @@ final class TurboJpeg implements JpegDecoder {
             try {
                 int _ = (int) base().close().invokeExact(closing);
             } catch (Throwable t) {
-                throw unexpected(t);
+                throw DowncallFailure.of(t);
             }
         }
-    }
-
-    /** Method handles declare Throwable, but these throw only what the segment checks throw. */
-    private static RuntimeException unexpected(Throwable t) {
-        if (t instanceof RuntimeException e) {
-            return e;
-        }
-        if (t instanceof Error e) {
-            throw e;
-        }
-        return new IllegalStateException(t);
     }
 }

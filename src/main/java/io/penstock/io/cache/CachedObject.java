@@ -28,9 +28,9 @@ public final class CachedObject implements RangeFetcher {
 
     private static final int CHECKED = 1;
     private static final int KEPT = 2;
-    /** One use in so many is noted: which block was used last need not be exact. */
+    /** One use in this many is recorded: which block was used last need not be exact. */
     private static final int NOTE_EVERY = 64;
-    /** How long another process may fetch a block. */
+    /** How long to wait while another process fetches a block. */
     private static final long PATIENCE_NANOS = 300_000_000_000L;
     private static final long FIRST_LOOK_MILLIS = 1;
     private static final long LAST_LOOK_MILLIS = 50;
@@ -40,7 +40,7 @@ public final class CachedObject implements RangeFetcher {
     private final ObjectReader reader;
     private final ObjectFolder folder;
     private final BlockTable table;
-    /** By block: {@link #CHECKED}, {@link #KEPT}. */
+    /** The flags of each block: {@link #CHECKED}, {@link #KEPT}. */
     private final AtomicIntegerArray states;
     private final Map<Integer, Fetch> pending = new ConcurrentHashMap<>();
     private int uses;
@@ -174,8 +174,8 @@ public final class CachedObject implements RangeFetcher {
     }
 
     /**
-     * Starts fetching a block that is read in so many steps; returns its bytes, 0 if it is there, or {@link
-     * CachePlan#NOT_STARTED} if it has to wait until fewer blocks are fetched, or until there is room.
+     * Starts fetching a block that is read after {@code steps} steps. Returns the block's bytes, 0 if it is there, or
+     * {@link CachePlan#NOT_STARTED} if the fetch has to wait for others to end, or for room.
      */
     long fetchAhead(int block, long steps) throws IOException {
         if (closed || isUsable(block) || pending.containsKey(block)) {
@@ -351,7 +351,7 @@ public final class CachedObject implements RangeFetcher {
         }
     }
 
-    /** Releases what is kept. What is being fetched ahead ends soon, and then the files are closed. */
+    /** Releases the kept blocks. The files are closed once the fetches in flight have ended. */
     @Override
     public void close() {
         closed = true;
@@ -362,6 +362,11 @@ public final class CachedObject implements RangeFetcher {
         } finally {
             closeIfUnused();
         }
+    }
+
+    /** Returns the number of blocks that are being fetched. For tests. */
+    int fetching() {
+        return pending.size();
     }
 
     private void closeIfUnused() {

@@ -29,24 +29,24 @@ final class Eviction {
      */
     private static final int FRESH = 64;
     private static final int FAR = 64;
-    /** What is fetched ahead can wait so long until all blocks are looked at again. */
+    /** How long a fetch ahead can wait before all blocks are listed again. */
     private static final long LOOK_NANOS = 20_000_000;
     private static final long WAIT_MILLIS = 1000;
     private static final int MOST_WAITS = 60;
 
     private final BlockCache cache;
     private final long limitBytes;
-    /** What this process may store before it looks again. */
+    /** The bytes that this process may store before it lists the blocks again. */
     private long allowance;
-    /** What it is storing. */
+    /** The bytes that are being stored. */
     private long reserved;
-    /** What was there when it looked last, less what it has dropped since. */
+    /** The bytes in the cache at the last listing, less those dropped since. */
     private long used;
     private List<Used> victims = List.of();
     private int next;
     private long freshBytes;
     private long freshSteps;
-    /** Whether nothing was dropped since it looked. */
+    /** Whether nothing was dropped since the last listing. */
     private boolean isFresh;
     private long lookedAt = System.nanoTime() - LOOK_NANOS;
 
@@ -59,7 +59,7 @@ final class Eviction {
         return limitBytes;
     }
 
-    /** A block that may be dropped, which is read in so many steps. */
+    /** A block that may be dropped, and after how many steps it is read. */
     private record Used(Path folder, int block, long bytes, long lastUse, long steps) {
 
         private static final Comparator<Used> FIRST_TO_GO = Comparator.comparingLong(Used::steps).reversed()
@@ -112,7 +112,7 @@ final class Eviction {
         return isEnough;
     }
 
-    /** Looks at all blocks, because there is no room for so many bytes. */
+    /** Lists all blocks again, because there is no room for {@code bytes} more. */
     private void look(long bytes) throws IOException {
         victims = new ArrayList<>();
         next = 0;
@@ -156,7 +156,9 @@ final class Eviction {
         }
     }
 
-    /** Drops the next blocks, of those that are read in more steps; returns the bytes dropped. */
+    /**
+     * Drops blocks that are read after more than {@code steps} steps, the last read first; returns the bytes dropped.
+     */
     private long drop(long atLeastBytes, long steps) throws IOException {
         long dropped = 0;
         while (dropped < atLeastBytes && next < victims.size() && victims.get(next).steps > steps
@@ -195,14 +197,14 @@ final class Eviction {
         notifyAll();
     }
 
-    /** Makes a block visible, for which there is room: it is never counted twice. */
+    /** Makes a block visible that has its room. Its bytes are never counted twice. */
     synchronized void publish(ObjectFolder.BlockWriter writer, long bytes) throws IOException {
         writer.publish();
         reserved -= bytes;
         notifyAll();
     }
 
-    /** Drops blocks until so much is left; returns the bytes dropped. */
+    /** Drops blocks until {@code leftBytes} are left; returns the bytes dropped. */
     synchronized long trim(long leftBytes) throws IOException {
         look(Long.MAX_VALUE);
         freshBytes = Long.MAX_VALUE;

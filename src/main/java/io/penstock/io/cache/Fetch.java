@@ -12,7 +12,7 @@ final class Fetch {
 
     /** Done when the block is in the cache, or cannot be. */
     final CompletableFuture<Void> done = new CompletableFuture<>();
-    /** Room in the cache that it was started with; 0 if it has to make some. */
+    /** The room in the cache that the fetch already has; 0 if it must make room. */
     final long reserved;
     private final long[] nanos = new long[PHASES.length];
     private FetchPhase phase = FetchPhase.QUEUE;
@@ -30,12 +30,12 @@ final class Fetch {
         phase = next;
     }
 
-    /** The time since it was started. */
+    /** Returns the time since the fetch was started. */
     long nanos() {
         return System.nanoTime() - startedAt;
     }
 
-    /** Adds the time of each phase so far, times a sign: what is added after a wait less what was taken before. */
+    /** Adds the time of each phase so far, times a sign: -1 before a wait and 1 after it add the time of the wait. */
     synchronized void addTo(FetchWaits waits, int sign) {
         enter(phase);
         for (FetchPhase each : PHASES) {

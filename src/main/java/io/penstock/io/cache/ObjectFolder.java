@@ -198,7 +198,7 @@ final class ObjectFolder implements AutoCloseable {
             }
         }
 
-        /** Writes what it has to the file. */
+        /** Writes the buffered bytes to the file. */
         void flush() throws FileSystemException {
             buffer.flip();
             crc.update(buffer.duplicate());

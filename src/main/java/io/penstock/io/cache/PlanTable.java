@@ -37,7 +37,7 @@ import java.util.stream.Stream;
  */
 final class PlanTable implements AutoCloseable {
 
-    /** In so many steps nothing is read. */
+    /** The number of steps that stands for: never read. */
     static final long NEVER = Long.MAX_VALUE;
 
     private static final long REACHED_AT = 0;
@@ -49,7 +49,7 @@ final class PlanTable implements AutoCloseable {
     private static final long FIRST_SIZE = 1 << 16;
     private static final VarHandle LONG = JAVA_LONG.withOrder(ByteOrder.nativeOrder()).varHandle();
 
-    /** What stands for a version of an object. */
+    /** A version of an object, as the table names it. */
     record Key(long name, long version) {
 
         private static final int DIGITS = 16;
@@ -249,7 +249,7 @@ final class PlanTable implements AutoCloseable {
         }
     }
 
-    /** How many steps from now a block is read; 0 within a stretch. */
+    /** Returns after how many steps a block is read; 0 within one of its stretches. */
     long stepsUntil(Key key, int block) {
         Long place = places.get(key);
         long least = NEVER;

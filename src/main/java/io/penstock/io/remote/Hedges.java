@@ -54,7 +54,7 @@ final class Hedges {
         this.isFree = isFree;
     }
 
-    /** Sends a request for so many bytes, perhaps twice, and waits until one succeeds or all have failed. */
+    /** Sends a request for {@code bytes} bytes, perhaps twice, and waits until one succeeds or all have failed. */
     void run(long bytes, Attempt attempt) throws IOException {
         int size = Long.numberOfTrailingZeros(Long.highestOneBit(Math.max(1, bytes)));
         long late = late(size);
@@ -67,7 +67,7 @@ final class Hedges {
         }
     }
 
-    /** When a request is late; 0 if that is not known yet. Counts the request. */
+    /** Counts the request; returns after how long it is late, 0 if that is not known yet. */
     private synchronized long late(int size) {
         requests++;
         int count = Math.min(known[size], REMEMBERED);

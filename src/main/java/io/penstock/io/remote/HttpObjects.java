@@ -29,7 +29,7 @@ final class HttpObjects implements ObjectServer {
     private static final Pattern LINK = Pattern.compile("(?i)<a\\s[^>]{0,500}?href\\s*=\\s*[\"']([^\"'?#/]+)(/?)[\"']");
 
     private final Requests requests;
-    /** With the scheme, the host and the slash behind them. */
+    /** The scheme, the host, and a slash. */
     private final String root;
     /** Sent with every request, for example the signature of an URL; null if there is none. Never shown. */
     private final @Nullable String rawQuery;

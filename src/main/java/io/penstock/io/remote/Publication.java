@@ -28,7 +28,7 @@ import java.util.concurrent.Future;
  */
 final class Publication {
 
-    /** As most clients have it. */
+    /** The size that most clients use. */
     static final int PART_BYTES = 8 << 20;
 
     private static final int MAX_PARTS = 10_000;
@@ -197,7 +197,7 @@ final class Publication {
         }
     }
 
-    /** Makes those with names of one length at a time, and the last one alone. */
+    /** Makes the objects, those with names of one length at a time, and the last one alone. */
     private void makeInOrder(List<Sent> sent) throws IOException {
         List<Callable<Sent>> group = new ArrayList<>();
         for (int i = 0; i < sent.size(); i++) {

@@ -50,12 +50,12 @@ final class RangeBody implements AutoCloseable {
         return bytes - done;
     }
 
-    /** A request for what is missing. */
+    /** Returns a request for the missing bytes. */
     synchronized Request request() {
         return new Request(done);
     }
 
-    /** Says what the sink waits for. After a failure, that is the next attempt, until there is an answer. */
+    /** Tells the sink what it waits for: after a failure, for the next attempt, until there is an answer. */
     synchronized void enter(FetchPhase next) {
         boolean isAttempt = next == FetchPhase.QUEUE || next == FetchPhase.FIRST_BYTE;
         boolean isSecond = isAttempt && (phase == FetchPhase.RETRY || phase == FetchPhase.TRANSFER);
@@ -69,7 +69,7 @@ final class RangeBody implements AutoCloseable {
         sink.sent();
     }
 
-    /** The sink takes nothing any more. */
+    /** Ends the transfer: the sink takes no more bytes. */
     @Override
     public synchronized void close() {
         isOver = true;
@@ -94,7 +94,7 @@ final class RangeBody implements AutoCloseable {
         }
     }
 
-    /** A request for the bytes from one on. */
+    /** A request for the bytes from a position on. */
     final class Request implements HttpResponse.BodyHandler<Void> {
 
         private final long start;
@@ -111,7 +111,7 @@ final class RangeBody implements AutoCloseable {
             return offset + bytes - 1;
         }
 
-        /** Adds its headers. */
+        /** Adds the request's headers. */
         void addTo(Map<String, String> headers) {
             headers.put("Range", "bytes=" + from() + "-" + last());
             ObjectVersion.require(object.version(), headers);
@@ -157,7 +157,7 @@ final class RangeBody implements AutoCloseable {
     private final class Writing implements BodySubscriber<Void> {
 
         private final CompletableFuture<Void> result = new CompletableFuture<>();
-        /** Where its next part belongs in the range. */
+        /** Where the answer's next part belongs in the range. */
         private long at;
         private Flow.@Nullable Subscription subscription;
 

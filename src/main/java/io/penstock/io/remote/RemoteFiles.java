@@ -183,7 +183,7 @@ public final class RemoteFiles {
 
     /**
      * Sends a file to a bucket without making an object of it: nobody sees it until an upload {@linkplain Upload#adopt
-     * adopts} it. Several machines can so send the files of a store, of which one makes all objects. If it fails,
+     * adopts} it. So several machines can send the files of a store, and one of them makes all objects. If it fails,
      * nothing stays in the bucket.
      *
      * @param file the local file
@@ -200,7 +200,7 @@ public final class RemoteFiles {
     }
 
     /**
-     * Removes a file that was sent, and of which no object was made.
+     * Removes a file that was sent but that no object was made of.
      *
      * @param sent the file
      * @throws IOException if the server fails or refuses
@@ -216,7 +216,7 @@ public final class RemoteFiles {
         }
     }
 
-    /** The key of an object in the bucket of a source. */
+    /** Returns the key of an object in the bucket of a source. */
     String key(String name, RemoteSource source) {
         Found target = find(name);
         if (target.source != source) {
@@ -226,7 +226,7 @@ public final class RemoteFiles {
     }
 
     /**
-     * Deletes an object of a bucket; it may be gone.
+     * Deletes an object of a bucket. Deleting one that does not exist has no effect.
      *
      * @param name {@code s3://BUCKET/KEY}
      * @throws IOException if the server fails or refuses
@@ -259,7 +259,7 @@ public final class RemoteFiles {
         return source(() -> new S3Objects(requests(), bucket, new S3Access(settings.s3(), environment, bucket)));
     }
 
-    /** A source of what an attempt gives, which is not made again. */
+    /** Returns a supplier of an attempt's result. The attempt is made once. */
     private RemoteSource source(Retries.Attempt<ObjectServer> server) {
         try {
             return new RemoteSource(server.run(), this, System::nanoTime);

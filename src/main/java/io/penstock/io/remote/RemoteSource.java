@@ -53,7 +53,7 @@ final class RemoteSource implements FileSource {
     private record Cached(List<String> names, long nanos) {
     }
 
-    /** What the cache had when it was last looked at; null before. */
+    /** What the cache held at the last look; null before the first. */
     private volatile @Nullable Cached cached;
 
     RemoteSource(ObjectServer server, RemoteFiles files, LongSupplier clock) {
@@ -82,17 +82,17 @@ final class RemoteSource implements FileSource {
         return infoNow(path);
     }
 
-    /** What writes here. */
+    /** Returns what writes objects here. */
     S3Uploads uploads() {
         return server.uploads();
     }
 
-    /** The path that a name in this bucket has here. */
+    /** Returns the path of a name in this bucket. */
     String key(String name) {
         return files.key(name, this);
     }
 
-    /** Forgets what was learned, since this process has changed it. */
+    /** Forgets what was learned of paths, since this process has changed objects. */
     void forget() {
         known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
     }
@@ -119,7 +119,7 @@ final class RemoteSource implements FileSource {
         return known;
     }
 
-    /** What the cache knows of a path. */
+    /** Returns what the cache knows of a path. */
     private FileInfo cached(String path) throws IOException {
         Optional<RemoteObject> object = files.cache().find(root() + path);
         if (object.isPresent()) {

@@ -46,11 +46,11 @@ final class Requests {
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
-    /** For requests whose waiting nobody measures. */
+    /** For requests whose waiting time is not measured. */
     private static final Consumer<FetchPhase> UNWATCHED = _ -> { };
-    /** Of a list of objects, or of an index page. */
+    /** The most bytes of a list of objects or an index page. */
     private static final int MAX_TEXT_BYTES = 64 << 20;
-    /** A body may take so long to be sent. */
+    /** The longest time to send a body. */
     private static final long LEAST_BYTES_A_SECOND = 128 << 10;
 
     /** Adds the headers that authorize a request. */
@@ -71,10 +71,10 @@ final class Requests {
     record Target(String name, URI uri, Authorization authorization) {
     }
 
-    /** Which redirects are followed. */
+    /** Which redirects to follow. */
     private enum Follow {
         ANYWHERE,
-        /** The answer that leads to another host is the result. */
+        /** Redirects on the same host; the answer that leads to another host is the result. */
         WITHIN_HOST
     }
 
@@ -126,13 +126,13 @@ final class Requests {
                                 + " first byte, expected 206)"))), () -> 0).headers();
     }
 
-    /** Asks for a text. */
+    /** Requests a text. */
     HttpResponse<byte[]> text(Target target) throws IOException {
         return retries.run(() -> once("GET", target, Map.of(), answer(target.name(), () ->
                 BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES))), () -> 0);
     }
 
-    /** Reads what is missing of a range. */
+    /** Reads the missing bytes of a range. */
     void read(Target target, RangeBody body) throws IOException {
         retries.run(() -> {
             if (body.missing() > 0) {
@@ -225,7 +225,7 @@ final class Requests {
         return builder.build();
     }
 
-    /** Where an answer leads; S3's answers of another region do not count. */
+    /** Returns where an answer redirects to. S3's answers about another region are no redirects. */
     private static Optional<String> redirect(int status, HttpHeaders headers) {
         return REDIRECTS.contains(status) && headers.firstValue(S3Objects.BUCKET_REGION).isEmpty()
                 ? headers.firstValue("Location") : Optional.empty();
@@ -252,7 +252,7 @@ final class Requests {
                 && one.getPort() == other.getPort();
     }
 
-    /** Sends one request and waits for the answer's end, as long as it makes progress. */
+    /** Sends one request and waits for the end of the answer while it makes progress. */
     private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler,
             Consumer<FetchPhase> phases) throws IOException {
         AtomicLong progress = new AtomicLong();
@@ -323,7 +323,7 @@ final class Requests {
         return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
     }
 
-    /** The error of a connection that cannot be secure; null for one that only ended too early. */
+    /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */
     private static @Nullable FileSystemException insecure(String name, SSLException failure) {
         Throwable refused = null;
         for (Throwable t = failure; t != null; t = t.getCause()) {

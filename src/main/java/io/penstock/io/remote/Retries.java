@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
  */
 final class Retries {
 
-    /** All requests together may have one retry in so many requests, and the budget. */
+    /** All requests together may have one retry per this many requests, and the budget besides. */
     private static final long REQUESTS_A_RETRY = 10;
     private static final int MAX_DOUBLINGS = 30;
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class S3Access {
 
     private static final String DEFAULT_REGION = "us-east-1";
-    /** Credentials that expire sooner are asked for again. */
+    /** Credentials that expire within this time are requested again. */
     private static final Duration BEFORE_EXPIRY = Duration.ofMinutes(5);
 
     private final String bucket;

@@ -188,7 +188,7 @@ final class S3Uploads {
         delete(key, Map.of("uploadId", id));
     }
 
-    /** Deletes an object, which may be gone. */
+    /** Deletes an object. Deleting one that does not exist has no effect. */
     void delete(String key) throws IOException {
         delete(key, Map.of());
     }

@@ -39,9 +39,12 @@ final class CopyThread {
     private final DeviceSlots slots;
     private final DeviceStream copyStream;
     private final DeviceStages stages;
-    /** One a host slot. */
+    /** One per host slot. */
     private final DeviceEvent[] hostEvents;
-    /** One a host slot, recorded behind the stages if one reads the slot; else those of the copies. */
+    /**
+     * One per host slot: recorded after the stages if one of them reads the slot, else the same as the events of the
+     * copies.
+     */
     private final DeviceEvent[] readEvents;
     private final SpinGate delivered;
     private final LoaderFailure failure;

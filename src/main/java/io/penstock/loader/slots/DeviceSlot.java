@@ -38,12 +38,14 @@ final class DeviceSlot {
      * it on its thread. Of a batch that is timed, one of its own, like the first of {@link #used}.
      */
     DeviceEvent ready;
-    /** One a stream that the batch was used on; the first {@link #usedCount} were recorded when it was closed. */
+    /**
+     * One for each stream that used the batch. The first {@link #usedCount} were recorded when the batch was closed.
+     */
     final DeviceEvent[] used = new DeviceEvent[Lease.MAX_STREAMS];
     int usedCount;
     /** The events of the batch, if it is timed by the device's clock. */
     @Nullable TimedBatch timed;
-    /** What the slot becomes when its lease is over, which closing the batch decides: RELEASED, or POISONED. */
+    /** What the slot becomes when its lease ends, set when the batch is closed: RELEASED, or POISONED. */
     State afterLease = State.RELEASED;
     /** Why the batch could not be made, to be thrown at its turn; null if it was. */
     @Nullable RuntimeException failure;

@@ -15,7 +15,7 @@ public final class InPlaceDelivery implements Delivery {
 
     private final SlotRing ring;
     private final Leases leases;
-    /** The slots of the ring, as they are lent. */
+    /** The ring's slots, wrapped to be lent. */
     private final List<BatchHolder> holders;
     private final LoaderFailure failure;
     private final LoaderProbe probe;
@@ -88,19 +88,19 @@ public final class InPlaceDelivery implements Delivery {
         }
     }
 
-    /** The bytes are there. */
+    /** Does nothing: the bytes are already there. */
     @Override
     public void makeWait(Lease lease, DeviceStream stream) {
         // Nothing to wait for.
     }
 
-    /** The bytes are there, and no stream of a consumer's is known here. */
+    /** Does nothing: the bytes are already there, and a consumer of host memory names no stream. */
     @Override
     public void makeConsumerWait(Lease lease, long stream) {
         // Nothing to wait for.
     }
 
-    /** Host memory to host memory: done at once, when the stream has come so far. */
+    /** Copies between host memory at once, after the stream's work so far has ended. */
     @Override
     public void copyToHost(Lease lease, DeviceStream stream, PinnedBuffer target) {
         stream.synchronize();
@@ -112,7 +112,7 @@ public final class InPlaceDelivery implements Delivery {
         target.copyFrom(lease.holder().memory().asSlice(0, target.byteSize()));
     }
 
-    /** The slot is host memory: it is free when no stream of the host device reads it, which is waited for here. */
+    /** Waits here for all streams of the host device that read the slot: afterwards it is free. */
     @Override
     public void release(Lease lease) {
         probe.closed(lease.sequence());
@@ -130,7 +130,7 @@ public final class InPlaceDelivery implements Delivery {
         leases.ended(inDeleter);
     }
 
-    /** All of them, also when one has failed. */
+    /** Waits for all of them, even if one has failed. */
     private static void synchronizeStreams(Lease lease, int from) {
         if (from < lease.streamCount()) {
             try {

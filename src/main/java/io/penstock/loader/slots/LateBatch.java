@@ -32,7 +32,7 @@ public final class LateBatch {
         this.makers = makers;
     }
 
-    /** Called once a wait that is longer than that. */
+    /** Names the slow worker. Called once per wait, when it lasts longer than the patience. */
     void tell(long sequence) {
         makers.apply(sequence).ifPresent(worker -> LOG.log(System.Logger.Level.WARNING, "{0}: the trainer has waited"
                 + " {1} ms for a batch of {2} and keeps waiting", name, patienceNanos / 1_000_000, worker));

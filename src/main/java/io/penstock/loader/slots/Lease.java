@@ -37,7 +37,7 @@ public final class Lease implements AutoCloseable {
     private volatile boolean closed;
     /** What keeps the slot from being given back: this lease, and every DLPack tensor that is out. */
     private volatile int holds;
-    /** Whether this lease no longer holds; used by the thread that closes. */
+    /** Whether this lease is over. Used by the closing thread. */
     private boolean released;
     private boolean givenToNativeCode;
     private byte streamCount;
@@ -47,7 +47,7 @@ public final class Lease implements AutoCloseable {
     /** Watches what the trainer holds, if leak detection is on. */
     private @Nullable Leak leak;
 
-    /** A lease that has not begun. */
+    /** Creates a lease that has not begun. */
     public Lease(BatchHolder holder) {
         this.holder = holder;
     }
@@ -63,7 +63,7 @@ public final class Lease implements AutoCloseable {
         CLOSED.setRelease(this, false);
     }
 
-    /** The batch, for those who read it. */
+    /** Returns the batch, for its readers. */
     public BatchHolder open() {
         if (closed) {
             throw new IllegalStateException("the batch is closed");
@@ -114,7 +114,10 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    /** Whether the stream is known under another view: waiting twice does no harm, recording twice is useless. */
+    /**
+     * Returns whether the lease knows this stream already, perhaps as another object: recording its event twice is
+     * useless.
+     */
     private boolean isUsedOnStreamWith(long handle) {
         for (int i = 0; i < streamCount; i++) {
             if (streams[i].handle() == handle) {
@@ -165,7 +168,7 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    /** Called by the lender, on the thread that closes, when this lease no longer holds the slot. */
+    /** Ends the lease. Called by the lender, on the closing thread. */
     public void released() {
         released = true;
         letGo(false);
@@ -230,7 +233,7 @@ public final class Lease implements AutoCloseable {
         }
     }
 
-    /** What ends the life of every view that was handed out, whatever happens to the slot. */
+    /** Returns the scope whose end invalidates every view that was handed out, whatever happens to the slot. */
     public Arena views() {
         if (views == null) {
             views = holder.terms.anyThread() ? Arena.ofShared() : Arena.ofConfined();

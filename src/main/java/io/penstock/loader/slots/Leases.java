@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class Leases {
 
     private static final System.Logger LOG = System.getLogger(Leases.class.getName());
-    /** Added to the number of leases that are out when the loader is closed. */
+    /** Added to the number of open leases when the loader is closed. */
     private static final int CLOSING = 1 << 30;
 
     private final String name;
@@ -24,14 +24,17 @@ public final class Leases {
     private final AtomicInteger leases = new AtomicInteger();
     private final Runnable freeing;
 
-    /** For one loader; {@code freeing} frees what leases use. */
+    /** Counts the leases of one loader; {@code freeing} frees what leases use. */
     public Leases(String name, LoaderFailure failure, Runnable freeing) {
         this.name = name;
         this.failure = failure;
         this.freeing = freeing;
     }
 
-    /** Counts a lease before it exists, so that a concurrent close frees nothing under it; afterwards none is begun. */
+    /**
+     * Counts a lease before it exists, so that a concurrent close does not free its memory. After the close, no lease
+     * begins.
+     */
     public void begin() {
         if (leases.getAndUpdate(n -> n < CLOSING ? n + 1 : n) >= CLOSING) {
             throw new IllegalStateException("the loader is closed");
@@ -39,8 +42,8 @@ public final class Leases {
     }
 
     /**
-     * One lease is over, and its slot free. In the deleter of a DLPack tensor, native code calls this, and it must not
-     * block.
+     * Notes that a lease is over and its slot free. Never blocks: native code calls this in the deleter of a DLPack
+     * tensor.
      */
     public void ended(boolean inDeleter) {
         if (leases.decrementAndGet() == CLOSING) {
@@ -87,7 +90,7 @@ public final class Leases {
         }
     }
 
-    /** CUDA calls need a platform thread: this one, unless it is virtual. */
+    /** Frees everything on a platform thread, which CUDA calls need: on this one, unless it is virtual. */
     private void freeOnPlatformThread() {
         if (!Thread.currentThread().isVirtual()) {
             free();
@@ -98,7 +101,7 @@ public final class Leases {
         closing.end();
     }
 
-    /** One warning, however many there are. */
+    /** Logs one warning for all open leases. */
     private void warn(List<Lease> forgotten) {
         long kept = forgotten.stream().filter(batch -> !batch.isClosed()).count();
         LOG.log(System.Logger.Level.WARNING, "{0}: {1}{2} not closed before {3} loader{4}", name, forgotten.getFirst(),
@@ -108,7 +111,7 @@ public final class Leases {
                         : "; the memory of " + kept + " is kept until they are closed");
     }
 
-    /** On behalf of native code, or of a worker, that cannot be told of an error. */
+    /** Frees on behalf of native code or of a worker, which an error cannot be thrown to: it is logged. */
     private void freeLate() {
         try {
             free();
@@ -121,7 +124,9 @@ public final class Leases {
         end(new Closing().step(freeing));
     }
 
-    /** After a failure, the device repeats it at every call: all that is one error. */
+    /**
+     * Ends the freeing. After a failure the device repeats its error at every call: repeated errors count as that one.
+     */
     private void end(Closing closing) {
         if (!failure.isSet()) {
             closing.end();

@@ -27,7 +27,7 @@ public final class LoaderFailure {
         }
     }
 
-    /** Ends all waiting: the loader is being closed. */
+    /** Ends all waiting because the loader is being closed. */
     public void setClosed() {
         closed = true;
     }
@@ -50,7 +50,7 @@ public final class LoaderFailure {
         return error != null;
     }
 
-    /** Whether there is an error that no caller got. */
+    /** Whether there is an error that no caller was told. */
     public boolean isUntold() {
         return error != null && !thrown;
     }

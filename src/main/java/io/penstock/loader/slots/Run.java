@@ -17,7 +17,7 @@ public abstract class Run implements EpochBounds {
     private final AtomicLongArray claimed = new AtomicLongArray(CacheLine.SLOTS);
     private volatile boolean cancelled;
 
-    /** Creates a run of which nothing is claimed yet, from the sequence number of its first batch. */
+    /** Creates a run of which no batch is claimed yet, with the sequence number of its first batch. */
     protected Run(long base) {
         this.base = base;
     }

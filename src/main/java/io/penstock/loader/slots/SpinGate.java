@@ -54,7 +54,7 @@ public abstract class SpinGate extends ParkedThread.Padded {
     /** Whether the condition holds. Called often, by the waiting thread. */
     protected abstract boolean isOpen();
 
-    /** Called once a wait that takes longer than the gate's patience, by the waiting thread. */
+    /** Called once per wait that is longer than the gate's patience, by the waiting thread. */
     protected void waitsLong() {
     }
 
@@ -95,7 +95,7 @@ public abstract class SpinGate extends ParkedThread.Padded {
         return isOpen();
     }
 
-    /** As {@link #await(boolean)} without interrupts, but returns after a time at the latest. */
+    /** Waits like {@link #await(boolean)} without interrupts, but returns after a time at the latest. */
     public final boolean awaitNanos(long nanos) {
         for (int i = 0; i < SPINS / 4; i++) {
             if (isOpen()) {
@@ -141,7 +141,7 @@ public abstract class SpinGate extends ParkedThread.Padded {
         }
     }
 
-    /** Lets the waiter look again. The state it waits for must have been written by a volatile write before. */
+    /** Lets the waiter check again. The caller must have written the changed state by a volatile write before. */
     public final void wake() {
         Thread waiter = parked;
         if (waiter != null) {

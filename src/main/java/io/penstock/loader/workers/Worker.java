@@ -70,7 +70,7 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** Open when a ring has a free slot for its next sequence, or none ever will. */
+    /** Opens when a ring has a free slot for its next sequence, or none ever will. */
     private final class AnyFreeSlot extends SpinGate {
         private static final int WAIT = -1;
         private static final int OVER = -2;

@@ -85,7 +85,7 @@ public final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** Waits for runs other than those before; null once the pool is closed. */
+    /** Waits for runs other than the previous ones; returns null once the pool is closed. */
     private synchronized Run @Nullable [] join(Member member, Run @Nullable [] before) {
         while (runs == before && !closed) {
             Uninterrupted.await(this);                  // an interrupt is meant for the run before
@@ -153,7 +153,7 @@ public final class WorkerPool implements AutoCloseable {
         return member.thread.getName() + ", now at " + place(member.thread) + ",";
     }
 
-    /** Where a thread is: the innermost call that is not the JDK's. */
+    /** Returns where a thread is: its innermost call outside the JDK. */
     private static String place(Thread thread) {
         StackTraceElement[] frames = thread.getStackTrace();
         return Stream.of(frames).filter(frame -> !frame.getClassName().matches("(java|jdk|sun)\\..*"))
@@ -161,7 +161,10 @@ public final class WorkerPool implements AutoCloseable {
                 .orElse(frames.length == 0 ? "its end" : frames[0].toString());
     }
 
-    /** Waits until no worker works; false if that takes too long. An interrupt of the caller waits too. */
+    /**
+     * Waits until no worker works; returns false if that takes too long. An interrupt of the caller does not end the
+     * wait.
+     */
     private boolean awaitIdle() {
         boolean interrupted = false;
         long begin = System.nanoTime();

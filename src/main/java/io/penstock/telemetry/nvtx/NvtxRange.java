@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import io.penstock.os.DowncallFailure;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemoryLayout;
@@ -55,7 +56,7 @@ public final class NvtxRange implements AutoCloseable {
                 attributes.set(ADDRESS, offset("message"), registered);
             }
         } catch (Throwable t) {
-            throw wrapped(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -78,7 +79,7 @@ public final class NvtxRange implements AutoCloseable {
         try {
             int _ = (int) tool().push().invokeExact(tool().domain(), attributes);
         } catch (Throwable t) {
-            throw wrapped(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -87,7 +88,7 @@ public final class NvtxRange implements AutoCloseable {
         try {
             int _ = (int) tool().pop().invokeExact(tool().domain());
         } catch (Throwable t) {
-            throw wrapped(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -97,7 +98,7 @@ public final class NvtxRange implements AutoCloseable {
         try {
             return (long) tool().start().invokeExact(tool().domain(), attributes);
         } catch (Throwable t) {
-            throw wrapped(t);
+            throw DowncallFailure.of(t);
         }
     }
 
@@ -106,16 +107,8 @@ public final class NvtxRange implements AutoCloseable {
         try {
             tool().end().invokeExact(tool().domain(), range);
         } catch (Throwable t) {
-            throw wrapped(t);
+            throw DowncallFailure.of(t);
         }
-    }
-
-    private static RuntimeException wrapped(Throwable t) {
-        return switch (t) {
-            case RuntimeException e -> e;
-            case Error e -> throw e;
-            default -> new IllegalStateException(t);
-        };
     }
 
     /** Frees the memory of the name. Repeating it has no effect. */

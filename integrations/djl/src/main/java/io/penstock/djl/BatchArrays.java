@@ -71,7 +71,7 @@ final class BatchArrays implements AutoCloseable {
     /**
      * Makes the arrays of a batch, which is closed at once if none of them is in its slot.
      *
-     * @param rows of each field so many
+     * @param rows the number of rows of each field
      */
     void lend(Batch batch, int rows) {
         try {

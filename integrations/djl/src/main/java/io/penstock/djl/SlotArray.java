@@ -10,9 +10,9 @@ import ai.djl.pytorch.engine.PtNDArray;
 import ai.djl.pytorch.engine.PtNDManager;
 
 /**
- * An NDArray in memory of a loader's slot. What it is was known before, so nobody asks torch. If the loader reuses
- * leases, it is lent again, with a tensor of its own for each batch: nothing that was done to one tensor, such as
- * asking for a gradient, is seen in the next.
+ * An NDArray in memory of a loader's slot. It knows its shape, type and device, and does not ask torch for them. If
+ * the loader reuses leases, the array is lent again, with a new tensor for each batch: what was done to one tensor,
+ * such as asking for a gradient, is not seen in the next.
  */
 final class SlotArray extends PtNDArray {
 
@@ -35,7 +35,7 @@ final class SlotArray extends PtNDArray {
         NDScope.register(this);
     }
 
-    /** Deletes the tensor: DJL's name for that is released, and null its sign. The array stays in its manager. */
+    /** Deletes the tensor, after which DJL says that the array is released. The array stays in its manager. */
     @SuppressWarnings("NullAway")
     void release() {
         Long tensor = handle.getAndSet(null);
@@ -44,14 +44,14 @@ final class SlotArray extends PtNDArray {
         }
     }
 
-    /** Whether DJL's object holds nothing of the tensor that it would say of the next one, too. */
+    /** Returns whether DJL remembers nothing of this tensor that would be wrong for the next one. */
     boolean canBeLentAgain() {
         return !isReleased() && !isAskedForGradient;
     }
 
     /**
-     * Leaves the slot, which takes another batch now: copies the values if the array was given to a manager that is
-     * still open.
+     * Leaves the slot, which is to take another batch. An array that was given to a manager that is still open keeps a
+     * copy of its values.
      */
     void leaveSlot() {
         if (!isReleased() && getManager().isOpen()) {

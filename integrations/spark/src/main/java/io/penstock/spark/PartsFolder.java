@@ -202,7 +202,7 @@ abstract sealed class PartsFolder implements Serializable permits LocalParts, Ha
         return finished;
     }
 
-    /** Deletes what the attempts of a run have left that failed. */
+    /** Deletes the files that the attempts of a failed run have left. */
     private void deleteRun(String run, Throwable failure) {
         try {
             delete(entries(entry -> entry.contains("." + run + "-")));

@@ -84,7 +84,7 @@ public abstract sealed class RowOrder {
      */
     abstract Dataset<Row> apply(Dataset<Row> rows, Dataset<Row> all, Column... values);
 
-    /** Puts records in order, whose keys are in a column; the first column of the result is the key's UTF-8. */
+    /** Puts the records in order by the keys in a column. The first column of the result is the key's UTF-8. */
     Dataset<Row> applyByKey(Dataset<Row> rows, String key, List<Column> values) {
         Dataset<Row> keyed = rows.withColumn(CONTENT,
                 rows.col(key).cast(DataTypes.StringType).cast(DataTypes.BinaryType));
