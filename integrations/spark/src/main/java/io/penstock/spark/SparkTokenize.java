@@ -27,8 +27,6 @@ import picocli.CommandLine.Parameters;
             + " all."})
 public final class SparkTokenize implements Callable<Integer> {
 
-    private static final String JSON_LINES = "jsonl";
-
     @Parameters(arity = "1..*", paramLabel = "PATH", description = "Files and folders to read, as Spark names them.")
     private List<String> inputs = List.of();
 
@@ -38,8 +36,7 @@ public final class SparkTokenize implements Callable<Integer> {
     private String output = "";
 
     @Option(names = "--format", paramLabel = "NAME", defaultValue = "parquet",
-            description = "Spark's reader: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}. Or jsonl: JSON lines,"
-                    + " of which only the documents are read, in less CPU time than by json.")
+            description = "Spark's reader: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}.")
     private String format = "";
 
     @Option(names = "--reader-option", paramLabel = "KEY=VALUE", description = "An option of that reader.")
@@ -110,15 +107,10 @@ public final class SparkTokenize implements Callable<Integer> {
             System.err.println("--parts needs one of --shuffle and --order-by, and each of those needs --parts");
             return CommandLine.ExitCode.USAGE;
         }
-        if (format.equals(JSON_LINES) && !readerOptions.isEmpty()) {
-            System.err.println("--reader-option is for Spark's readers, not for jsonl");
-            return CommandLine.ExitCode.USAGE;
-        }
         SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
         try {
-            String[] paths = inputs.toArray(String[]::new);
-            Dataset<Row> rows = format.equals(JSON_LINES) ? JsonLines.read(spark, column, paths)
-                    : spark.read().format(format).options(readerOptions).load(paths);
+            Dataset<Row> rows = spark.read().format(format).options(readerOptions)
+                    .load(inputs.toArray(String[]::new));
             SparkTokenizeSummary written = job(rows).run();
             System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.store(),
                     written.manifest().tokens(), written.manifest().dtype(), written.manifest().documents(),

@@ -18,7 +18,7 @@ import org.apache.spark.sql.SparkSession;
 /**
  * What tokenizing costs with Spark and without, by turns in one run: the CPU time of a process that does it once, start
  * included, and that of doing it a fourth time in the same process. Nothing is shuffled, then everything. Spark reads
- * JSON lines by {@link JsonLines} and by its own reader, and Parquet with the same texts.
+ * JSON lines, and Parquet with the same texts.
  *
  * <p>Arguments: a file of JSON lines, rounds (default 2).
  */
@@ -45,8 +45,8 @@ public final class SparkRate {
         run("prepare", Path.of(args[0]), parquet);
         System.out.println("| MB a CPU second | once, with the start | a fourth time |\n|---|--:|--:|");
         for (int round = 0; round < rounds; round++) {
-            for (String way : List.of("command line", "jsonl, as given", "jsonl, shuffled", "json, as given",
-                    "json, shuffled", "parquet, as given", "parquet, shuffled")) {
+            for (String way : List.of("command line", "json, as given", "json, shuffled", "parquet, as given",
+                    "parquet, shuffled")) {
                 run(way, Path.of(args[0]), folder.resolve("tokens"));
             }
         }
@@ -70,16 +70,13 @@ public final class SparkRate {
     }
 
     private static Dataset<Row> rows(String format, Path lines, Path parquet) {
-        return switch (format) {
-            case "jsonl" -> JsonLines.read(session(), "text", lines.toString());
-            case "json" -> session().read().schema("text STRING").json(lines.toString());
-            default -> session().read().parquet(parquet.toString());
-        };
+        return format.equals("json") ? session().read().schema("text STRING").json(lines.toString())
+                : session().read().parquet(parquet.toString());
     }
 
     private static void tokenize(String way, Path file, Path output) throws Exception {
         if (way.equals("prepare")) {
-            rows("jsonl", file, output).repartition(4).write().parquet(output.toString());
+            rows("json", file, output).repartition(4).write().parquet(output.toString());
             System.exit(0);
         }
         var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();

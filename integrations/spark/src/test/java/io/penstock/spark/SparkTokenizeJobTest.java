@@ -15,8 +15,6 @@ import io.penstock.io.Location;
 import io.penstock.store.IfExists;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -254,17 +252,6 @@ class SparkTokenizeJobTest extends LocalSpark {
         Files.delete(closed);
         assertEquals(3, job(rows).resumable("one").run().resumedParts());
         assertStoreIs(folder.resolve("expected"));
-    }
-
-    @Test
-    void aLineWithoutTheFieldIsRefusedWithItsFile() throws IOException {
-        Path lines = Files.writeString(folder.resolve("bad.jsonl"), "{\"text\":\"a\"}\n{\"txt\":\"b\"}\n");
-        Exception refused = assertThrows(Exception.class, () ->
-                job(JsonLines.read(spark, "text", lines.toString())).run());
-        StringWriter trace = new StringWriter();
-        refused.printStackTrace(new PrintWriter(trace));
-        assertTrue(trace.toString().contains("bad.jsonl: field 'text': found null, expected a text"),
-                trace.toString());
     }
 
     /** Hadoop's own view of the local disk has a scheme of its own. */
