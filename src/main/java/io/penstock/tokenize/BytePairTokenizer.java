@@ -31,7 +31,7 @@ final class BytePairTokenizer implements Tokenizer {
     private final boolean isPlain;
     private final int vocabularySize;
     private final int endOfText;
-    /** Encoders that no thread uses now. A thread takes the one that it used last, if it is there. */
+    /** Idle encoders: as many as threads have encoded at the same time. */
     private final AtomicReferenceArray<PieceEncoder> idle =
             new AtomicReferenceArray<>(4 * Runtime.getRuntime().availableProcessors());
 
@@ -153,14 +153,9 @@ final class BytePairTokenizer implements Tokenizer {
         encodeWellFormed(bytes, from, from + length, special, ids);
     }
 
-    private void encodeWellFormed(byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
+    /** Appends the ids of a text in well-formed UTF-8. */
+    void encodeWellFormed(byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
         PieceEncoder encoder = take();
-        encodeWellFormed(encoder, utf8, from, end, special, ids);
-        give(encoder);
-    }
-
-    /** Appends the ids of a text in well-formed UTF-8, by an encoder that the caller has taken. */
-    void encodeWellFormed(PieceEncoder encoder, byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
         if (special == SpecialText.ORDINARY && isPlain) {
             encoder.encode(utf8, from, end, ids);
         } else {
@@ -172,6 +167,7 @@ final class BytePairTokenizer implements Tokenizer {
                 throw e;
             }
         }
+        give(encoder);
     }
 
     /** Encodes added tokens and the text between them. */
@@ -253,12 +249,9 @@ final class BytePairTokenizer implements Tokenizer {
         return text;
     }
 
-    /** Lends an encoder to a thread: the one that it had before, whose memory is in the cache of its processor. */
     PieceEncoder take() {
-        int home = home();
         for (int i = 0; i < idle.length(); i++) {
-            int at = (home + i) % idle.length();
-            PieceEncoder encoder = idle.get(at) == null ? null : idle.getAndSet(at, null);
+            PieceEncoder encoder = idle.get(i) == null ? null : idle.getAndSet(i, null);
             if (encoder != null) {
                 return encoder;
             }
@@ -266,17 +259,12 @@ final class BytePairTokenizer implements Tokenizer {
         return new PieceEncoder(vocabulary, rules.split);
     }
 
-    void give(PieceEncoder encoder) {
-        int home = home();
+    private void give(PieceEncoder encoder) {
         for (int i = 0; i < idle.length(); i++) {
-            if (idle.compareAndSet((home + i) % idle.length(), null, encoder)) {
+            if (idle.compareAndSet(i, null, encoder)) {
                 return;
             }
         }
-    }
-
-    private int home() {
-        return (int) (Thread.currentThread().threadId() % idle.length());
     }
 
     @Override

@@ -6,8 +6,6 @@ import io.penstock.memory.DType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A chunk's tokens, in the store's dtype, and where its documents end. One thread fills it, another reads it, then it
@@ -24,8 +22,6 @@ final class EncodedChunk implements Chunk.Sink {
     private final int endOfText;
     private final FieldScanner scanner;
     private final String textField;
-    /** That of the thread that fills this; null between the chunks. */
-    private @Nullable PieceEncoder encoder;
     private TokenBuffer tokens = new TokenBuffer();
     private MemorySegment stored = MemorySegment.ofArray(new byte[0]);
     private int[] documentEnds = new int[16];
@@ -63,21 +59,13 @@ final class EncodedChunk implements Chunk.Sink {
         tokens.clear();
         documentCount = 0;
         textBytes = 0;
-        PieceEncoder taken = tokenizer.take();
-        encoder = taken;
-        try {
-            chunk.decode(textField, scanner, this);
-        } finally {
-            encoder = null;
-            tokenizer.give(taken);
-        }
+        chunk.decode(textField, scanner, this);
         store();
     }
 
     @Override
     public void accept(byte[] utf8, int from, int length, boolean endsDocument) {
-        tokenizer.encodeWellFormed(Objects.requireNonNull(encoder), utf8, from, from + length, SpecialText.ORDINARY,
-                tokens);
+        tokenizer.encodeWellFormed(utf8, from, from + length, SpecialText.ORDINARY, tokens);
         textBytes += length;
         if (!endsDocument) {
             return;

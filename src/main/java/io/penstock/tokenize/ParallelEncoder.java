@@ -2,7 +2,6 @@
 package io.penstock.tokenize;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -26,13 +25,10 @@ final class ParallelEncoder {
     private final EncodedChunk.Output output;
     private final Monitor monitor;
     private final int threads;
-    /** Those under way, by the order of their chunks. */
-    private final @Nullable Slot[] slots;
+    private final Slot[] slots;
     private final ReentrantLock reading = new ReentrantLock();
 
     // Guarded by this:
-    /** The slots that are not under way. The last one is used first: its buffers are likeliest in a cache. */
-    private final ArrayDeque<Slot> free;
     private long taken;
     private long written;
     private long bytesUnderWay;
@@ -70,9 +66,8 @@ final class ParallelEncoder {
         this.threads = threads;
         this.monitor = monitor;
         this.slots = new Slot[threads == 1 ? 1 : CHUNKS_A_THREAD * threads];
-        this.free = new ArrayDeque<>(slots.length);
         for (int i = 0; i < slots.length; i++) {
-            free.push(new Slot(buffers.get()));
+            slots[i] = new Slot(buffers.get());
         }
     }
 
@@ -150,7 +145,7 @@ final class ParallelEncoder {
                 if (!hasNext && slot.failure == null) {
                     return null;
                 }
-                slots[(int) (taken++ % slots.length)] = slot;
+                taken++;
                 bytesUnderWay += slot.failure == null ? slot.chunk.length() : 0;
                 return slot;
             }
@@ -168,7 +163,7 @@ final class ParallelEncoder {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        return ended || stopped ? null : free.pop();
+        return ended || stopped ? null : slots[(int) (taken % slots.length)];
     }
 
     /** Writes a slot and those behind it that are ready, unless an earlier one is missing or another thread writes. */
@@ -194,8 +189,7 @@ final class ParallelEncoder {
             synchronized (this) {
                 oldest.ready = false;
                 bytesUnderWay -= oldest.failure == null ? oldest.chunk.length() : 0;
-                slots[(int) (written++ % slots.length)] = null;
-                free.push(oldest);
+                written++;
                 notifyAll();
             }
         }
@@ -203,7 +197,7 @@ final class ParallelEncoder {
 
     private synchronized @Nullable Slot nextToWrite() {
         Slot oldest = slots[(int) (written % slots.length)];
-        if (stopped || oldest == null || !oldest.ready) {
+        if (stopped || !oldest.ready) {
             writing = false;
             return null;
         }

@@ -3,8 +3,6 @@ package io.penstock.tokenize;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -63,30 +61,6 @@ class TokenizerTest {
                 + " o200k_base", e.getMessage());
         assertEquals(List.of("gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base"),
                 Tokenizer.encodings());
-    }
-
-    /** What an encoder remembers is in the cache of its thread's processor. */
-    @Test
-    void aThreadIsLentTheEncoderThatItHadBefore() throws Exception {
-        BytePairTokenizer tokenizer = (BytePairTokenizer) Tokenizer.of("gpt2");
-        PieceEncoder own = tokenizer.take();
-        long homes = 4L * Runtime.getRuntime().availableProcessors();
-        PieceEncoder[] lent = new PieceEncoder[2];
-        Thread other;
-        do {
-            other = new Thread(() -> {
-                lent[0] = tokenizer.take();
-                tokenizer.give(lent[0]);
-                lent[1] = tokenizer.take();
-                tokenizer.give(lent[1]);
-            });
-        } while ((other.threadId() - Thread.currentThread().threadId()) % homes == 0);
-        other.start();
-        other.join();
-        tokenizer.give(own);
-        assertSame(own, tokenizer.take());
-        assertNotSame(own, lent[0]);
-        assertSame(lent[0], lent[1]);
     }
 
     @Test
