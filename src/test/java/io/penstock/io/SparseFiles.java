@@ -87,7 +87,12 @@ public final class SparseFiles implements FileSource {
         Files.write(sparse, poison);
         Fetcher fetcher = new Fetcher(path, sparse, poison.length);
         open.add(fetcher);
-        return MappedFile.openSparse(file, info(file.path()).version(), sparse, fetcher, index);
+        try {
+            return MappedFile.openSparse(file, info(file.path()).version(), sparse, fetcher, index);
+        } catch (IOException | RuntimeException e) {
+            fetcher.close();
+            throw e;
+        }
     }
 
     private final class Fetcher implements RangeFetcher {

@@ -306,7 +306,8 @@ final class Requests {
                 return future.get(millis, TimeUnit.MILLISECONDS);
             } catch (TimeoutException _) {
                 if (progress.get() == before) {
-                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " for " + millis + " ms");
+                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " for " + millis
+                            + " ms");
                 }
             } catch (ExecutionException e) {
                 throw failure(name, e.getCause());

@@ -12,7 +12,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * Repeats what failed for a reason that may pass: with full jitter, a delay that doubles, and a budget that all
- * requests share. What had a part of its result goes on at once: the server was there, and a connection broke. A {@link FileSystemException} will not pass. Thread-safe.
+ * requests share. A request that had a part of its result is repeated at once: the server was there, and a connection
+ * broke. A {@link FileSystemException} will not pass. Thread-safe.
  */
 final class Retries {
 

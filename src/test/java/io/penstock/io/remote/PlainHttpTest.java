@@ -211,7 +211,8 @@ class PlainHttpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "SSH-2.0-x\r\n", "HTTP/2 206\r\n", "HTTP/1.1 206 OK\r\nContent-Length: 10\r\n folded\r\n",
+    @ValueSource(strings = {"", "SSH-2.0-x\r\n", "HTTP/2 206\r\n",
+        "HTTP/1.1 206 OK\r\nContent-Length: 10\r\n folded\r\n",
         "HTTP/1.1 206 OK\r\nContent-Length: 10\r\nContent-Length: 11\r\n", "HTTP/1.1 206 OK\r\nContent-Length: -1\r\n",
         "HTTP/1.1 206 OK\r\nContent-Length: 99999999999999999999\r\n", "HTTP/1.1 206 OK\r\nno header\r\n",
         "HTTP/1.1 206 OK\r\nContent Length: 10\r\n"})
