@@ -14,8 +14,8 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
- * How fast a table is read by its key, beside a cursor in a transaction, whose texts are read as the driver has them and
- * as strings, by turns in one run: rows of 1 KiB in PostgreSQL.
+ * How fast a table is read by its key, beside a cursor in a transaction, whose texts are read as the driver has them
+ * and as strings, by turns in one run: rows of 1 KiB in PostgreSQL.
  *
  * <p>Arguments: rows (default 300,000), rounds (default 8).
  */

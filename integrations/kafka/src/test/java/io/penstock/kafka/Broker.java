@@ -107,7 +107,7 @@ final class Broker implements AutoCloseable {
         }
     }
 
-    /** Waits until the first partitions of a topic have leaders that answer: a producer may not survive their absence. */
+    /** Waits until the first partitions of a topic have leaders that answer: a producer may hang without them. */
     void awaitLeaders(String topic, int partitions) throws Exception {
         Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
         for (int partition = 0; partition < partitions; partition++) {

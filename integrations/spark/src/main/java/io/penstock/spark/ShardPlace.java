@@ -56,8 +56,8 @@ sealed interface ShardPlace extends Serializable {
             case null -> folder(Path.of(pattern));
             case "file" -> folder(Path.of(new org.apache.hadoop.fs.Path(pattern).toUri().getPath()));
             case "s3" -> Bucket.of(pattern, context);
-            default -> throw new IllegalArgumentException("shards: found " + pattern + ", expected a path that the driver"
-                    + " and all executors have, or s3://BUCKET/KEY");
+            default -> throw new IllegalArgumentException("shards: found " + pattern + ", expected a path that the"
+                    + " driver and all executors have, or s3://BUCKET/KEY");
         };
     }
 

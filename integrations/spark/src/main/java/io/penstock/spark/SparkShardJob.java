@@ -32,9 +32,9 @@ import org.apache.spark.sql.types.DataTypes;
  *
  * <p>Shards are as large as partitions are: choose as many that each has some hundred MB to some GB.
  *
- * <p><b>In a folder</b> that the driver and all executors see under the same path. A task writes its shard in the folder
- * {@code PATTERN.parts}, under a name that no other attempt has. The driver gives the shards of those attempts that
- * count their names, and writes the record of the shards. Readers find the old dataset or the new one.
+ * <p><b>In a folder</b> that the driver and all executors see under the same path. A task writes its shard in the
+ * folder {@code PATTERN.parts}, under a name that no other attempt has. The driver gives the shards of those attempts
+ * that count their names, and writes the record of the shards. Readers find the old dataset or the new one.
  *
  * <p><b>In a bucket.</b> A task writes its shard in {@code java.io.tmpdir} and sends it, but no object is made: nobody
  * sees it. The driver makes the record and then the objects of the attempts that count. Of a dataset that is replaced

@@ -18,8 +18,8 @@ final class BucketJobs {
     }
 
     /**
-     * Writes {@code tokens}, {@code samples} and {@code tars/train-%03d.tar} below a URI, twice: the second time only if
-     * they may be replaced. A third job for the tars fails when some are sent.
+     * Writes {@code tokens}, {@code samples} and {@code tars/train-%03d.tar} below a URI, twice: the second time only
+     * if they may be replaced. A third job for the tars fails when some are sent.
      */
     public static void main(String[] arguments) throws Exception {
         SparkSession spark = session(2);

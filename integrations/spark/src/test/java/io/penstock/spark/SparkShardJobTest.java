@@ -96,7 +96,8 @@ class SparkShardJobTest extends LocalSpark {
 
     @Test
     void placesThatShardsCannotHaveAreRefused() {
-        for (String pattern : List.of("hdfs:/out/train-%03d.tar", "s3://bucket/train.tar", "s3://bucket/a%20b-%d.tar")) {
+        for (String pattern : List.of("hdfs:/out/train-%03d.tar", "s3://bucket/train.tar",
+                "s3://bucket/a%20b-%d.tar")) {
             assertThrows(IllegalArgumentException.class, () -> new SparkShardJob(samples(1), "key", pattern), pattern);
         }
     }
