@@ -279,7 +279,8 @@ class BlockCacheTest {
             file.prefetch(0, BYTES);
             assertThrows(UncheckedIOException.class, () -> file.fetch(40 * BLOCK, 1, waits));
         }
-        assertTrue(asked.get() <= 9, asked + " blocks");
+        // 8 ahead, and the block that is needed, which is asked for again if it failed before it was waited for.
+        assertTrue(asked.get() <= 10, asked + " blocks");
     }
 
     @Test
