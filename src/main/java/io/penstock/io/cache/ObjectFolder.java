@@ -212,7 +212,7 @@ final class ObjectFolder implements AutoCloseable {
         /** Writes the buffered bytes to the file. */
         void flush() throws FileSystemException {
             if (buffer != null && collected > 0) {
-                write(buffer.clear().limit(collected));
+                write(buffer.slice(0, collected));
                 collected = 0;
             }
         }

@@ -214,6 +214,33 @@ class BlockCacheTest {
         assertEquals(List.of(), small.entries());
     }
 
+    /** Parts that are large and direct are written as they come, others are collected first. */
+    @Test
+    void aBlockIsWholeWhateverThePartsItComesIn() throws IOException {
+        byte[] content = new byte[(1 << 20) + 4711];
+        Random random = new Random(7);
+        random.nextBytes(content);
+        BlockCache large = BlockCache.open(parent.resolve("large"), 4 << 20, 1 << 18, 8);
+        for (int round = 0; round < 20; round++) {
+            RemoteObject other = new RemoteObject("s3://bucket/y" + round, "\"v1\"", content.length);
+            try (CachedObject file = large.open(other, (offset, length, sink) -> {
+                for (int at = (int) offset, part; at < offset + length; at += part) {
+                    int most = new int[] {100, 5 << 10, 16 << 10, 70 << 10}[random.nextInt(4)];
+                    part = (int) Math.min(1 + random.nextInt(most), offset + length - at);
+                    ByteBuffer sent = random.nextBoolean() ? ByteBuffer.allocate(part)
+                            : ByteBuffer.allocateDirect(part);
+                    sink.accept(sent.put(content, at, part).flip());
+                }
+            })) {
+                for (int block = 0; block < 5; block++) {               // one after the other, for the random numbers
+                    file.fetch((long) block << 18, 1, waits);
+                }
+                assertArrayEquals(content, stored(file, 0, content.length));
+            }
+            large.trim(0);
+        }
+    }
+
     /** Or a file that is closed right after a read would have locks for a moment. */
     @Test
     void nothingIsLeftOfAFetchWhoseBlockIsUsable() throws Exception {
