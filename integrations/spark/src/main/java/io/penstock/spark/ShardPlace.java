@@ -67,7 +67,12 @@ sealed interface ShardPlace extends Serializable {
                 new LocalParts(whole + ".parts", WebDatasetWriter.recordFor(whole).toString()));
     }
 
-    /** A folder that the driver and all executors have: the driver gives the shards that count their names. */
+    /**
+     * A folder that the driver and all executors have: the driver gives the shards that count their names.
+     *
+     * @param pattern the path of a shard, with a place for its number
+     * @param attempts the folder in which tasks write
+     */
     record Folder(String pattern, LocalParts attempts) implements ShardPlace {
 
         @Override
@@ -98,6 +103,7 @@ sealed interface ShardPlace extends Serializable {
      * A bucket. A task writes its shard on the local disk and sends it under its last name, but leaves it to the driver
      * to make the object: so an attempt that does not count is never seen.
      *
+     * @param pattern the URI of a shard, with a place for its number
      * @param sent what the tasks that succeeded have sent, so that it can be removed if the job fails
      */
     record Bucket(String pattern, CollectionAccumulator<SentFile> sent) implements ShardPlace {
