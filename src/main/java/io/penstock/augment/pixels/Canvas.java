@@ -218,9 +218,7 @@ public final class Canvas {
         part = now;
     }
 
-    /**
-     * Returns the part that {@link #store} belongs to: decoding or the last crop, if they were postponed until then.
-     */
+    /** Returns the part that {@link #store} belongs to: decoding or the last crop, if these were postponed. */
     public int storedPart() {
         return isSettled() ? part : framingPart;
     }

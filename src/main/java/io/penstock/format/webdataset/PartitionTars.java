@@ -87,8 +87,8 @@ final class PartitionTars implements AutoCloseable {
         next.remove();
         RangeFetcher fetcher = file.fetcher();
         mostAhead = fetcher == null ? 0 : Math.min(AHEAD_BYTES, fetcher.mostAhead()) / source.partitionCount();
-        if (fetcher != null && offset == 0) {
-            fetcher.prefetch(0, Math.min(mostAhead, file.byteSize()));
+        if (offset == 0) {
+            Opening.fetch(file, mostAhead);
         }
         look(offset);
         return FileSource.channel(file);
