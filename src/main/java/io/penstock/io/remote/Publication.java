@@ -221,7 +221,10 @@ final class Publication {
         return one;
     }
 
-    /** Runs tasks, some at a time, and returns their results in order. Ends them all if one fails. */
+    /**
+     * Runs tasks, some at a time, and returns their results in order. After one failed no other is started, and those
+     * under way end: what a server did for a request whose answer nobody read could not be undone.
+     */
     private <T> List<T> all(List<Callable<T>> tasks) throws IOException {
         List<T> results = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(Math.clamp(tasks.size(), 1, parallel),
@@ -232,7 +235,7 @@ final class Publication {
                     results.add(one.get());
                 }
             } catch (ExecutionException e) {
-                threads.shutdownNow();
+                running.forEach(one -> one.cancel(false));
                 if (e.getCause() instanceof IOException failed) {
                     throw failed;
                 }

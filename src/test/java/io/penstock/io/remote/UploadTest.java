@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -311,6 +312,35 @@ class UploadTest {
         }
         host.failRequests((_, _) -> null);
         assertObjects(Map.of());
+    }
+
+    @Test
+    void anUploadThatBeginsWhileAnotherFileFailsIsEnded() throws IOException {
+        var failures = new CountDownLatch(host.settings(folder).requests().attempts());
+        host.failRequests((_, request) -> {
+            if (request.startsWith("HEAD") && request.endsWith("x.idx")) {
+                failures.countDown();
+                return RequestFault.UNAVAILABLE;
+            }
+            if (request.contains("uploads")) {
+                awaitAndPause(failures);
+            }
+            return null;
+        });
+        Map<String, byte[]> files = Map.of(".bin", bytes(2 * PART, 1), ".idx", bytes(10, 2));
+        assertThrows(IOException.class, () -> publish("s3://bucket/x", IfExists.FAIL, files));
+        host.failRequests((_, _) -> null);
+        assertObjects(Map.of());
+    }
+
+    /** Then the writer has heard of the failure; if it has not, the test shows less and passes. */
+    private static void awaitAndPause(CountDownLatch latch) {
+        try {
+            latch.await();
+            Thread.sleep(100);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
