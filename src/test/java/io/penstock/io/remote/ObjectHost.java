@@ -236,6 +236,13 @@ public final class ObjectHost implements AutoCloseable {
         return mostInFlight;
     }
 
+    /** Waits for the end of every request, also of those whose answer nobody reads. */
+    void awaitIdle() {
+        while (inFlight.get() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
     public int port() {
         return server.getAddress().getPort();
     }

@@ -318,17 +318,18 @@ class UploadTest {
     void anUploadThatBeginsWhileAnotherFileFailsIsEnded() throws IOException {
         var failures = new CountDownLatch(host.settings(folder).requests().attempts());
         host.failRequests((_, request) -> {
-            if (request.startsWith("HEAD") && request.endsWith("x.idx")) {
+            if (request.startsWith("HEAD") && request.endsWith("x.bin.crc32c")) {
                 failures.countDown();
                 return RequestFault.UNAVAILABLE;
             }
-            if (request.contains("uploads")) {
+            if (request.contains("x.bin?uploads")) {
                 awaitAndPause(failures);
             }
             return null;
         });
-        Map<String, byte[]> files = Map.of(".bin", bytes(2 * PART, 1), ".idx", bytes(10, 2));
+        Map<String, byte[]> files = Map.of(".bin", bytes(2 * PART, 1), ".bin.crc32c", bytes(10, 2));
         assertThrows(IOException.class, () -> publish("s3://bucket/x", IfExists.FAIL, files));
+        host.awaitIdle();
         host.failRequests((_, _) -> null);
         assertObjects(Map.of());
     }
