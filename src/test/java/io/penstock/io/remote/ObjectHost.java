@@ -260,13 +260,16 @@ public final class ObjectHost implements AutoCloseable {
         return scheme + host() + "/" + path;
     }
 
-    /** Settings for this host, with fast retries and a cache of blocks of 64 KiB. */
+    /**
+     * Settings for this host, with fast retries and a cache of blocks of 64 KiB. No request is sent twice for being
+     * late: tests count requests, and which of them are late is for the scheduler to say.
+     */
     public RemoteSettings settings(Path cache) {
         return RemoteSettings.of(Map.of()).withCache(cache, 1L << 30).withBlockBytes(1 << 16)
                 .withS3(new S3Settings(endpoint(), "us-east-1", S3Settings.Addressing.AUTO, () ->
                         Optional.of(KEY)))
                 .withRequests(RequestSettings.DEFAULT.withRetries(4, Duration.ofMillis(1),
-                        Duration.ofMillis(4), 1000));
+                        Duration.ofMillis(4), 1000).withHedges(0));
     }
 
     /** Files of this host. */

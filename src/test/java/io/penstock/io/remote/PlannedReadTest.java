@@ -74,8 +74,7 @@ class PlannedReadTest {
     }
 
     private Location locate(int blocks, String name) {
-        RemoteSettings settings = host.settings(cache).withCache(cache, (long) blocks * BLOCK).withBlockBytes(BLOCK)
-                .withRequests(host.settings(cache).requests().withHedges(0));
+        RemoteSettings settings = host.settings(cache).withCache(cache, (long) blocks * BLOCK).withBlockBytes(BLOCK);
         return RemoteFiles.of(settings).locate(host.url(name));
     }
 
