@@ -38,9 +38,14 @@ class CacheProcessesTest {
     private Path out;
 
     private Process start(ObjectHost host, long limit, long seed, int reads) throws IOException {
+        return start(host, limit, seed, reads, RequestSettings.DEFAULT.hedgePercent());
+    }
+
+    private Process start(ObjectHost host, long limit, long seed, int reads, int hedgePercent) throws IOException {
         List<String> command = JavaCommand.of("-Xmx64m");
         command.addAll(List.of(CacheReader.class.getName(), host.url("x"), cache.toString(), Long.toString(limit),
-                Integer.toString(BLOCK), Integer.toString(BYTES), "1", Long.toString(seed), Integer.toString(reads)));
+                Integer.toString(BLOCK), Integer.toString(BYTES), "1", Long.toString(seed), Integer.toString(reads),
+                Integer.toString(hedgePercent)));
         return new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(out.resolve(Long.toString(seed)).toFile()).start();
     }
@@ -64,7 +69,7 @@ class CacheProcessesTest {
         try (ObjectHost host = ObjectHost.start().put("x", ObjectHost.bytes(BYTES, 1))) {
             List<Process> processes = new ArrayList<>();
             for (int i = 0; i < 8; i++) {
-                processes.add(start(host, 1L << 30, i, 500));
+                processes.add(start(host, 1L << 30, i, 500, 0));
             }
             for (int i = 0; i < processes.size(); i++) {
                 assertEquals("right", result(processes.get(i), i));

@@ -20,10 +20,14 @@ public final class CacheReader {
     private CacheReader() {
     }
 
-    /** Arguments: URL, cache, limit, block bytes, object bytes, seed of the object, seed of the order, reads. */
+    /**
+     * Arguments: URL, cache, limit, block bytes, object bytes, seed of the object, seed of the order, reads, percent of
+     * requests that may be sent twice.
+     */
     public static void main(String[] args) throws Exception {
         RemoteSettings settings = RemoteSettings.of(Map.of()).withCache(Path.of(args[1]), Long.parseLong(args[2]))
-                .withBlockBytes(Integer.parseInt(args[3]));
+                .withBlockBytes(Integer.parseInt(args[3]))
+                .withRequests(RequestSettings.DEFAULT.withHedges(Integer.parseInt(args[8])));
         byte[] expected = ObjectHost.bytes(Integer.parseInt(args[4]), Long.parseLong(args[5]));
         Random random = new Random(Long.parseLong(args[6]));
         try (MappedFile file = RemoteFiles.of(settings, Map.of()).locate(args[0]).open();

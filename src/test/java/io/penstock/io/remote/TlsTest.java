@@ -45,7 +45,7 @@ class TlsTest {
         List<String> command = JavaCommand.of("-Xmx64m");
         command.addAll(1, trusted.trust());
         command.addAll(List.of(CacheReader.class.getName(), url, cache.toString(), Long.toString(1 << 30),
-                Integer.toString(1 << 16), Integer.toString(BYTES), "1", "1", "100"));
+                Integer.toString(1 << 16), Integer.toString(BYTES), "1", "1", "100", "0"));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         process.waitFor();

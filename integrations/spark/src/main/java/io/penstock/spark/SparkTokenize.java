@@ -36,7 +36,8 @@ public final class SparkTokenize implements Callable<Integer> {
     private String output = "";
 
     @Option(names = "--format", paramLabel = "NAME", defaultValue = "parquet",
-            description = "Spark's reader: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}.")
+            description = "jsonl: the column is a field of JSON lines, read as penstock tokenize does; or a reader of"
+                    + " Spark's: parquet, json, text, orc, …; default: ${DEFAULT-VALUE}.")
     private String format = "";
 
     @Option(names = "--reader-option", paramLabel = "KEY=VALUE", description = "An option of that reader.")
@@ -109,9 +110,7 @@ public final class SparkTokenize implements Callable<Integer> {
         }
         SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
         try {
-            Dataset<Row> rows = spark.read().format(format).options(readerOptions)
-                    .load(inputs.toArray(String[]::new));
-            SparkTokenizeSummary written = job(rows).run();
+            SparkTokenizeSummary written = job(rows(spark, inputs.toArray(String[]::new))).run();
             System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.store(),
                     written.manifest().tokens(), written.manifest().dtype(), written.manifest().documents(),
                     written.manifest().parts().size(), written.manifest().origin().tokenizer(),
@@ -120,6 +119,11 @@ public final class SparkTokenize implements Callable<Integer> {
             spark.stop();
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private Dataset<Row> rows(SparkSession spark, String[] paths) {
+        return format.equals("jsonl") ? JsonLines.read(spark, column, paths)
+                : spark.read().format(format).options(readerOptions).load(paths);
     }
 
     private SparkTokenizeJob job(Dataset<Row> rows) throws IOException {

@@ -45,8 +45,8 @@ public final class SparkRate {
         run("prepare", Path.of(args[0]), parquet);
         System.out.println("| MB a CPU second | once, with the start | a fourth time |\n|---|--:|--:|");
         for (int round = 0; round < rounds; round++) {
-            for (String way : List.of("command line", "json, as given", "json, shuffled", "parquet, as given",
-                    "parquet, shuffled")) {
+            for (String way : List.of("command line", "JsonLines, as given", "JsonLines, shuffled", "json, as given",
+                    "parquet, as given", "parquet, shuffled")) {
                 run(way, Path.of(args[0]), folder.resolve("tokens"));
             }
         }
@@ -70,8 +70,11 @@ public final class SparkRate {
     }
 
     private static Dataset<Row> rows(String format, Path lines, Path parquet) {
-        return format.equals("json") ? session().read().schema("text STRING").json(lines.toString())
-                : session().read().parquet(parquet.toString());
+        return switch (format) {
+            case "JsonLines" -> JsonLines.read(session(), "text", lines.toString());
+            case "json" -> session().read().schema("text STRING").json(lines.toString());
+            default -> session().read().parquet(parquet.toString());
+        };
     }
 
     private static void tokenize(String way, Path file, Path output) throws Exception {

@@ -78,6 +78,17 @@ class SparkTokenizeJobTest extends LocalSpark {
     }
 
     @Test
+    void aLineThatIsNoObjectWithTheFieldFailsTheJobAndIsShown() throws Exception {
+        for (String line : List.of("{\"text\": 7}", "{\"other\": \"x\"}", "[]", "{\"text\": \"x")) {
+            Path lines = Files.write(folder.resolve("bad.jsonl"), List.of("{\"text\": \"good\"}", line));
+            SparkTokenizeJob bad = job(JsonLines.read(spark, "text", lines.toString()));
+            String message = assertThrows(Exception.class, bad::run).toString();
+            assertTrue(message.contains("expected"), message);
+        }
+        assertFalse(Files.exists(manifest()));
+    }
+
+    @Test
     void aStoreInTheOrderOfAColumnIsThatOfTheCommandLine() throws Exception {
         Documents.commandLine(expected(Documents.inOrder(spark)), folder.resolve("expected"))
                 .documentTokens(20, 150).run();

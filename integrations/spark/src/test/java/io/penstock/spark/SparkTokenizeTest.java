@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,9 +17,19 @@ class SparkTokenizeTest {
     @TempDir
     private Path folder;
 
+    @BeforeEach
+    void start() {
+        session();
+    }
+
+    /** The one that the main class takes, and ends. */
+    private static SparkSession session() {
+        return SparkSession.builder().master("local[1]").config("spark.ui.enabled", false).getOrCreate();
+    }
+
     @Test
     void optionsDoWhatThoseOfTheCommandLineDo() throws Exception {
-        SparkSession spark = SparkSession.builder().master("local[1]").config("spark.ui.enabled", false).getOrCreate();
+        SparkSession spark = session();
         Path lines = Documents.lines(spark, Documents.inOrder(spark), folder.resolve("in order.jsonl"));
         Path mixed = Documents.lines(spark, Documents.mixed(spark, 2), folder.resolve("mixed.jsonl"));
         Documents.commandLine(lines, folder.resolve("expected")).appendEndOfText().documentTokens(20, 150).run();
@@ -28,5 +39,23 @@ class SparkTokenizeTest {
         Path manifest = folder.resolve("tokens.manifest.json");
         assertArrayEquals(Files.readAllBytes(folder.resolve("expected.bin")), Documents.tokens(manifest));
         assertEquals(2, Documents.digests(manifest).size());
+    }
+
+    @Test
+    void jsonLinesAreReadAsTheCommandLineReadsThem() throws Exception {
+        Path lines = Files.writeString(folder.resolve("all kinds.jsonl"), """
+                \uFEFF{"text": "the first, behind a byte order mark"}
+                {"other": {"text": "not this one"}, "text": "caf\\u00e9 \\ud83d\\ude80 \\"quoted\\"\\n"}\r
+                \s\t\r
+
+                 {"text": ""}
+                {"text": "été, and no line feed behind it", "number": 1e400}""");
+        Documents.commandLine(lines, folder.resolve("expected")).appendEndOfText().run();
+        SparkTokenize.main(new String[] {"--format", "jsonl", "--append-eot", "-o",
+            folder.resolve("tokens").toString(), lines.toString()});
+        Path manifest = folder.resolve("tokens.manifest.json");
+        assertArrayEquals(Files.readAllBytes(folder.resolve("expected.bin")), Documents.tokens(manifest));
+        assertEquals(Documents.documentStarts(folder.resolve("expected.idx")), Documents.documentStarts(manifest));
+        assertEquals(5, Documents.documentStarts(manifest).size());
     }
 }
