@@ -21,7 +21,7 @@ final class BenchStores {
     static Path file(String name) {
         Path file = FOLDER.resolve(name).toAbsolutePath();
         if (!Files.isReadable(file)) {
-            throw new IllegalStateException(file + " is not there: run bench/prepare.sh first");
+            throw new IllegalStateException(file + " is not there: bench/README.md says what makes it");
         }
         return file;
     }

@@ -49,7 +49,7 @@ class SparkTokenizeTest {
                 \s\t\r
 
                  {"text": ""}
-                {"text": "été, and no line feed behind it", "number": 1e400}""");
+                {"text": "été, and no line feed behind it", "number": 1e40}""");
         Documents.commandLine(lines, folder.resolve("expected")).appendEndOfText().run();
         SparkTokenize.main(new String[] {"--format", "jsonl", "--append-eot", "-o",
             folder.resolve("tokens").toString(), lines.toString()});
