@@ -31,8 +31,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -319,6 +321,37 @@ class BlockCacheTest {
             assertTrue(file.isPresent(0, 1));
             assertArrayEquals(Arrays.copyOf(bytes, BLOCK), stored(file, 0, BLOCK));
         }
+    }
+
+    /** Also while a block that was dropped before it was kept is fetched again. */
+    @Test
+    void whatAThreadHasKeptIsThere() throws Exception {
+        BlockCache cache = cache(1 << 20);
+        AtomicInteger fetches = new AtomicInteger();
+        AtomicReference<CachedObject> opened = new AtomicReference<>();
+        FutureTask<byte[]> second = new FutureTask<>(() -> {
+            opened.get().keep(0, 1);
+            return stored(opened.get(), 0, BLOCK);
+        });
+        try (CachedObject file = cache.open(object, (offset, length, sink) -> {
+            if (offset == BLOCK) {
+                while (!opened.get().isPresent(0, 1)) {
+                    Thread.yield();
+                }
+                assertEquals(BLOCK, cache.trim(0));
+            } else if (fetches.incrementAndGet() == 2) {
+                Thread other = Thread.ofPlatform().start(second);
+                while (other.isAlive() && other.getState() != Thread.State.WAITING) {
+                    Thread.yield();
+                }
+            }
+            read(offset, length, sink);
+        })) {
+            opened.set(file);
+            file.keep(0, 2 * BLOCK);
+            assertArrayEquals(Arrays.copyOf(bytes, BLOCK), second.get());
+        }
+        assertEquals(2, fetches.get());
     }
 
     /** Whoever sees the same count of drops before and after has read the block's bytes. */
