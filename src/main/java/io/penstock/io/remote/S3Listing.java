@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * A page of S3's answer to {@code ListObjectsV2}.
  *
  * @param entries the files and folders directly in the prefix, by name
- * @param nextToken asks for the next page; null if this is the last one
+ * @param nextToken asks for the next page; null if there is none
+ * @param isTruncated whether the server says that there is more
  */
-record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
+record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken, boolean isTruncated) {
 
     private static final FileInfo FOLDER = new FileInfo(EntryKind.FOLDER, 0, "");
 
@@ -41,6 +42,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
         String etag = "";
         long size = -1;
         boolean isList = false;
+        boolean isTruncated = false;
         try {
             XMLStreamReader in = factory.createXMLStreamReader(new ByteArrayInputStream(xml));
             while (in.hasNext()) {
@@ -52,6 +54,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
                         case "Key" -> key = decoded(in.getElementText());
                         case "ETag" -> etag = in.getElementText();
                         case "Size" -> size = Long.parseLong(in.getElementText().strip());
+                        case "IsTruncated" -> isTruncated = Boolean.parseBoolean(in.getElementText().strip());
                         case "NextContinuationToken" -> next = in.getElementText();
                         case "Prefix" -> key = decoded(in.getElementText());
                         default -> { }
@@ -71,7 +74,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
         if (!isList) {
             throw new FileSystemException(name, null, "the server answers no list of objects");
         }
-        return new S3Listing(entries, next);
+        return new S3Listing(entries, next == null || next.isEmpty() ? null : next, isTruncated);
     }
 
     private static String decoded(String key) {

@@ -111,6 +111,10 @@ final class S3Objects implements ObjectServer {
             S3Listing page = page(prefix(folder), PAGE_KEYS, token);
             entries.putAll(page.entries());
             token = page.nextToken();
+            if (token == null && page.isTruncated()) {
+                throw new FileSystemException(root() + prefix(folder), null, "the server lists only a part of the"
+                        + " objects and does not say how to ask for the rest (it may not know ListObjectsV2)");
+            }
         } while (token != null);
         return entries;
     }

@@ -115,6 +115,7 @@ public final class ObjectHost implements AutoCloseable {
     private volatile String password;
     private volatile boolean heads = true;
     private volatile boolean lists = true;
+    private volatile boolean tokens = true;
     private volatile int mostInFlight;
     private final BucketWrites writes = new BucketWrites(objects);
     private final AtomicInteger count = new AtomicInteger();
@@ -185,6 +186,11 @@ public final class ObjectHost implements AutoCloseable {
     /** Denies lists of objects. */
     public void refuseLists() {
         lists = false;
+    }
+
+    /** Lists only what fits in one answer, as the first version of S3's list does without a marker. */
+    void forgetTokens() {
+        tokens = false;
     }
 
     /** What happens to the next requests for bytes, one each. */
@@ -506,7 +512,8 @@ public final class ObjectHost implements AutoCloseable {
                         "&quot;")).append("</ETag><Size>").append(bytes.length).append("</Size></Contents>");
             }
         }
-        if (end < names.size()) {
+        xml.append("<IsTruncated>").append(end < names.size()).append("</IsTruncated>");
+        if (end < names.size() && tokens) {
             xml.append("<NextContinuationToken>token ").append(end).append("</NextContinuationToken>");
         }
         byte[] body = xml.append("</ListBucketResult>").toString().getBytes(StandardCharsets.UTF_8);
