@@ -84,7 +84,14 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken, bool
     /** The object that stands for the folder itself is none of its files. */
     private static void add(Map<String, FileInfo> entries, String prefix, String key, FileInfo info) {
         if (key.startsWith(prefix) && key.length() > prefix.length()) {
-            entries.put(key.substring(prefix.length()), info);
+            add(entries, key.substring(prefix.length()), info);
+        }
+    }
+
+    /** Adds an entry. If an object and a folder have one name, it is that of the object, as for who asks for it. */
+    static void add(Map<String, ? super FileInfo> entries, String name, FileInfo info) {
+        if (info.kind() == EntryKind.FILE || !entries.containsKey(name)) {
+            entries.put(name, info);
         }
     }
 }

@@ -109,7 +109,7 @@ final class S3Objects implements ObjectServer {
         String token = null;
         do {
             S3Listing page = page(prefix(folder), PAGE_KEYS, token);
-            entries.putAll(page.entries());
+            page.entries().forEach((name, info) -> S3Listing.add(entries, name, info));
             token = page.nextToken();
             if (token == null && page.isTruncated()) {
                 throw new FileSystemException(root() + prefix(folder), null, "the server lists only a part of the"

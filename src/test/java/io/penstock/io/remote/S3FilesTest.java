@@ -97,6 +97,15 @@ class S3FilesTest {
         assertTrue(locate("s3://bucket/").isFolder());
     }
 
+    /** Also if they are on different pages: those of this server have three names. */
+    @Test
+    void anObjectIsListedThatHasTheNameOfAFolder() throws IOException {
+        host.put("data/x.bin/y", BYTES).put("data/w", BYTES).put("data/w/z", BYTES);
+        Location data = locate("s3://bucket/data");
+        assertEquals(List.of("w", "x.bin"), data.files(_ -> true).stream().map(Location::name).toList());
+        assertArrayEquals(BYTES, read(data.resolve("x.bin")));
+    }
+
     @Test
     void aListWithoutItsOtherPagesIsAnError() throws IOException {
         host.forgetTokens();
