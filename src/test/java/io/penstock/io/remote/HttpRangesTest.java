@@ -250,6 +250,17 @@ class HttpRangesTest {
     }
 
     @Test
+    void ofANameThatIsNoUriTheQueryIsNotShown() {
+        RemoteFiles files = host.files(folder);
+        for (String name : List.of("http://my_host/x?sig=secret", "http://my host/x?sig=secret",
+                "http://host:port/x?sig=secret", host.url("x") + "?sig=secret|")) {
+            String message = assertThrows(IllegalArgumentException.class, () -> files.locate(name).info(), name)
+                    .getMessage();
+            assertFalse(message.contains("secret"), message);
+        }
+    }
+
+    @Test
     void noMoreRequestsAreSentAtATimeThanTheSettingsSay() throws IOException {
         RequestSettings two = host.settings(folder).requests().withParallel(2);
         host.put("large", ObjectHost.bytes(4 << 20, 4));
