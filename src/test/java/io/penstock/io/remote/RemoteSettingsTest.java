@@ -43,6 +43,14 @@ class RemoteSettingsTest {
     }
 
     @Test
+    void aHostThatIsThereTwiceIsNamedWithoutItsAuthorization() {
+        String message = assertThrows(IllegalArgumentException.class, () -> RemoteSettings.of(Map.of(
+                "PENSTOCK_HTTP_AUTHORIZATION", "example.org Bearer abc\nexample.org Bearer def"))).getMessage();
+        assertTrue(message.startsWith("PENSTOCK_HTTP_AUTHORIZATION: found the host 'example.org' twice"), message);
+        assertFalse(message.contains("abc") || message.contains("def"), message);
+    }
+
+    @Test
     void wrongValuesAreNamed() {
         Map.of("PENSTOCK_CACHE_SIZE", "many", "PENSTOCK_BLOCK_SIZE", "9G", "PENSTOCK_OFFLINE", "yes",
                 "PENSTOCK_HTTP_AUTHORIZATION", "host").forEach((name, value) -> {
