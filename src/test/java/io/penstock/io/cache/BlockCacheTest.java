@@ -19,6 +19,8 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,6 +148,22 @@ class BlockCacheTest {
             assertArrayEquals(Arrays.copyOf(bytes, 3 * BLOCK), stored(file, 0, 3 * BLOCK));
         }
         assertEquals(Map.of(0L, 1, (long) BLOCK, 2, 2L * BLOCK, 1), reads);
+    }
+
+    @Test
+    void theCheckOfABlockLeavesNoMemoryBehind() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, BYTES, waits);
+        }
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            long before = direct.getCount();
+            file.fetch(0, BYTES, waits);
+            long after = direct.getCount();
+            assertTrue(after - before < 51, before + " buffers, then " + after);
+        }
+        assertEquals(51, reads.size());
     }
 
     @Test
