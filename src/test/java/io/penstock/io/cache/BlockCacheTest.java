@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -498,6 +499,16 @@ class BlockCacheTest {
         }
         cache.trim(1 << 20);
         assertEquals(List.of(object.name()), cache.names());
+    }
+
+    /** Another process trims the cache between the list of versions and the look at one. */
+    @Test
+    void aVersionThatIsRemovedMeanwhileIsNotFound() throws IOException {
+        BlockCache cache = cache(1 << 20);
+        cache.open(object, this::read).close();
+        Path versions = parent.resolve("cache/objects").resolve(RemoteObject.nameKey(object.name()));
+        Files.createDirectory(versions.resolve("f".repeat(32)));
+        assertEquals(Optional.of(object), cache.find(object.name()));
     }
 
     @Test
