@@ -199,6 +199,18 @@ class HttpRangesTest {
     }
 
     @Test
+    void aLinkIsDecodedAsABrowserDoesIt() throws IOException {
+        host.put("data/a&b+c.npy", BYTES).put("data/50%.npy", BYTES);
+        for (int i = 0; i < 2; i++) {
+            Location data = host.files(folder).locate(host.url("data/"));
+            assertEquals(List.of("50%.npy", "a&b+c.npy", "x.bin"), data.files(_ -> true).stream().map(Location::name)
+                    .toList());
+            assertEquals(BYTES.length, data.resolve("a&b+c.npy").byteSize());
+            host.forgetPercent();
+        }
+    }
+
+    @Test
     void aFolderThatAServerDoesNotListIsAnError() {
         host.refuseLists();
         assertThrows(IOException.class, () -> host.files(folder).locate(host.url("data/")).files(_ -> true));
