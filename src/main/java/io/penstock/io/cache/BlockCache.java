@@ -185,10 +185,14 @@ public final class BlockCache {
         RemoteObject found = null;
         Instant latest = Instant.MIN;
         for (Path version : versions(objects().resolve(RemoteObject.nameKey(name)), false)) {
-            Instant opened = ObjectFolder.opened(version);
-            if (opened.isAfter(latest)) {
-                latest = opened;
-                found = ObjectFolder.object(version);
+            try {
+                Instant opened = ObjectFolder.opened(version);
+                if (opened.isAfter(latest)) {
+                    found = ObjectFolder.object(version);
+                    latest = opened;
+                }
+            } catch (NoSuchFileException _) {
+                // removed
             }
         }
         return Optional.ofNullable(found);

@@ -154,9 +154,11 @@ public final class CachedObject implements RangeFetcher {
     }
 
     private void keep(int block, FetchWaits waits) {
-        while ((states.getAcquire(block) & KEPT) == 0 || !table.isPresent(block)) {
+        while ((states.getAcquire(block) & KEPT) == 0) {
             try {
                 if (folder.tryKeep(block)) {
+                    // It may have been dropped just before. Other threads read a block that has the flag at once.
+                    bring(block, block, waits);
                     states.getAndUpdate(block, state -> state | KEPT);
                 } else {
                     Thread.sleep(FIRST_LOOK_MILLIS);
@@ -166,7 +168,6 @@ public final class CachedObject implements RangeFetcher {
             } catch (InterruptedException _) {
                 throw interrupted();
             }
-            bring(block, block, waits);
         }
     }
 

@@ -8,6 +8,7 @@ import io.penstock.json.JsonFields;
 import io.penstock.os.SharedFile;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
@@ -246,8 +247,10 @@ final class ObjectFolder implements AutoCloseable {
     /** Tells whether the bytes of a block have its checksum. */
     boolean isGood(int block) throws IOException {
         CRC32C crc = new CRC32C();
-        ByteBuffer chunk = ByteBuffer.allocateDirect((int) Math.min(CHUNK_BYTES, table.length(block)));
-        try (FileChannel data = FileChannel.open(data(), StandardOpenOption.READ)) {
+        // A buffer of its own would stay until the collector comes, and each block of a cache is checked.
+        try (Arena arena = Arena.ofConfined();
+                FileChannel data = FileChannel.open(data(), StandardOpenOption.READ)) {
+            ByteBuffer chunk = arena.allocate(Math.min(CHUNK_BYTES, table.length(block))).asByteBuffer();
             long end = table.start(block) + table.length(block);
             for (long at = table.start(block); at < end;) {
                 chunk.clear().limit((int) Math.min(chunk.capacity(), end - at));

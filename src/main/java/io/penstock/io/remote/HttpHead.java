@@ -26,8 +26,9 @@ record HttpHead(int statusCode, HttpHeaders headers, HttpClient.Version version,
         implements ResponseInfo {
 
     private static final int MOST_BYTES = 64 << 10;
-    private static final Pattern STATUS = Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})(?: .*)?");
-    private static final Pattern FIELD = Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \\t]*(.*?)[ \\t]*");
+    private static final Pattern STATUS = Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})(?: [^\r\n]*)?");
+    /** The value has any byte that ends no line: a name of a file in UTF-8 may have one that ISO 8859-1 calls NEL. */
+    private static final Pattern FIELD = Pattern.compile("([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n]*)");
     /** An empty line behind another one. */
     private static final int END = '\r' << 24 | '\n' << 16 | '\r' << 8 | '\n';
     private static final int SUCCESS = 200;
@@ -70,7 +71,7 @@ record HttpHead(int statusCode, HttpHeaders headers, HttpClient.Version version,
             if (!field.matches()) {
                 throw new IOException("an answer with a line that is no header");
             }
-            fields.computeIfAbsent(field.group(1), _ -> new ArrayList<>()).add(field.group(2));
+            fields.computeIfAbsent(field.group(1), _ -> new ArrayList<>()).add(field.group(2).strip());
         }
         HttpHeaders headers = HttpHeaders.of(fields, (_, _) -> true);
         int code = Integer.parseInt(status.group(2));

@@ -28,6 +28,8 @@ final class HttpObjects implements ObjectServer {
 
     private static final Pattern LINK = Pattern.compile("(?i)<a\\s[^>]{0,500}?href\\s*=\\s*[\"']([^\"'?#/]+)(/?)[\"']");
 
+    private static final Pattern PERCENT = Pattern.compile("%(?![0-9A-Fa-f]{2})");
+
     private final Requests requests;
     /** The scheme, the host, and a slash. */
     private final String root;
@@ -117,12 +119,18 @@ final class HttpObjects implements ObjectServer {
         Map<String, @Nullable FileInfo> entries = new HashMap<>();
         Matcher link = LINK.matcher(new String(page.body(), StandardCharsets.UTF_8));
         while (link.find()) {
-            String name = URLDecoder.decode(link.group(1).replace("+", "%2B"), StandardCharsets.UTF_8);
+            String name = decoded(link.group(1));
             if (!name.equals(".") && !name.equals("..") && name.indexOf('/') < 0 && name.indexOf(':') < 0) {
                 entries.put(name, link.group(2).isEmpty() ? null : new FileInfo(EntryKind.FOLDER, 0, ""));
             }
         }
         return entries;
+    }
+
+    /** The name that a link has; a sign of percent that encodes nothing stands for itself. */
+    private static String decoded(String link) {
+        String encoded = PERCENT.matcher(link.replace("&amp;", "&")).replaceAll("%25").replace("+", "%2B");
+        return URLDecoder.decode(encoded, StandardCharsets.UTF_8);
     }
 
     @Override

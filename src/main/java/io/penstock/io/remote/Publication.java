@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 /**
  * Sends files to a bucket and makes objects of them, in the order and with the guarantees that {@link Upload} states.
@@ -172,7 +173,8 @@ final class Publication {
             return;
         }
         List<String> deleted = new ArrayList<>(surplus);
-        boolean isOne = others.stream().allMatch(one -> one.key.startsWith(last.key + "."));
+        boolean isOne = Stream.concat(others.stream().map(Sent::key), surplus.stream())
+                .allMatch(key -> key.startsWith(last.key + "."));
         // Also those that are not there as far as is known: looking at them may have been denied.
         others.stream().filter(_ -> isOne).map(Sent::key).forEach(deleted::add);
         if (!isOne) {

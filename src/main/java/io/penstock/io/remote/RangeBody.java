@@ -34,6 +34,8 @@ final class RangeBody implements AutoCloseable {
     private FetchPhase phase = FetchPhase.QUEUE;
     private boolean hasFailed;
     private boolean isOver;
+    /** Why the sink takes no more bytes; null while it does. It may have taken some of those that it failed at. */
+    private @Nullable IOException sinkFailure;
 
     RangeBody(RemoteObject object, long offset, long bytes, ObjectReader.Sink sink) {
         this.object = object;
@@ -90,13 +92,21 @@ final class RangeBody implements AutoCloseable {
         if (isOver) {
             throw new IOException(object.name() + ": an answer that nobody waits for");
         }
+        if (sinkFailure != null) {
+            throw sinkFailure;
+        }
         if (at + part.remaining() > bytes) {
             throw failure("the server answers more than " + bytes + " bytes from " + offset);
         }
         if (at + part.remaining() > done) {
             long end = at + part.remaining();
             part.position(part.position() + (int) (done - at));
-            sink.accept(part);
+            try {
+                sink.accept(part);
+            } catch (IOException e) {
+                sinkFailure = e;
+                throw e;
+            }
             done = end;
         }
     }

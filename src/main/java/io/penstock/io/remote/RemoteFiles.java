@@ -9,6 +9,7 @@ import io.penstock.store.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -100,7 +101,7 @@ public final class RemoteFiles {
     /**
      * {@return the file or folder that a name stands for}
      *
-     * @param name a URI, in which braces and blanks need not be encoded
+     * @param name a URI, in whose path braces and blanks need not be encoded
      * @throws IllegalArgumentException if it is no such URI
      * @throws UncheckedIOException if AWS's configuration files cannot be read
      */
@@ -252,7 +253,24 @@ public final class RemoteFiles {
         int at = authority.lastIndexOf('@');
         String authorization = at < 0 ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
                 .encodeToString(decoded(authority.substring(0, at)).getBytes(StandardCharsets.UTF_8));
-        return source(() -> new HttpObjects(requests(), scheme + "://" + host + "/", query, authorization));
+        String root = scheme + "://" + host + "/";
+        requireUri(root, query == null ? "" : query);
+        return source(() -> new HttpObjects(requests(), root, query, authorization));
+    }
+
+    /** Checks what is sent as it is. An error of {@link URI} itself, or of the client, would show the query. */
+    private static void requireUri(String root, String query) {
+        String found = "no HOST or HOST:PORT of letters, digits, hyphens and dots";
+        try {
+            if (new URI(root).getHost() != null) {
+                found = "a query with characters that are not percent-encoded";
+                URI _ = new URI(root + "?" + query);
+                return;
+            }
+        } catch (URISyntaxException _) {
+            // its message has all of the URI
+        }
+        throw new IllegalArgumentException(root + "…: found " + found);
     }
 
     private RemoteSource bucket(String bucket) {

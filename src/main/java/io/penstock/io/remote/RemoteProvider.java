@@ -4,13 +4,26 @@ package io.penstock.io.remote;
 import io.penstock.io.FileSource;
 import io.penstock.io.Location;
 import java.net.URI;
+import java.util.function.Supplier;
 
 /** Makes the URIs of remote files known, with the settings of the environment. */
 public abstract sealed class RemoteProvider implements FileSource.Provider {
 
     /** One for all schemes, when the first such URI is opened. */
     private static final class Shared {
-        static final RemoteFiles FILES = RemoteFiles.of(RemoteSettings.fromEnvironment());
+        static final Supplier<RemoteFiles> FILES = files();
+
+        /** Keeps the error of a variable for those who locate a file: thrown from here, it would end this class. */
+        private static Supplier<RemoteFiles> files() {
+            try {
+                RemoteFiles files = RemoteFiles.of(RemoteSettings.fromEnvironment());
+                return () -> files;
+            } catch (IllegalArgumentException e) {
+                return () -> {
+                    throw new IllegalArgumentException(e.getMessage(), e);
+                };
+            }
+        }
     }
 
     private final String scheme;
@@ -26,7 +39,7 @@ public abstract sealed class RemoteProvider implements FileSource.Provider {
 
     @Override
     public Location locate(URI uri) {
-        return Shared.FILES.locate(uri);
+        return Shared.FILES.get().locate(uri);
     }
 
     /** {@code http} URIs. */

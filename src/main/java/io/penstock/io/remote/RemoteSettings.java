@@ -3,11 +3,10 @@ package io.penstock.io.remote;
 
 import io.penstock.text.ByteText;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Where remote files are kept, and how they are requested.
@@ -101,14 +100,17 @@ public record RemoteSettings(Path cacheFolder, long cacheBytes, int blockBytes, 
     }
 
     private static Map<String, String> authorization(String text) {
-        Stream<String[]> pairs = text.lines().filter(line -> !line.isBlank()).map(line -> line.strip()
-                .split("\\s+", 2));
-        return pairs.collect(Collectors.toMap(pair -> pair[0], pair -> {
+        Map<String, String> hosts = new HashMap<>();
+        for (String line : text.lines().filter(line -> !line.isBlank()).toList()) {
+            String[] pair = line.strip().split("\\s+", 2);
             if (pair.length < 2) {
                 throw new IllegalArgumentException("no value for the host '" + pair[0] + "'");
             }
-            return pair[1];
-        }));
+            if (hosts.put(pair[0], pair[1]) != null) {
+                throw new IllegalArgumentException("found the host '" + pair[0] + "' twice, expected it once");
+            }
+        }
+        return hosts;
     }
 
     /**

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * A page of S3's answer to {@code ListObjectsV2}.
  *
  * @param entries the files and folders directly in the prefix, by name
- * @param nextToken asks for the next page; null if this is the last one
+ * @param nextToken asks for the next page; null if there is none
+ * @param isTruncated whether the server says that there is more
  */
-record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
+record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken, boolean isTruncated) {
 
     private static final FileInfo FOLDER = new FileInfo(EntryKind.FOLDER, 0, "");
 
@@ -41,6 +42,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
         String etag = "";
         long size = -1;
         boolean isList = false;
+        boolean isTruncated = false;
         try {
             XMLStreamReader in = factory.createXMLStreamReader(new ByteArrayInputStream(xml));
             while (in.hasNext()) {
@@ -52,6 +54,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
                         case "Key" -> key = decoded(in.getElementText());
                         case "ETag" -> etag = in.getElementText();
                         case "Size" -> size = Long.parseLong(in.getElementText().strip());
+                        case "IsTruncated" -> isTruncated = Boolean.parseBoolean(in.getElementText().strip());
                         case "NextContinuationToken" -> next = in.getElementText();
                         case "Prefix" -> key = decoded(in.getElementText());
                         default -> { }
@@ -71,7 +74,7 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
         if (!isList) {
             throw new FileSystemException(name, null, "the server answers no list of objects");
         }
-        return new S3Listing(entries, next);
+        return new S3Listing(entries, next == null || next.isEmpty() ? null : next, isTruncated);
     }
 
     private static String decoded(String key) {
@@ -81,7 +84,14 @@ record S3Listing(Map<String, FileInfo> entries, @Nullable String nextToken) {
     /** The object that stands for the folder itself is none of its files. */
     private static void add(Map<String, FileInfo> entries, String prefix, String key, FileInfo info) {
         if (key.startsWith(prefix) && key.length() > prefix.length()) {
-            entries.put(key.substring(prefix.length()), info);
+            add(entries, key.substring(prefix.length()), info);
+        }
+    }
+
+    /** Adds an entry. If an object and a folder have one name, it is that of the object, as for who asks for it. */
+    static void add(Map<String, ? super FileInfo> entries, String name, FileInfo info) {
+        if (info.kind() == EntryKind.FILE || !entries.containsKey(name)) {
+            entries.put(name, info);
         }
     }
 }

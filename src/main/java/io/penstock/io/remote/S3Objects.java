@@ -109,8 +109,12 @@ final class S3Objects implements ObjectServer {
         String token = null;
         do {
             S3Listing page = page(prefix(folder), PAGE_KEYS, token);
-            entries.putAll(page.entries());
+            page.entries().forEach((name, info) -> S3Listing.add(entries, name, info));
             token = page.nextToken();
+            if (token == null && page.isTruncated()) {
+                throw new FileSystemException(root() + prefix(folder), null, "the server lists only a part of the"
+                        + " objects and does not say how to ask for the rest (it may not know ListObjectsV2)");
+            }
         } while (token != null);
         return entries;
     }

@@ -19,20 +19,25 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -144,6 +149,22 @@ class BlockCacheTest {
             assertArrayEquals(Arrays.copyOf(bytes, 3 * BLOCK), stored(file, 0, 3 * BLOCK));
         }
         assertEquals(Map.of(0L, 1, (long) BLOCK, 2, 2L * BLOCK, 1), reads);
+    }
+
+    @Test
+    void theCheckOfABlockLeavesNoMemoryBehind() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, BYTES, waits);
+        }
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            long before = direct.getCount();
+            file.fetch(0, BYTES, waits);
+            long after = direct.getCount();
+            assertTrue(after - before < 51, before + " buffers, then " + after);
+        }
+        assertEquals(51, reads.size());
     }
 
     @Test
@@ -321,6 +342,37 @@ class BlockCacheTest {
         }
     }
 
+    /** Also while a block that was dropped before it was kept is fetched again. */
+    @Test
+    void whatAThreadHasKeptIsThere() throws Exception {
+        BlockCache cache = cache(1 << 20);
+        AtomicInteger fetches = new AtomicInteger();
+        AtomicReference<CachedObject> opened = new AtomicReference<>();
+        FutureTask<byte[]> second = new FutureTask<>(() -> {
+            opened.get().keep(0, 1);
+            return stored(opened.get(), 0, BLOCK);
+        });
+        try (CachedObject file = cache.open(object, (offset, length, sink) -> {
+            if (offset == BLOCK) {
+                while (!opened.get().isPresent(0, 1)) {
+                    Thread.yield();
+                }
+                assertEquals(BLOCK, cache.trim(0));
+            } else if (fetches.incrementAndGet() == 2) {
+                Thread other = Thread.ofPlatform().start(second);
+                while (other.isAlive() && other.getState() != Thread.State.WAITING) {
+                    Thread.yield();
+                }
+            }
+            read(offset, length, sink);
+        })) {
+            opened.set(file);
+            file.keep(0, 2 * BLOCK);
+            assertArrayEquals(Arrays.copyOf(bytes, BLOCK), second.get());
+        }
+        assertEquals(2, fetches.get());
+    }
+
     /** Whoever sees the same count of drops before and after has read the block's bytes. */
     @Test
     void aReadBetweenEqualCountsOfDropsIsRight() throws Exception {
@@ -447,6 +499,16 @@ class BlockCacheTest {
         }
         cache.trim(1 << 20);
         assertEquals(List.of(object.name()), cache.names());
+    }
+
+    /** Another process trims the cache between the list of versions and the look at one. */
+    @Test
+    void aVersionThatIsRemovedMeanwhileIsNotFound() throws IOException {
+        BlockCache cache = cache(1 << 20);
+        cache.open(object, this::read).close();
+        Path versions = parent.resolve("cache/objects").resolve(RemoteObject.nameKey(object.name()));
+        Files.createDirectory(versions.resolve("f".repeat(32)));
+        assertEquals(Optional.of(object), cache.find(object.name()));
     }
 
     @Test

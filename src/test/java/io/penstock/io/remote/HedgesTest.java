@@ -13,15 +13,23 @@ import io.penstock.io.remote.ObjectHost.Fault;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpResponse.BodySubscriber;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -126,6 +134,40 @@ class HedgesTest {
     void ofTwoAnswersEachByteIsTakenOnce() throws Exception {
         readLate(experienced(), Fault.STALL);
         assertEquals(2, host.gets().size());
+    }
+
+    /** Or another answer would hand it once more what it has stored before it failed, when the disk has room again. */
+    @Test
+    void aSinkThatHasFailedTakesNothingMore() {
+        AtomicInteger taken = new AtomicInteger();
+        HttpHeaders headers = HttpHeaders.of(Map.of("Content-Range", List.of("bytes 0-9/10")), (_, _) -> true);
+        HttpHead head = new HttpHead(206, headers, HttpClient.Version.HTTP_1_1, 10, true);
+        try (RangeBody body = new RangeBody(new RemoteObject("x", "\"v\"", 10), 0, 10, _ -> {
+            if (taken.incrementAndGet() == 1) {
+                throw new FileSystemException("x", null, "no space left");
+            }
+        })) {
+            for (int i = 0; i < 2; i++) {
+                BodySubscriber<Void> answer = body.request().apply(head);
+                answer.onSubscribe(new Flow.Subscription() {
+                    @Override
+                    public void request(long parts) {
+                        // one is given below
+                    }
+
+                    @Override
+                    public void cancel() {
+                        // and no more
+                    }
+                });
+                answer.onNext(List.of(ByteBuffer.allocate(10)));
+                CompletableFuture<Void> result = answer.getBody().toCompletableFuture();
+                assertTrue(result.isDone());
+                assertEquals("x: no space left", assertThrows(CompletionException.class, result::join).getCause()
+                        .getMessage());
+            }
+        }
+        assertEquals(1, taken.get());
     }
 
     @Test

@@ -199,6 +199,18 @@ class HttpRangesTest {
     }
 
     @Test
+    void aLinkIsDecodedAsABrowserDoesIt() throws IOException {
+        host.put("data/a&b+c.npy", BYTES).put("data/50%.npy", BYTES);
+        for (int i = 0; i < 2; i++) {
+            Location data = host.files(folder).locate(host.url("data/"));
+            assertEquals(List.of("50%.npy", "a&b+c.npy", "x.bin"), data.files(_ -> true).stream().map(Location::name)
+                    .toList());
+            assertEquals(BYTES.length, data.resolve("a&b+c.npy").byteSize());
+            host.forgetPercent();
+        }
+    }
+
+    @Test
     void aFolderThatAServerDoesNotListIsAnError() {
         host.refuseLists();
         assertThrows(IOException.class, () -> host.files(folder).locate(host.url("data/")).files(_ -> true));
@@ -246,6 +258,17 @@ class HttpRangesTest {
         for (String name : List.of("http://", "ftp://x/y", "s3://b/k?versionId=3", "s3://b/k#3", "s3://a@b/k",
                 "https://h/a%2Fb")) {
             assertThrows(IllegalArgumentException.class, () -> files.locate(name), name);
+        }
+    }
+
+    @Test
+    void ofANameThatIsNoUriTheQueryIsNotShown() {
+        RemoteFiles files = host.files(folder);
+        for (String name : List.of("http://my_host/x?sig=secret", "http://my host/x?sig=secret",
+                "http://host:port/x?sig=secret", host.url("x") + "?sig=secret|")) {
+            String message = assertThrows(IllegalArgumentException.class, () -> files.locate(name).info(), name)
+                    .getMessage();
+            assertFalse(message.contains("secret"), message);
         }
     }
 

@@ -115,6 +115,8 @@ public final class ObjectHost implements AutoCloseable {
     private volatile String password;
     private volatile boolean heads = true;
     private volatile boolean lists = true;
+    private volatile boolean tokens = true;
+    private volatile boolean encodesPercent = true;
     private volatile int mostInFlight;
     private final BucketWrites writes = new BucketWrites(objects);
     private final AtomicInteger count = new AtomicInteger();
@@ -185,6 +187,16 @@ public final class ObjectHost implements AutoCloseable {
     /** Denies lists of objects. */
     public void refuseLists() {
         lists = false;
+    }
+
+    /** Links to a name with a sign of percent as if that needed no encoding. */
+    void forgetPercent() {
+        encodesPercent = false;
+    }
+
+    /** Lists only what fits in one answer, as the first version of S3's list does without a marker. */
+    void forgetTokens() {
+        tokens = false;
     }
 
     /** What happens to the next requests for bytes, one each. */
@@ -465,7 +477,9 @@ public final class ObjectHost implements AutoCloseable {
     private void page(HttpExchange exchange, String folder) throws IOException {
         StringBuilder html = new StringBuilder("<html><body><a href=\"../\">../</a>");
         for (String name : names(folder)) {
-            html.append("<a class=\"x\" href=\"").append(UriText.path(name)).append("\">").append("link</a>\n");
+            String link = UriText.path(name).replace("%26", "&amp;");
+            html.append("<a class=\"x\" href=\"").append(encodesPercent ? link : link.replace("%25", "%"))
+                    .append("\">").append("link</a>\n");
         }
         exchange.getResponseHeaders().set("Content-Type", lists ? "text/html; charset=utf-8" : "text/plain");
         byte[] body = html.toString().getBytes(StandardCharsets.UTF_8);
@@ -509,7 +523,8 @@ public final class ObjectHost implements AutoCloseable {
                         "&quot;")).append("</ETag><Size>").append(bytes.length).append("</Size></Contents>");
             }
         }
-        if (end < names.size()) {
+        xml.append("<IsTruncated>").append(end < names.size()).append("</IsTruncated>");
+        if (end < names.size() && tokens) {
             xml.append("<NextContinuationToken>token ").append(end).append("</NextContinuationToken>");
         }
         byte[] body = xml.append("</ListBucketResult>").toString().getBytes(StandardCharsets.UTF_8);

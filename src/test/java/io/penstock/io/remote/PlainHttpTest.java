@@ -196,6 +196,14 @@ class PlainHttpTest {
         assertArrayEquals(part(0, 10), read(requests(), 0, 10));
     }
 
+    /** Of Å in UTF-8, the second byte is NEL in ISO 8859-1, which ends a line for regular expressions, not for HTTP. */
+    @Test
+    void theTextOfAHeaderMayHaveAnyByteThatEndsNoLine() throws IOException {
+        answer(head(0, 10) + "Content-Disposition: inline; filename=\u00c3\u0085.npy \t\r\nX-Empty:\r\n", part(0, 10),
+                1000, false);
+        assertArrayEquals(part(0, 10), read(requests(), 0, 10));
+    }
+
     /** Such an answer is for the JDK's client, and so is what follows. */
     @Test
     void anAnswerInChunksIsReadByTheOtherClient() throws IOException {

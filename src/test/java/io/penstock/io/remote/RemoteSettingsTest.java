@@ -6,8 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.io.Location;
 import io.penstock.io.remote.RemoteSettings.Access;
+import io.penstock.testing.JavaCommand;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +48,14 @@ class RemoteSettingsTest {
     }
 
     @Test
+    void aHostThatIsThereTwiceIsNamedWithoutItsAuthorization() {
+        String message = assertThrows(IllegalArgumentException.class, () -> RemoteSettings.of(Map.of(
+                "PENSTOCK_HTTP_AUTHORIZATION", "example.org Bearer abc\nexample.org Bearer def"))).getMessage();
+        assertTrue(message.startsWith("PENSTOCK_HTTP_AUTHORIZATION: found the host 'example.org' twice"), message);
+        assertFalse(message.contains("abc") || message.contains("def"), message);
+    }
+
+    @Test
     void wrongValuesAreNamed() {
         Map.of("PENSTOCK_CACHE_SIZE", "many", "PENSTOCK_BLOCK_SIZE", "9G", "PENSTOCK_OFFLINE", "yes",
                 "PENSTOCK_HTTP_AUTHORIZATION", "host").forEach((name, value) -> {
@@ -50,5 +63,32 @@ class RemoteSettingsTest {
                             () -> RemoteSettings.of(Map.of(name, value))).getMessage();
                     assertTrue(message.startsWith(name + ": "), message);
                 });
+    }
+
+    /** Locates a file twice, with the settings of the environment, and says what that throws. */
+    public static final class Locating {
+
+        public static void main(String[] arguments) {
+            for (int i = 0; i < 2; i++) {
+                try {
+                    System.out.println(Location.of(URI.create(arguments[0])));
+                } catch (Throwable t) {
+                    System.out.println(t);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aWrongValueIsAnErrorWheneverAFileIsLocated() throws Exception {
+        List<String> command = JavaCommand.of();
+        command.addAll(List.of(Locating.class.getName(), "s3://bucket/key"));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("PENSTOCK_OFFLINE", "yes");
+        Process process = builder.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals("java.lang.IllegalArgumentException: PENSTOCK_OFFLINE: found 'yes', expected 0 or 1\n".repeat(2),
+                said);
+        assertEquals(0, process.waitFor());
     }
 }

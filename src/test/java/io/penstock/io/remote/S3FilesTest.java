@@ -4,6 +4,7 @@ package io.penstock.io.remote;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -94,6 +95,32 @@ class S3FilesTest {
         assertFalse(data.resolve("shard").exists());
         assertTrue(locate("s3://bucket").isFolder());
         assertTrue(locate("s3://bucket/").isFolder());
+    }
+
+    /** Also if they are on different pages: those of this server have three names. */
+    @Test
+    void anObjectIsListedThatHasTheNameOfAFolder() throws IOException {
+        host.put("data/x.bin/y", BYTES).put("data/w", BYTES).put("data/w/z", BYTES);
+        Location data = locate("s3://bucket/data");
+        assertEquals(List.of("w", "x.bin"), data.files(_ -> true).stream().map(Location::name).toList());
+        assertArrayEquals(BYTES, read(data.resolve("x.bin")));
+    }
+
+    @Test
+    void aListWithoutItsOtherPagesIsAnError() throws IOException {
+        host.forgetTokens();
+        host.put("data/y.bin", BYTES);
+        assertEquals(2, locate("s3://bucket/data").files(_ -> true).size());
+        host.put("data/z.bin", BYTES).put("data/zz.bin", BYTES);
+        String message = assertThrows(FileSystemException.class, () -> locate("s3://bucket/data").files(_ -> true))
+                .getMessage();
+        assertTrue(message.startsWith("s3://bucket/data/: the server lists only a part"), message);
+    }
+
+    @Test
+    void aTokenWithoutTextAsksForNoPage() throws IOException {
+        assertNull(S3Listing.parse("s3://b/", "", ("<ListBucketResult><IsTruncated>false</IsTruncated>"
+                + "<NextContinuationToken/></ListBucketResult>").getBytes(StandardCharsets.UTF_8)).nextToken());
     }
 
     @Test

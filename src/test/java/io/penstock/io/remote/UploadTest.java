@@ -250,6 +250,24 @@ class UploadTest {
         assertEquals(Set.of("t-000.tar", "t-001.tar", "t-x.tar", "u-003.tar"), host.objects().keySet());
     }
 
+    /** The old shard with the name of the new one goes first: alone, it would be taken for the whole set. */
+    @Test
+    void aSetOfShardsIsGoneWhileOneShardReplacesIt() throws IOException {
+        for (String name : List.of("t-000.tar", "t-000.tar.crc32c", "t-001.tar")) {
+            host.put(name, bytes(4, 4));
+        }
+        try (Upload upload = begin("s3://bucket/t-{000}.tar", IfExists.REPLACE)) {
+            Files.write(upload.path().resolveSibling("t-000.tar"), bytes(1, 1));
+            host.failRequests((_, request) -> request.startsWith("PUT") ? RequestFault.DENIED : null);
+            String message = assertThrows(IOException.class, upload::publish).getMessage();
+            assertTrue(message.endsWith("(the old store is removed, and the new one is not complete: write it again)"),
+                    message);
+            host.failRequests((_, _) -> null);
+        }
+        assertEquals("-t-000.tar", host.writes().made().getFirst());
+        assertObjects(Map.of());
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"UNAVAILABLE", "LOST", "LATE_ERROR"})
     void whatMayPassIsTriedAgain(RequestFault fault) throws IOException {
