@@ -6,7 +6,6 @@ import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.text.Normalizer;
 import java.util.ArrayList;
@@ -244,12 +243,13 @@ final class TokenizerJson {
             if (text.isEmpty()) {
                 throw unsupported("added token " + id, text, "a text");
             }
-            byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+            AddedTokens.Token found = AddedTokens.Token.of(isLater && isNormalized
+                    ? Normalizer.normalize(text, Normalizer.Form.NFC) : text, id, isSpecial);
+            byte[] utf8 = found.utf8();
             if (!isSpecial && TextCut.last(utf8, 1, utf8.length) >= 0) {
                 throw unsupported("added token " + id, text, "one without the end of a word within, or a special one");
             }
-            (isLater ? later : first).add(AddedTokens.Token.of(isLater && isNormalized
-                    ? Normalizer.normalize(text, Normalizer.Form.NFC) : text, id, isSpecial));
+            (isLater ? later : first).add(found);
         }
     }
 

@@ -122,6 +122,7 @@ class TokenizerJsonTest {
         "\"add_prefix_space\":false | \"add_prefix_space\":true | pre_tokenizer: ByteLevel: add_prefix_space: fou",
         "\"lstrip\":false | \"lstrip\":true | added token '<tool_call>': lstrip: found true, expected false",
         "\"<tool_call>\" | \"a b\" | added token 437: found 'a b', expected one without the end of a word within",
+        "\"<tool_call>\" | \"e\u0301 b\" | added token 437: found 'e\u0301 b', expected one without the end of a word",
         "\"merges\":[[ | \"merges\":[[\"no\",\"a\"],[ | model: merge 0: found 'no', expected a token of the vocabulary",
         "\"merges\":[[ | \"merges\":[[\"a\"],[ | model: merge 0: found an array, expected two tokens",
         "\"vocab\":{ | \"vocab\":{\"▁the\":999, | model: vocab: found '▁the', expected 1 to 1024 bytes in the spelling",
