@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.text.Normalizer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ final class BytePairTokenizer implements Tokenizer {
 
     private static final int MAX_TEXT_BYTES = Integer.MAX_VALUE - 8;
     /** No character below U+0300, whose first byte this is, composes with another. */
+    private static final byte NEVER_UTF8 = (byte) 0xFF;
     private static final int FIRST_COMPOSING_BYTE = 0xCC;
 
     private final String name;
@@ -146,7 +148,7 @@ final class BytePairTokenizer implements Tokenizer {
             bytes = utf8.toArray(ValueLayout.JAVA_BYTE);
         }
         if (Utf8.firstIllFormed(bytes, from, from + length) >= 0) {
-            bytes = new String(bytes, from, length, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+            bytes = wellFormed(Arrays.copyOfRange(bytes, from, from + length));
             from = 0;
             length = bytes.length;
         }
@@ -155,6 +157,16 @@ final class BytePairTokenizer implements Tokenizer {
 
     /** Appends the ids of a text in well-formed UTF-8. */
     void encodeWellFormed(byte[] utf8, int from, int end, SpecialText special, TokenBuffer ids) {
+    /** Puts U+FFFD in place of what is not UTF-8, as Python does; changes the array. */
+    private static byte[] wellFormed(byte[] text) {
+        for (int i = 0; i + 1 < text.length; i++) {
+            if ((text[i] & 0xFF) == 0xED && (text[i + 1] & 0xE0) == 0xA0) {
+                text[i] = NEVER_UTF8;       // a surrogate is one replacement in Java, but three in Python and Unicode
+            }
+        }
+        return new String(text, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+    }
+
         PieceEncoder encoder = take();
         if (special == SpecialText.ORDINARY && isPlain) {
             encoder.encode(utf8, from, end, ids);

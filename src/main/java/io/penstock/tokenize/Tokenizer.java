@@ -124,8 +124,8 @@ public sealed interface Tokenizer permits BytePairTokenizer {
      * Encodes a text in UTF-8, and appends its token ids to a buffer. It makes no object for a word or a token, so a
      * caller that reuses buffer and text makes little garbage. A text in native memory is copied to the heap first.
      *
-     * @param utf8 the text, less than 2 GiB; bytes that are not UTF-8 are replaced by U+FFFD, as {@code new
-     *     String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} do
+     * @param utf8 the text, less than 2 GiB; bytes that are not UTF-8 are replaced by U+FFFD, as Python's {@code
+     *     bytes.decode(errors="replace")} does: a surrogate's three bytes by three
      * @param special what to make of special tokens in the text
      * @param ids receives the token ids after those that it has
      * @throws IllegalArgumentException if the text is too long, or contains a special token and that is forbidden;
