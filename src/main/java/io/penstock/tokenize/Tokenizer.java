@@ -62,8 +62,9 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     /**
      * {@return the tokenizer of a {@code tokenizer.json}, as Hugging Face's models have it} Supports byte-level
      * byte-pair encodings, such as those of Llama 3, Qwen 2 and 3, Mistral's newer models, GPT-NeoX and OLMo. Any other
-     * file is refused, with the part that is not supported. No tokens are added around a text: the ids are those of
-     * {@code encode(text, add_special_tokens=False)}.
+     * file is refused, with the part that is not supported. No tokens are added around a text, and none is cut off or
+     * padded: the ids are those of {@code encode(text, add_special_tokens=False)} after {@code no_truncation()} and
+     * {@code no_padding()}.
      *
      * @param tokenizerJson the file; its folder and name are the tokenizer's name
      * @throws IOException if the file cannot be read, is malformed, or has something that is not supported

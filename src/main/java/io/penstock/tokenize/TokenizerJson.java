@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the {@code tokenizer.json} of Hugging Face's tokenizers, if it is a byte-level byte-pair encoding whose text is
- * split by an expression that is known here. Everything else is refused by name. The post processor, truncation and
- * padding do not affect these ids and are ignored.
+ * split by an expression that is known here. Everything else is refused by name. The post processor is ignored, for it
+ * adds tokens only where that is asked for; truncation and padding are, because a text is encoded whole.
  *
  * <p>The file is what {@code Tokenizer.save} of the Python package {@code tokenizers} writes.
  */
