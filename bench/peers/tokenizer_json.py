@@ -144,7 +144,8 @@ def published(jar, name):
             "normalizer": None, "pre_tokenizer": steps, "post_processor": None, "decoder": byte_level,
             "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
                       "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": True,
-                      "vocab": {text[token]: rank for token, rank in known.items()}, "merges": merges}}
+                      "vocab": {text[token]: rank for token, rank in known.items()} | {"<|endoftext|>": end},
+                      "merges": merges}}
 
 
 def main():

@@ -8,11 +8,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.text.Normalizer;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Byte-level byte-pair encoding, as tiktoken and Hugging Face's tokenizers do it. */
@@ -21,6 +21,7 @@ final class BytePairTokenizer implements Tokenizer {
     private static final int MAX_TEXT_BYTES = Integer.MAX_VALUE - 8;
     /** No character below U+0300, whose first byte this is, composes with another. */
     private static final int FIRST_COMPOSING_BYTE = 0xCC;
+    private static final byte NEVER_UTF8 = (byte) 0xFF;
 
     private final String name;
     private final Vocabulary vocabulary;
@@ -51,6 +52,7 @@ final class BytePairTokenizer implements Tokenizer {
         this.vocabulary = vocabulary;
         this.rules = rules;
         int largest = vocabulary.size() - 1;
+        Map<String, Integer> special = new HashMap<>();
         for (AddedTokens.Token token : added().toList()) {
             if (token.id() < 0 || isRanked(token.id())) {
                 throw new IllegalArgumentException("special token '" + token.text() + "': found id " + token.id()
@@ -59,11 +61,13 @@ final class BytePairTokenizer implements Tokenizer {
             if (addedById.put(token.id(), token.utf8()) != null) {
                 throw new IllegalArgumentException("special tokens: found id " + token.id() + " twice");
             }
+            if (token.isSpecial() && special.put(token.text(), token.id()) != null) {
+                throw new IllegalArgumentException("special tokens: found '" + token.text() + "' twice");
+            }
             largest = Math.max(largest, token.id());
         }
         vocabularySize = largest + 1;
-        specialTokens = added().filter(AddedTokens.Token::isSpecial)
-                .collect(Collectors.toUnmodifiableMap(AddedTokens.Token::text, AddedTokens.Token::id));
+        specialTokens = Map.copyOf(special);
         isPlain = !rules.isNormalized && added().allMatch(AddedTokens.Token::isSpecial);
         Integer end = specialTokens.get(endOfText);
         if (end == null) {
@@ -146,11 +150,21 @@ final class BytePairTokenizer implements Tokenizer {
             bytes = utf8.toArray(ValueLayout.JAVA_BYTE);
         }
         if (Utf8.firstIllFormed(bytes, from, from + length) >= 0) {
-            bytes = new String(bytes, from, length, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
+            bytes = wellFormed(Arrays.copyOfRange(bytes, from, from + length));
             from = 0;
             length = bytes.length;
         }
         encodeWellFormed(bytes, from, from + length, special, ids);
+    }
+
+    /** Puts U+FFFD in place of what is not UTF-8, as Python does; changes the array. */
+    private static byte[] wellFormed(byte[] text) {
+        for (int i = 0; i + 1 < text.length; i++) {
+            if ((text[i] & 0xFF) == 0xED && (text[i + 1] & 0xE0) == 0xA0) {
+                text[i] = NEVER_UTF8;       // a surrogate is one replacement in Java, but three in Python and Unicode
+            }
+        }
+        return new String(text, StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8);
     }
 
     /** Appends the ids of a text in well-formed UTF-8. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import java.text.Normalizer;
+import java.text.Normalizer.Form;
+
 /**
  * Finds where to cut a long text so that its parts encode to the tokens of the whole: between a letter and a following
  * white space, comma or full stop.
@@ -15,6 +18,10 @@ package io.penstock.tokenize;
  *     such run at its end, and for the quantifiers before it, the end of the text is a character they do not match.
  * <li>There is no look-behind. So the part after the cut splits as it does within the whole.
  * </ol>
+ *
+ * <p>Some tokenizers normalize the text to form C first. It leaves the characters behind a cut as they are, but makes a
+ * letter and a mark of some letters, such as U+0958, and with a mark, a comma can be in one piece. So no cut follows
+ * these.
  */
 final class TextCut {
 
@@ -56,7 +63,8 @@ final class TextCut {
         while (lead > 0 && end - lead < MAX_CHARACTER_BYTES && (utf8[lead] & 0xC0) == 0x80) {
             lead--;
         }
-        return Character.isLetter(character(utf8, lead, end));
+        int character = character(utf8, lead, end);
+        return Character.isLetter(character) && Normalizer.isNormalized(Character.toString(character), Form.NFC);
     }
 
     /** Decodes the one character that fills a range; 0, which is not a letter, if the range is not one character. */

@@ -255,7 +255,7 @@ public final class TokenizeJob {
 
     private DocumentWriter encode(CorpusListing listing, MegatronPart part, DType dtype)
             throws IOException, InterruptedException {
-        int endOfText = appendEndOfText ? tokenizer.endOfText() : -1;
+        int endOfText = appendedToken();
         long totalBytes = listing.storedBytes();
         DocumentWriter written = new DocumentWriter(part, limits, appendEndOfText ? 1 : 0);
         try (CorpusReader reader = new CorpusReader(listing.files(), decodeLimit)) {
@@ -265,10 +265,15 @@ public final class TokenizeJob {
         return written;
     }
 
+    /** The token that is appended to each document, or -1. */
+    private int appendedToken() {
+        return appendEndOfText ? tokenizer.endOfText() : -1;
+    }
+
     /** A digest of what all shards must have in common, besides the tokenizer. */
     private String digest(CorpusListing whole, int shards) {
         MessageDigest sha256 = Sha256.digest();
-        sha256.update((shards + " " + textField + "\0" + appendEndOfText + " " + limits)
+        sha256.update((shards + " " + textField + "\0" + appendedToken() + " " + limits)
                 .getBytes(StandardCharsets.UTF_8));
         whole.addTo(sha256);
         return Sha256.hex(sha256);

@@ -62,8 +62,9 @@ public sealed interface Tokenizer permits BytePairTokenizer {
     /**
      * {@return the tokenizer of a {@code tokenizer.json}, as Hugging Face's models have it} Supports byte-level
      * byte-pair encodings, such as those of Llama 3, Qwen 2 and 3, Mistral's newer models, GPT-NeoX and OLMo. Any other
-     * file is refused, with the part that is not supported. No tokens are added around a text: the ids are those of
-     * {@code encode(text, add_special_tokens=False)}.
+     * file is refused, with the part that is not supported. No tokens are added around a text, and none is cut off or
+     * padded: the ids are those of {@code encode(text, add_special_tokens=False)} after {@code no_truncation()} and
+     * {@code no_padding()}.
      *
      * @param tokenizerJson the file; its folder and name are the tokenizer's name
      * @throws IOException if the file cannot be read, is malformed, or has something that is not supported
@@ -124,8 +125,8 @@ public sealed interface Tokenizer permits BytePairTokenizer {
      * Encodes a text in UTF-8, and appends its token ids to a buffer. It makes no object for a word or a token, so a
      * caller that reuses buffer and text makes little garbage. A text in native memory is copied to the heap first.
      *
-     * @param utf8 the text, less than 2 GiB; bytes that are not UTF-8 are replaced by U+FFFD, as {@code new
-     *     String(bytes, UTF_8)} and Python's {@code bytes.decode(errors="replace")} do
+     * @param utf8 the text, less than 2 GiB; bytes that are not UTF-8 are replaced by U+FFFD, as Python's {@code
+     *     bytes.decode(errors="replace")} does: a surrogate's three bytes by three
      * @param special what to make of special tokens in the text
      * @param ids receives the token ids after those that it has
      * @throws IllegalArgumentException if the text is too long, or contains a special token and that is forbidden;

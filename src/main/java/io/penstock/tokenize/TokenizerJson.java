@@ -6,23 +6,21 @@ import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.json.JsonFields;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the {@code tokenizer.json} of Hugging Face's tokenizers, if it is a byte-level byte-pair encoding whose text is
- * split by an expression that is known here. Everything else is refused by name. The post processor, truncation and
- * padding do not affect these ids and are ignored.
+ * split by an expression that is known here. Everything else is refused by name. The post processor is ignored, for it
+ * adds tokens only where that is asked for; truncation and padding are, because a text is encoded whole.
  *
  * <p>The file is what {@code Tokenizer.save} of the Python package {@code tokenizers} writes.
  */
@@ -62,7 +60,10 @@ final class TokenizerJson {
     private static final int[] BYTES = bytes();
 
     private final Path file;
-    private final Map<String, Integer> ids = new HashMap<>();
+    /** The ids of the model's tokens, by their texts. */
+    private final Map<String, Integer> ids = new LinkedHashMap<>();
+    /** The texts of the added tokens, by their ids, in the order of the file. */
+    private final Map<Integer, String> added = new LinkedHashMap<>();
     private byte[] @Nullable [] byId = new byte[0][];
 
     private TokenizerJson(Path file) {
@@ -105,12 +106,13 @@ final class TokenizerJson {
         TextSplit split = split(root.object("pre_tokenizer"));
         JsonFields model = root.object("model");
         requireByteLevel(model);
+        JsonFields vocab = model.object("vocab");
+        vocab.names().forEach(text -> ids.put(text, (int) vocab.whole(text, 0, Vocabulary.MAX_ID)));
         List<AddedTokens.Token> first = new ArrayList<>();
         List<AddedTokens.Token> later = new ArrayList<>();
         readAdded(root, isNormalized, first, later);
-        Set<Integer> added = new HashSet<>();
-        Stream.concat(first.stream(), later.stream()).forEach(token -> added.add(token.id()));
-        readTokens(model, added);
+        readTokens();
+        checkAdded();
         Vocabulary.Merges merges = merges(model);
         Vocabulary vocabulary = Vocabulary.of(byId, merges, file.toString());
         Path folder = file.toAbsolutePath().getParent();
@@ -231,9 +233,13 @@ final class TokenizerJson {
         if (!root.has("added_tokens")) {
             return;
         }
+        Set<String> texts = new HashSet<>();
         for (JsonFields token : root.objects("added_tokens")) {
             String text = token.text("content");
             int id = (int) token.whole("id", 0, Vocabulary.MAX_ID);
+            if (!texts.add(text) || added.put(id, text) != null) {
+                throw invalid("added token " + Json.shown(text) + ": found it or its id " + id + " again");
+            }
             for (String flag : List.of("single_word", "lstrip", "rstrip")) {
                 if (token.has(flag) && token.truth(flag)) {
                     throw unsupported("added token '" + text + "': " + flag, true, "false");
@@ -244,28 +250,48 @@ final class TokenizerJson {
             if (text.isEmpty()) {
                 throw unsupported("added token " + id, text, "a text");
             }
-            byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+            AddedTokens.Token found = AddedTokens.Token.of(isLater && isNormalized
+                    ? Normalizer.normalize(text, Normalizer.Form.NFC) : text, id, isSpecial);
+            byte[] utf8 = found.utf8();
             if (!isSpecial && TextCut.last(utf8, 1, utf8.length) >= 0) {
                 throw unsupported("added token " + id, text, "one without the end of a word within, or a special one");
             }
-            (isLater ? later : first).add(AddedTokens.Token.of(isLater && isNormalized
-                    ? Normalizer.normalize(text, Normalizer.Form.NFC) : text, id, isSpecial));
+            (isLater ? later : first).add(found);
         }
     }
 
-    /** Reads the tokens, but for the added ones, which are in the vocabulary of some files too. */
-    private void readTokens(JsonFields model, Set<Integer> added) throws IOException {
-        JsonFields vocab = model.object("vocab");
-        List<String> texts = vocab.names();
-        byId = new byte[texts.size()][];
-        for (String text : texts) {
-            int id = (int) vocab.whole(text, 0, Vocabulary.MAX_ID);
+    /** Makes the tokens, but for the added ones, which are in the vocabulary of some files too. */
+    private void readTokens() throws IOException {
+        byId = new byte[ids.size()][];
+        for (Map.Entry<String, Integer> entry : ids.entrySet()) {
+            String text = entry.getKey();
+            int id = entry.getValue();
             byId = id < byId.length ? byId : Arrays.copyOf(byId, Math.max(id + 1, 2 * byId.length));
-            if (byId[id] != null) {
+            if (byId[id] != null || !added.getOrDefault(id, text).equals(text)) {
                 throw invalid("token " + Json.shown(text) + ": found id " + id + " again");
             }
-            byId[id] = added.contains(id) ? null : token(text);
-            ids.put(text, id);
+            byId[id] = added.containsKey(id) ? null : token(text);
+        }
+    }
+
+    /**
+     * Refuses ids that are not those of the library, which ignores what the file says of an added token's id: it is
+     * that of the vocabulary, otherwise the next one. Some versions count from the last added token, others do not
+     * count those of the vocabulary.
+     */
+    private void checkAdded() throws IOException {
+        int next = ids.size();
+        int behindLast = next;
+        for (Map.Entry<Integer, String> token : added.entrySet()) {
+            int id = token.getKey();
+            Integer known = ids.get(token.getValue());
+            if (known != null ? id != known : id != next && id != behindLast) {
+                throw invalid("added token " + Json.shown(token.getValue()) + ": found id " + id + ", expected "
+                        + (known != null ? known : next)
+                        + ", which Hugging Face's tokenizers give it whatever the file says");
+            }
+            next += known == null ? 1 : 0;
+            behindLast = Math.max(behindLast, id + 1);
         }
     }
 

@@ -26,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Our tokenizer beside jtokkit's, which reads the same ranks. {@code -Dtokenizer.texts=10000000} compares more. */
@@ -203,7 +205,7 @@ class BytePairTokenizerTest {
             bytes = Arrays.copyOf(bytes, random.nextInt(bytes.length + 1));
             ids.clear();
             tokenizer.encode(MemorySegment.ofArray(bytes), SpecialText.ORDINARY, ids);
-            assertArrayEquals(tokenizer.encode(new String(bytes, UTF_8)), ids.toArray());
+            assertArrayEquals(tokenizer.encode(replaced(bytes)), ids.toArray());
         }
         for (int[] bytes : new int[][] {{0xC0, 0x80}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0xE2, 0x82},
             {0xF8}, {0x80}, {0xE0, 0x9F, 0xBF}, {0xF0, 0x8F, 0xBF, 0xBF}, {0xF5, 0x80, 0x80, 0x80}}) {
@@ -212,8 +214,45 @@ class BytePairTokenizerTest {
             assertEquals(0, Utf8.firstIllFormed(text, 0, text.length));
             ids.clear();
             tokenizer.encode(MemorySegment.ofArray(text), SpecialText.ORDINARY, ids);
-            assertArrayEquals(new String(text, UTF_8).getBytes(UTF_8), tokenizer.decode(ids.toArray()));
+            assertEquals(replaced(text), new String(tokenizer.decode(ids.toArray()), UTF_8));
         }
+    }
+
+    /** What {@code bytes.decode(errors="replace")} of Python 3.11 gives. */
+    @ParameterizedTest
+    @CsvSource({"ED A0 80, 3", "ED A0, 2", "ED, 1", "ED BF BF 41, 3", "ED A0 41, 2", "ED A0 BD ED B8 80, 6",
+        "ED 9F C0, 2", "E2 82, 1", "E2 82 ED B0 80, 4", "F0 9F 98, 1", "F4 90 80 80, 4", "E0 9F BF, 3", "C0 80, 2",
+        "F0 9F ED A0 80, 4", "61 80 ED AF 62 ED 9F BF, 3"})
+    void replacesAsManyCharactersAsPython(String hex, int count) {
+        Tokenizer tokenizer = Corpora.tokenizer("gpt2");
+        TokenBuffer ids = new TokenBuffer();
+        byte[] bytes = HexFormat.ofDelimiter(" ").parseHex(hex);
+        tokenizer.encode(MemorySegment.ofArray(bytes), SpecialText.ORDINARY, ids);
+        String text = new String(tokenizer.decode(ids.toArray()), UTF_8);
+        assertEquals(count, text.chars().filter(c -> c == 0xFFFD).count(), text);
+        assertEquals(text, replaced(bytes));
+    }
+
+    /** Replaces each maximal subpart of an ill-formed sequence, by table 3-7 of the Unicode Standard. */
+    private static String replaced(byte[] bytes) {
+        StringBuilder text = new StringBuilder();
+        for (int at = 0; at < bytes.length; ) {
+            int lead = bytes[at] & 0xFF;
+            int wanted = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+            int length = 1;
+            while (length < wanted && at + length < bytes.length) {
+                int least = length > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+                int most = length > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+                int next = bytes[at + length] & 0xFF;
+                if (next < least || next > most) {
+                    break;
+                }
+                length++;
+            }
+            text.append(length == wanted ? new String(bytes, at, length, UTF_8) : "\uFFFD");
+            at += length;
+        }
+        return text.toString();
     }
 
     @Test

@@ -6,9 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.knuddels.jtokkit.Encodings;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -16,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TextCutTest {
@@ -53,6 +57,37 @@ class TextCutTest {
         assertTrue(cuts > 5000, "only " + cuts + " cuts");
     }
 
+    @ParameterizedTest
+    @EnumSource(TextSplit.class)
+    void everyCutOfATextThatIsNormalizedLeavesItsTokens(TextSplit split) throws IOException {
+        String[] words = {"\u0958", "ab\u095C", "\u09DF", "\uFB2E", "\u212B", "e\u0301", "\u1112\u1161\u11AB", "com",
+            ".", ",", "\n", "\u3002", " ", "\u093C", "'s"};
+        Vocabulary vocabulary;
+        try (InputStream in = Encodings.class.getResourceAsStream("/com/knuddels/jtokkit/cl100k_base.tiktoken")) {
+            vocabulary = Vocabulary.read(in, "cl100k_base");
+        }
+        AddedTokens end = new AddedTokens(List.of(AddedTokens.Token.of("<end>", 100_257, true)));
+        Tokenizer tokenizer = new BytePairTokenizer("normalizing", vocabulary,
+                new BytePairTokenizer.Rules(end, true, new AddedTokens(List.of()), split), "<end>");
+        Random random = new Random(7);
+        int cuts = 0;
+        for (int text = 0; text < 3000; text++) {
+            StringBuilder builder = new StringBuilder();
+            for (int i = 1 + random.nextInt(8); i > 0; i--) {
+                builder.append(words[random.nextInt(words.length)]);
+            }
+            byte[] utf8 = builder.toString().getBytes(UTF_8);
+            int[] whole = tokenizer.encode(builder.toString());
+            for (int at = TextCut.last(utf8, 1, utf8.length); at > 0; at = TextCut.last(utf8, 1, at)) {
+                int cut = at;
+                assertArrayEquals(whole, parts(tokenizer, utf8, at),
+                        () -> "cut at byte " + cut + " of " + escaped(builder));
+                cuts++;
+            }
+        }
+        assertTrue(cuts > 500, "only " + cuts + " cuts");
+    }
+
     @Tag("slow")
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
@@ -75,7 +110,8 @@ class TextCutTest {
     @ParameterizedTest
     @CsvSource({"'one two', 3", "'one  two', 3", "'one\r\ntwo', 3", "'it''s so', 4", "'café au', 5", "'жук и', 6",
         "'你好，吗', 6", "'你好。吗', 6", "'one', -1", "'one''s', -1", "'12 34', -1", "'?! ?!', -1", "'one-two', -1",
-        "'e\u0301 x', -1", "'\u2014 \u2014', -1", "'\u0940 ', -1", "'a b c', 3", "'x.', 1", "' x', -1"})
+        "'e\u0301 x', -1", "'\u0958, x', -1", "'\u00e9, x', 2",
+        "'\u2014 \u2014', -1", "'\u0940 ', -1", "'a b c', 3", "'x.', 1", "' x', -1"})
     void cutsAfterALetterBeforeWhiteSpaceCommaOrFullStop(String text, int expected) {
         byte[] utf8 = text.getBytes(UTF_8);
         assertEquals(expected, TextCut.last(utf8, 1, utf8.length));

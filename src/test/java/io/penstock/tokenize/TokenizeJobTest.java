@@ -138,6 +138,20 @@ class TokenizeJobTest {
     }
 
     @Test
+    void partsWithAnotherTokenAtTheEndOfDocumentsAreRefused() throws Exception {
+        Path model = Path.of("src/test/resources/io/penstock/tokenize/llama3.tokenizer.json");
+        List<ManifestPart> parts = new ArrayList<>();
+        for (String end : List.of("<|end_of_text|>", "<|eot_id|>")) {
+            TokenizeJob job = new TokenizeJob(Tokenizer.of(model, end), List.of(corpus), folder.resolve("out"));
+            Path part = job.appendEndOfText().shard(new CorpusShard(parts.size(), 2)).run().store();
+            parts.add(ManifestPart.read(Location.of(part)));
+        }
+        Exception e = assertThrows(IllegalArgumentException.class, () -> Manifest.of(parts));
+        assertTrue(e.getMessage().startsWith("part out-00001-of-00002: found a job of this input and these options"),
+                e.getMessage());
+    }
+
+    @Test
     void shardsAreParsedAndChecked() {
         assertEquals(new CorpusShard(3, 16), CorpusShard.parse("3/16"));
         for (String text : List.of("3", "16/16", "-1/4", "a/b", "1/2/3", "0/0", "0/100001", "")) {

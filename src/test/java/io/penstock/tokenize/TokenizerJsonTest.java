@@ -122,10 +122,14 @@ class TokenizerJsonTest {
         "\"add_prefix_space\":false | \"add_prefix_space\":true | pre_tokenizer: ByteLevel: add_prefix_space: fou",
         "\"lstrip\":false | \"lstrip\":true | added token '<tool_call>': lstrip: found true, expected false",
         "\"<tool_call>\" | \"a b\" | added token 437: found 'a b', expected one without the end of a word within",
+        "\"<tool_call>\" | \"e\u0301 b\" | added token 437: found 'e\u0301 b', expected one without the end of a word",
         "\"merges\":[[ | \"merges\":[[\"no\",\"a\"],[ | model: merge 0: found 'no', expected a token of the vocabulary",
         "\"merges\":[[ | \"merges\":[[\"a\"],[ | model: merge 0: found an array, expected two tokens",
         "\"vocab\":{ | \"vocab\":{\"▁the\":999, | model: vocab: found '▁the', expected 1 to 1024 bytes in the spelling",
         "\"vocab\":{ | \"vocab\":{\"qqqq\":5, | token '",
+        "\"id\":437 | \"id\":445 | added token '<tool_call>': found id 445, expected 437, which Hugging Face's",
+        "\"id\":437 | \"id\":300 | token '",
+        "\"vocab\":{ | \"vocab\":{\"<tool_call>\":438, | token '<tool_call>': found id 438 again",
         "\"model\": | \"modell\": | not a tokenizer.json: model: found nothing, expected an object"})
     void refusesByNameWhatIsNotSupported(String text, String replacement, String problem) throws IOException {
         String good = Files.readString(VECTORS.resolve("qwen2.tokenizer.json"));
@@ -135,6 +139,32 @@ class TokenizerJsonTest {
         Path file = Files.writeString(folder.resolve("tokenizer.json"), bad);
         Exception e = assertThrows(VocabularyException.class, () -> Tokenizer.of(file));
         assertTrue(e.getMessage().startsWith(file + ": " + problem), e.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "\"<tool_call>\":437,", "\"<tool_call>\":437,\"<|endoftext|>\":438,",
+        "\"<|im_end|>\":440,\"<|im_start|>\":439,\"<|endoftext|>\":438,\"<tool_call>\":437,"})
+    void addedTokensMayBeInTheVocabularyToo(String tokens) throws IOException {
+        Path file = Files.writeString(folder.resolve("tokenizer.json"), Files.readString(
+                VECTORS.resolve("qwen2.tokenizer.json")).replace("\"vocab\":{", "\"vocab\":{" + tokens));
+        assertEquals(tokenizer("qwen2").vocabularySha256(), Tokenizer.of(file).vocabularySha256());
+    }
+
+    @Test
+    void twoAddedTokensOfOneTextAreRefused() throws IOException {
+        Path file = Files.writeString(folder.resolve("tokenizer.json"), Files.readString(
+                VECTORS.resolve("qwen2.tokenizer.json")).replace("<|im_end|>", "<|im_start|>"));
+        Exception e = assertThrows(VocabularyException.class, () -> Tokenizer.of(file));
+        assertEquals(file + ": added token '<|im_start|>': found it or its id 440 again", e.getMessage());
+    }
+
+    @Test
+    void specialTokensThatNormalizeToOneTextAreRefused() throws IOException {
+        Path file = Files.writeString(folder.resolve("tokenizer.json"), Files.readString(
+                VECTORS.resolve("qwen2.tokenizer.json")).replace("<|im_start|>", "<\u00e9>").replace("<|im_end|>",
+                "<e\u0301>").replace("\"normalized\":false", "\"normalized\":true"));
+        Exception e = assertThrows(IllegalArgumentException.class, () -> Tokenizer.of(file));
+        assertEquals(file + ": special tokens: found '<\u00e9>' twice", e.getMessage());
     }
 
     @Test

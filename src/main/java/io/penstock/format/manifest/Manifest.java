@@ -16,10 +16,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * The parts of a token store, in order. Writing the manifest commits the store: a part that it does not name is not in
@@ -88,34 +89,25 @@ public record Manifest(List<ManifestPart> parts) {
             return new Manifest(parts);
         }
         int count = first.get().count();
-        @Nullable ManifestPart[] byIndex = new ManifestPart[count];
+        SortedMap<Integer, ManifestPart> byIndex = new TreeMap<>();
         for (ManifestPart part : parts) {
             PartNumber number = part.number().orElseThrow(() -> new IllegalArgumentException("part " + part.path()
                     + ": has no number, expected one of " + count + " as " + parts.getFirst().path()));
             require(parts.getFirst(), part, "a job of this many parts:", count, number.count());
             require(parts.getFirst(), part, "a job of this input and these options:", first.get().job(), number.job());
-            ManifestPart other = byIndex[number.index()];
+            ManifestPart other = byIndex.putIfAbsent(number.index(), part);
             if (other != null) {
                 throw new IllegalArgumentException("found part " + number.index() + " of " + count + " twice, as "
                         + other.path() + " and " + part.path() + ", expected the one to count");
             }
-            byIndex[number.index()] = part;
         }
-        List<ManifestPart> ordered = new ArrayList<>();
-        List<Integer> missing = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            if (byIndex[i] == null) {
-                missing.add(i);
-            } else {
-                ordered.add(Objects.requireNonNull(byIndex[i]));
-            }
+        int missing = count - byIndex.size();
+        if (missing > 0) {
+            throw new IllegalArgumentException("found " + byIndex.size() + " of " + count + " parts, without "
+                    + IntStream.range(0, count).filter(i -> !byIndex.containsKey(i)).limit(SHOWN_PARTS).boxed().toList()
+                    + (missing > SHOWN_PARTS ? " and others" : ""));
         }
-        if (!missing.isEmpty()) {
-            throw new IllegalArgumentException("found " + ordered.size() + " of " + count + " parts, without "
-                    + missing.subList(0, Math.min(SHOWN_PARTS, missing.size()))
-                    + (missing.size() > SHOWN_PARTS ? " and others" : ""));
-        }
-        return new Manifest(ordered);
+        return new Manifest(List.copyOf(byIndex.values()));
     }
 
     /**

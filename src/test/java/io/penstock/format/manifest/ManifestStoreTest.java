@@ -281,6 +281,8 @@ class ManifestStoreTest {
                 Manifest.of(parts).parts().stream().map(ManifestPart::path).toList());
         refuses("found 2 of 3 parts, without [1]", parts.get(0), parts.get(1));
         refuses("found 1 of 20 parts, without [0, 1, 2, 3, 4, 5, 6, 7] and others", numbered(19, 20, JOB));
+        refuses("found 2 of 2147483647 parts, without [0, 2, 3, 4, 5, 6, 7, 8] and others",
+                numbered(1, Integer.MAX_VALUE, JOB), numbered(Integer.MAX_VALUE - 1, Integer.MAX_VALUE, JOB));
         refuses("found part 1 of 3 twice, as p1of3 and q, expected the one to count", parts.get(2),
                 new ManifestPart("q", DType.U16, ORIGIN, parts.get(2).number(), 1, 2, JOB, 62, JOB));
         refuses("part p1of2: found a job of this many parts: 2, expected 3 as in p2of3", parts.get(0),

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -78,7 +79,11 @@ final class LocalParts extends PartsFolder {
             return;                                 // an attempt that still runs deletes its own
         }
         for (Path file : inside) {
-            Files.deleteIfExists(file);
+            try {
+                Files.deleteIfExists(file);
+            } catch (DirectoryNotEmptyException _) {
+                // an attempt that still runs writes in it
+            }
         }
     }
 

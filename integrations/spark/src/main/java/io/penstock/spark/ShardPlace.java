@@ -93,8 +93,7 @@ sealed interface ShardPlace extends Serializable {
                     return all.commit().stream().map(Path::toString).toList();
                 }
             });
-            attempts.delete(attempts.entries().keySet());
-            Files.deleteIfExists(attempts.path());
+            LocalParts.deleteTree(attempts.path());
             return shards;
         }
     }

@@ -62,6 +62,7 @@ import org.jspecify.annotations.Nullable;
 public final class SparkTokenizeJob {
 
     private final Dataset<Row> rows;
+    private final String column;
     private final boolean isTokens;
     private final TokenizerSource tokenizer;
     private final PartsFolder folder;
@@ -93,6 +94,7 @@ public final class SparkTokenizeJob {
         }
         DataType stored = isTokens ? DataTypes.createArrayType(DataTypes.LongType) : DataTypes.BinaryType;
         this.rows = rows.withColumn(RowOrder.CONTENT, rows.col(column).cast(stored));
+        this.column = column;
         this.tokenizer = tokenizer;
         this.folder = PartsFolder.of(output + ".parts", output + Manifest.ENDING,
                 rows.sparkSession().sparkContext().hadoopConfiguration());
@@ -221,9 +223,10 @@ public final class SparkTokenizeJob {
 
     /** A digest of what all parts have in common. */
     private String job(int count, String run) {
-        String common = String.join("\n", name == null ? run : name, tokenizer.vocabularySha256(),
-                order.toString(), alike.toString(), count + " " + isTokens + " " + appendEndOfText + " " + minTokens
-                + " " + maxTokens);
+        int endOfText = appendEndOfText ? tokenizer.tokenizer().endOfText() : -1;
+        String common = String.join("\n", name == null ? run : name, column, tokenizer.vocabularySha256(),
+                order.toString(), alike.toString(), count + " " + isTokens + " " + endOfText + " " + minTokens + " "
+                + maxTokens);
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256")
                     .digest(common.getBytes(StandardCharsets.UTF_8)));
