@@ -57,7 +57,7 @@ public final class RecordFields implements Dataset {
      * Adds a raw column.
      *
      * @param column the column's name
-     * @return a dataset with one more field, of the same name
+     * @return a dataset of the same records with one more field, of the same name
      * @throws IllegalArgumentException if the column does not exist, cannot be read, or is a field already
      */
     public RecordFields and(String column) {
@@ -69,7 +69,7 @@ public final class RecordFields implements Dataset {
      *
      * @param column the column's name
      * @param decoder decodes the stored bytes; null for the raw bytes
-     * @return a dataset with one more field, of the same name
+     * @return a dataset of the same records with one more field, of the same name
      * @throws IllegalArgumentException if the column does not exist, cannot be read, is a field already, or the decoder
      *     does not accept it
      */
@@ -81,7 +81,7 @@ public final class RecordFields implements Dataset {
         Column stored = store.columns().get(index);
         List<Field> more = new ArrayList<>(chosen);
         more.add(new Field(index, decoder, decoder == null ? stored.spec() : decoder.field(stored)));
-        return new RecordFields(store, more, null);
+        return new RecordFields(store, more, selection);
     }
 
     /**

@@ -2,6 +2,7 @@
 package io.penstock.io;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32C;
 
 /**
@@ -62,11 +63,13 @@ final class ContentSample {
         return block * stride < file.byteSize();
     }
 
+    /** Computes it of a copy: the JVM's checksums are native code, in which a page that is gone kills the process. */
     private int checksum(int block) {
         long offset = block * stride;
-        MemorySegment bytes = file.mapping().asSlice(offset, Math.min(BLOCK_BYTES, file.byteSize() - offset));
+        byte[] copy = new byte[(int) Math.min(BLOCK_BYTES, file.byteSize() - offset)];
+        MemorySegment.copy(file.mapping(), ValueLayout.JAVA_BYTE, offset, copy, 0, copy.length);
         var crc = new CRC32C();
-        crc.update(bytes.asByteBuffer());
+        crc.update(copy);
         return (int) crc.getValue();
     }
 }

@@ -55,7 +55,8 @@ public final class MappedFile implements AutoCloseable {
     private ChangeWatch watch;
     private final @Nullable MappedFile index;
     private final Leak leak;
-    private volatile boolean closed;
+    private final boolean isWritten;
+    volatile boolean closed;
     final FileUsers users = new FileUsers();
     /** Whether the whole file was fetched. */
     private volatile boolean whole;
@@ -65,12 +66,13 @@ public final class MappedFile implements AutoCloseable {
     private volatile long kernelReadAhead = -1;
 
     private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd,
-            @Nullable FileStatus status, String version) {
+            @Nullable FileStatus status, String version, boolean isWatched) {
         this.location = mapping.location;
         this.path = mapping.path;
         this.fetcher = mapping.fetcher;
         this.index = mapping.index;
         this.version = version;
+        this.isWritten = !isWatched && fetcher == null;
         this.arena = arena;
         this.segment = segment;
         this.fd = fd;
@@ -93,7 +95,7 @@ public final class MappedFile implements AutoCloseable {
                 FileStatus status = isWatched ? FileStatus.of(fd, path) : null;
                 MemorySegment segment = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
                 return new MappedFile(this, arena, segment, fd, status,
-                        version != null ? version : LocalFiles.info(same).version());
+                        version != null ? version : LocalFiles.info(same).version(), isWatched);
             } catch (Throwable t) {
                 arena.close();
                 if (fd >= 0) {
@@ -132,9 +134,7 @@ public final class MappedFile implements AutoCloseable {
      *
      * @param path a regular file; it may be empty
      * @return the mapping, to be closed by the caller
-     * @throws NoSuchFileException if the file does not exist
-     * @throws java.nio.file.FileSystemException if it is not a regular file
-     * @throws IOException if it cannot be read or mapped
+     * @throws IOException as {@link #open(Path)}
      */
     public static MappedFile openWritten(Path path) throws IOException {
         return new Mapping(Location.of(path), path, null, null, null).open(false);
@@ -235,6 +235,11 @@ public final class MappedFile implements AutoCloseable {
     /** {@return what fetches the bytes of a remote file; null for a local one, of which none are missing} */
     public @Nullable RangeFetcher fetcher() {
         return fetcher;
+    }
+
+    /** {@return whether this process writes the file: {@link #openWritten}, as for a store's decoded copy} */
+    public boolean isWritten() {
+        return isWritten;
     }
 
     /** {@return the file's size at open, in bytes} */
@@ -460,10 +465,6 @@ public final class MappedFile implements AutoCloseable {
         if (closed) {
             throw new IllegalStateException(location + ": the file is closed");
         }
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     /**

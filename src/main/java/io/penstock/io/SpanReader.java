@@ -305,7 +305,7 @@ public final class SpanReader implements AutoCloseable {
      * @return an error that names the last file read, if that is closed; otherwise the error itself
      */
     public IllegalStateException explain(IllegalStateException error) {
-        return lastFile == null || !lastFile.isClosed() ? error : new IllegalStateException(lastFile.location()
+        return lastFile == null || !lastFile.closed ? error : new IllegalStateException(lastFile.location()
                 + ": the file was closed before its last read: close the loader before the store", error);
     }
 

@@ -47,7 +47,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     private static final String VERSION_KEY = "penstock_checkpoint";
     private static final String WHAT = "a checkpoint's state";
     private static final int BUFFER_BYTES = 1 << 20;
-    private static final long MAX_FILE_BYTES = 1 << 24;
+    private static final long MAX_FILE_BYTES = 2 * LoaderState.MAX_FILE_BYTES;
 
     /**
      * Identifies a file's content.

@@ -42,8 +42,11 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     private static final String VERSION_KEY = "penstock_state";
     private static final String WHAT = "a loader state";
 
-    /** Far above any state, so that a wrong path does not load a whole corpus into memory. */
-    private static final long MAX_FILE_BYTES = 1 << 20;
+    /**
+     * Far above any state, so that a wrong path does not load a whole corpus into memory. A live stream's lane has some
+     * 40 KB of log, and a cursor at most 64 bytes.
+     */
+    static final long MAX_FILE_BYTES = 64 << 20;
 
     /**
      * Checks the ranges.

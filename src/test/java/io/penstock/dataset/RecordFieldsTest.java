@@ -133,6 +133,16 @@ class RecordFieldsTest {
     }
 
     @Test
+    void aFieldThatIsAddedToCompleteRecordsBringsNoneBack() {
+        try (var store = store()) {
+            RecordFields both = RecordFields.of(store).and("txt").complete().and("cls");
+            assertEquals(List.of(0L, 1L, 3L), List.of(both.record(0), both.record(1), both.record(2)));
+            assertEquals(3, both.size());
+            assertEquals(RecordFields.of(store).and("txt").and("cls").complete().fingerprint(), both.fingerprint());
+        }
+    }
+
+    @Test
     void theFingerprintTellsFieldsDecodersAndSelectionsApart() {
         try (var store = store()) {
             var decoder = new Repeat(new AtomicInteger());

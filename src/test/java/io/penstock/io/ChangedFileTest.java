@@ -220,6 +220,21 @@ class ChangedFileTest {
     }
 
     @Test
+    void sampledBytesThatAreGoneAreAnErrorInJavaAndNoCrash() throws IOException {
+        try (MappedFile mapped = MappedFile.open(path)) {
+            mapped.segment().toArray(ValueLayout.JAVA_BYTE);
+            var sample = new ContentSample(mapped);
+            sample.extend();
+            assertNotEquals(0, sample.taken());
+            assertEquals(-1, sample.firstChanged());
+            try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+                file.setLength(0);
+            }
+            assertThrows(InternalError.class, sample::firstChanged);
+        }
+    }
+
+    @Test
     void aFileThatThisProcessWritesIsReadAsItIsWritten() throws IOException {
         try (MappedFile mapped = MappedFile.openWritten(path)) {
             act(file -> write(file, 0, 1, 2, 3));

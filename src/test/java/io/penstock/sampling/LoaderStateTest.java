@@ -9,12 +9,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.testing.Folders;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -162,9 +166,29 @@ class LoaderStateTest {
         assertTrue(e.getMessage().startsWith(file + ": not a loader state: at offset 18"), e.getMessage());
         Files.write(file, new byte[] {'"', (byte) 0xFF, '"'});
         assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("broken.json"));
-        Files.write(file, new byte[2 << 20]);
-        assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("2097152"));
+        try (var large = new RandomAccessFile(file.toFile(), "rw")) {
+            large.setLength(1 << 27);
+        }
+        assertTrue(assertThrows(IOException.class, () -> LoaderState.read(file)).getMessage().contains("134217728"));
         assertThrows(NoSuchFileException.class, () -> LoaderState.read(folder.resolve("absent.json")));
+    }
+
+    /** 64 lanes whose partitions fall silent by turns, and the ranks' states joined: 2 MB. */
+    @Test
+    void theStateOfAWideLiveStreamIsReadBack() throws IOException {
+        String log = IntStream.range(0, 4096).mapToObj(i -> i + "-7 ").collect(Collectors.joining()) + 8192;
+        List<LoaderState> ranks = new ArrayList<>();
+        for (int lane = 0; lane < 64; lane++) {
+            List<String> cursors = IntStream.range(0, 100).mapToObj(p -> "1234567890" + p).toList();
+            ranks.add(new LoaderState(0, 1 << 20, 7, "stream live window=8192 seed=7 lanes=64", "d",
+                    List.of(new LaneState(lane, 8192, 3, cursors, log))));
+        }
+        LoaderState joined = LoaderState.join(ranks);
+        Path file = folder.resolve("state.json");
+        joined.write(file);
+        assertEquals(joined, LoaderState.read(file));
+        Checkpoint saved = Checkpoint.save(folder, 5, joined);
+        assertEquals(saved, Checkpoint.load(folder));
     }
 
     @Test

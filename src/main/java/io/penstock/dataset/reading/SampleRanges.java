@@ -25,7 +25,7 @@ public final class SampleRanges {
 
     /** The stored bytes of each field. */
     private final FieldSource.InParts[] fields;
-    /** The fields to skip: not in files. */
+    /** The fields to skip: not in files, or in a copy that is decoded when they are located. */
     private final boolean[] left;
     private final Taker taker;
     private final Span span = new Span();
@@ -57,8 +57,8 @@ public final class SampleRanges {
             for (int p = 0; p < parts && !left[f]; p++) {
                 fields[f].place().locate(samples[i], p, span);
                 MappedFile file = span.file();
-                left[f] = file == null;
-                if (file != null) {
+                left[f] = file == null || file.isWritten();
+                if (file != null && !left[f]) {
                     taker.take(file, span.byteOffset(), span.byteSize());
                 }
             }

@@ -27,9 +27,11 @@ public final class BatchHolder {
     private MemorySegment memory;
     /** The lease for every batch in the slot, if leases are reused. */
     private @Nullable Lease reused;
-    /** The memory from each field's start on, and the offset it was made for: so that a view is one object. */
+    /**
+     * The memory from each field's start on, so that a view is one object. Several threads may read a batch at once: a
+     * segment says itself where it starts.
+     */
     private final @Nullable MemorySegment[] starts;
-    private final long[] startOffsets;
     /** If leases are reused, each field's last tensor, its offset, and the last segment. */
     private final @Nullable Tensor[] tensors;
     private final long[] tensorOffsets;
@@ -44,7 +46,6 @@ public final class BatchHolder {
         this.terms = terms;
         this.memory = slab.segment();
         this.starts = new MemorySegment[slab.layout().fields().size()];
-        this.startOffsets = new long[starts.length];
         this.tensors = new Tensor[starts.length];
         this.tensorOffsets = new long[starts.length];
     }
@@ -101,12 +102,10 @@ public final class BatchHolder {
     }
 
     public MemorySegment start(int field) {
-        long offset = slab.offset(field);
         MemorySegment start = starts[field];
-        if (start == null || startOffsets[field] != offset) {
-            start = memory.asSlice(offset);
+        if (start == null || start.address() != address(field)) {
+            start = memory.asSlice(slab.offset(field));
             starts[field] = start;
-            startOffsets[field] = offset;
         }
         return start;
     }

@@ -41,7 +41,7 @@ public final class Lease implements AutoCloseable {
     private boolean released;
     private boolean givenToNativeCode;
     private byte streamCount;
-    /** Opened with the first view that is handed out. */
+    /** Opened with the first view that is handed out. Guarded by the monitor if any thread may ask for one. */
     private @Nullable Arena views;
     private DeviceStream[] streams = NO_STREAMS;
     /** Watches what the trainer holds, if leak detection is on. */
@@ -155,8 +155,9 @@ public final class Lease implements AutoCloseable {
             return;
         }
         try {
-            if (views != null) {
-                views.close();
+            Arena opened = openedViews();
+            if (opened != null) {
+                opened.close();
             }
             holder.lender.release(this);
         } catch (RuntimeException | Error e) {
@@ -235,10 +236,32 @@ public final class Lease implements AutoCloseable {
 
     /** Returns the scope whose end invalidates every view that was handed out, whatever happens to the slot. */
     public Arena views() {
+        if (holder.terms.anyThread()) {
+            return sharedViews();
+        }
         if (views == null) {
-            views = holder.terms.anyThread() ? Arena.ofShared() : Arena.ofConfined();
+            views = Arena.ofConfined();
         }
         return views;
+    }
+
+    /** Several threads may ask at once, also while one closes the batch: all views must end with the same scope. */
+    private synchronized Arena sharedViews() {
+        open();
+        if (views == null) {
+            views = Arena.ofShared();
+        }
+        return views;
+    }
+
+    /** Returns the scope of the views; null if none was handed out. Called once the lease counts as closed. */
+    private @Nullable Arena openedViews() {
+        if (!holder.terms.anyThread()) {
+            return views;
+        }
+        synchronized (this) {
+            return views;
+        }
     }
 
     /** Works at any time, as messages about forgotten batches need it to. */
