@@ -129,6 +129,13 @@ int cudaHostAlloc(void **address, size_t size, unsigned flags) {
     LEAVE(allocate(PINNED_MEMORY, sim_pinned_bytes, address, size, flags));
 }
 
+/* On a thread that never chose a device, a call that releases something starts a context on device 0 first. */
+static void check_current(const char *call, const sim_resource *released) {
+    if (sim_current_device != released->device) {
+        sim_violation("%s: of device %d, and current is device %d", call, released->device, sim_current_device);
+    }
+}
+
 /* After a sticky error memory is released, and the error reported all the same. */
 static int release(const char *call, sim_kind kind, char *address) {
     sim_resource *memory = sim_resources;
@@ -137,6 +144,7 @@ static int release(const char *call, sim_kind kind, char *address) {
         sim_violation("%s: %p is not allocated", call, (void *) address);
         return INVALID_VALUE;
     }
+    check_current(call, memory);
     int fault = sim_fault[memory->device];
     if (!fault && sim_in_use(memory)) {
         sim_violation("%s: the host has not seen the end of all work that uses %p", call, (void *) address);
@@ -205,6 +213,7 @@ int cudaStreamCreateWithFlags(void **stream, unsigned flags) {
 int cudaStreamDestroy(void *handle) {
     ENTER_RELEASE();
     OPEN(stream, sim_handle(STREAM, handle), handle);
+    check_current(__func__, stream);
     int fault = sim_fault[stream->device];
     if (!fault && sim_host.upto[stream->place] < sim_enqueued[stream->place]) {
         sim_violation("cudaStreamDestroy: the host has not seen the end of stream %d", stream->place);
@@ -271,6 +280,7 @@ int cudaEventCreateWithFlags(void **event, unsigned flags) {
 int cudaEventDestroy(void *handle) {
     ENTER_RELEASE();
     OPEN(event, sim_handle(EVENT, handle), handle);
+    check_current(__func__, event);
     int fault = sim_fault[event->device];
     sim_drop(event);
     LEAVE_RELEASE(fault);

@@ -13,7 +13,7 @@
  *   - an asynchronous copy whose host side is not pinned, or whose device side is another device's;
  *   - memory, streams and events that are not open; memory or a stream that is released before its work is known to
  *     have ended;
- *   - a copy that is enqueued by a thread whose current device is another one;
+ *   - a copy that is enqueued, or a resource that is released, by a thread whose current device is another one;
  *   - a time between two events that the host has not seen reached, or whose marks are in the wrong order;
  *   - while a graph is captured: calls that a capture forbids, on its stream or on a thread that is not exempt;
  *   - what is still open at the end of the process.

@@ -40,6 +40,8 @@ import io.penstock.testing.MemoryRecordStore;
 import io.penstock.testing.MemoryTensorStore;
 import io.penstock.transform.ImageTransform;
 import io.penstock.transform.ImageTransform.Layout;
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -49,6 +51,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.Test;
 
 /** Pipelines over image files of all sizes and kinds: the pixels are those of decoding the whole file first. */
@@ -250,6 +253,25 @@ class AugmentFilesTest {
                         && bad.reason().contains("a crop of 60 x 50 of images of 1 x 1")),
                         () -> loader.badSamples().toString());
             }
+        }
+    }
+
+    /** One row of pixels, of which a shorter side of 256 would make 3.9 GB. */
+    @Test
+    void aFileThatIsTooFlatToBeResizedIsOneBadSample() throws IOException {
+        var flat = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(20_000, 1, BufferedImage.TYPE_3BYTE_BGR), "png", flat);
+        byte[] good = files().get(0);
+        Augment augment = Augment.images().verticalFlip(1).resize(256).centerCrop(8, 8);
+        try (MemoryRecordStore store = store(List.of(good, flat.toByteArray(), good));
+                DataLoader loader = DataLoader.builder(augment.mapped(dataset(store), "jpg")).batchSize(3).endEpoch(1)
+                        .onBadSample(BadSamplePolicy.SKIP).open();
+                Batch batch = loader.next()) {
+            assertEquals(2, batch.valid());
+            assertEquals(1, loader.badSamples().size());
+            assertEquals(1, loader.badSamples().getFirst().sample());
+            String reason = loader.badSamples().getFirst().reason();
+            assertTrue(reason.endsWith("pixels of 3932160000 bytes, expected a size that fits in memory"), reason);
         }
     }
 

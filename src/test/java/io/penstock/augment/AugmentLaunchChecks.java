@@ -68,6 +68,18 @@ public final class AugmentLaunchChecks {
         CudaSimulator.reset();
     }
 
+    /** As with loaders of several devices, which one thread opens. */
+    static void aStageIsOpenedByAThreadThatHasAnotherDeviceCurrent() {
+        Device.cuda(0).close();                         // loads the library
+        CudaSimulator.setDevices(2);
+        try (Device device = Device.cuda(1)) {
+            HEAVY.stage("image").open(device, SlabLayout.of(new TensorSpec("image", DType.U8, BATCH, 20, 26, 3),
+                    new TensorSpec("image_parameters", DType.U8, BATCH, HEAVY.table().rowBytes()))).close();
+        }
+        assertEquals(0, CudaSimulator.currentDevice());
+        assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+    }
+
     private static int simulated(Augment augment, DeviceStage stage) {
         try (Device device = Device.cuda(0)) {
             CudaSimulator.setSpeed(200, 50);

@@ -31,6 +31,7 @@ class AugmentLaunchTest {
                 .variable("SIM_CUDA_KERNELS", kernels).tests(Scenarios.class,
                         Scenarios.some(AugmentLaunchChecks.class,
                                 "batchesAreThoseOfTheWorkersAndNothingIsOutOfOrder",
+                                "aStageIsOpenedByAThreadThatHasAnotherDeviceCurrent",
                                 "aStageThatDoesNotWaitForTheCopyIsAViolation",
                                 "aStageWithTheParametersOfTheSlotBeforeGivesOtherPixels"));
     }

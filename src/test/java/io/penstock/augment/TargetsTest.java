@@ -416,6 +416,15 @@ class TargetsTest {
                 bad(right, Augment.images().randomCrop(99, 99)));
     }
 
+    /** One row, of which a shorter side of 256 makes 2.6 GB of classes. Of the image only the crop is made. */
+    @Test
+    void aMaskThatIsTooFlatToBeResizedIsABadSample() throws IOException {
+        byte[] image = Files.png(new BufferedImage(40_000, 1, BufferedImage.TYPE_3BYTE_BGR));
+        byte[] mask = Files.png(new BufferedImage(40_000, 1, BufferedImage.TYPE_BYTE_GRAY));
+        assertEquals("pixels of 2621440000 bytes, expected a size that fits in memory",
+                bad(new Files(1, 40_000, image, mask, mask), Augment.images().resize(256).centerCrop(8, 8)));
+    }
+
     /** Returns why a sample is bad. */
     private static String bad(Files files, Augment augment) {
         try (MemoryRecordStore store = store(List.of(files), new byte[32]);

@@ -20,6 +20,7 @@ import io.penstock.image.reading.ImageReader;
 import io.penstock.image.reading.PixelLayout;
 import io.penstock.internal.Scratch;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -118,7 +119,7 @@ public final class TargetWorker implements SampleMap.Mapper {
         canvas.loadMask(pixels, 0, height, width, 1, outside);
     }
 
-    private void moveMask(RandomGenerator random) throws ImageException {
+    private void moveMask(RandomGenerator random) throws IOException {
         List<NamedStep> steps = map.steps();
         for (int s = 0; s < steps.size(); s++) {
             int fromHeight = canvas.height();
@@ -126,6 +127,8 @@ public final class TargetWorker implements SampleMap.Mapper {
             try {
                 steps.get(s).draw(random, fromHeight, fromWidth, values);
                 steps.get(s).step().apply(values, 0, canvas);
+            } catch (UncheckedIOException e) {
+                throw e.getCause();
             } catch (IllegalArgumentException | ArithmeticException e) {
                 throw unfit(s, fromHeight, fromWidth, e);
             }

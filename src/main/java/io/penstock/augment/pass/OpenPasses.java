@@ -12,6 +12,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.device.OpenStage;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.internal.DeviceThread;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
@@ -109,8 +110,8 @@ public final class OpenPasses implements OpenStage {
         }
         if (isNoisy) {
             try {
-                upload(device, normals, normalsAt);
-            } catch (RuntimeException e) {
+                DeviceThread.run(device, "normals", () -> upload(device, normals, normalsAt));
+            } catch (RuntimeException | Error e) {
                 scratch.close();
                 throw e;
             }

@@ -248,10 +248,10 @@ public final class Canvas {
         clock.done(framingPart);
     }
 
-    /** A file may have an image that is too large. */
-    private void makeRoom(long bytes) {
+    /** Returns the spare array, with room for a result. A file may have an image that is too large, or too flat. */
+    byte[] makeRoom(long bytes) {
         try {
-            spare(Math.toIntExact(bytes));
+            return spare(Math.toIntExact(bytes));
         } catch (ArithmeticException | OutOfMemoryError e) {
             throw new UncheckedIOException(
                     new ImageException("pixels of " + bytes + " bytes", "a size that fits in memory"));
@@ -352,7 +352,7 @@ public final class Canvas {
             return;
         }
         settle();
-        byte[] target = spare(Math.multiplyExact(Math.multiplyExact(newHeight, newWidth), channels));
+        byte[] target = makeRoom((long) newHeight * newWidth * channels);
         if (weights == null) {
             nearest(target, newHeight, newWidth);
         } else {

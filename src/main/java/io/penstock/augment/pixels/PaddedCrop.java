@@ -14,7 +14,7 @@ final class PaddedCrop {
         int imageWidth = canvas.width();
         int channels = canvas.channels();
         int rowBytes = width * channels;
-        byte[] target = canvas.spare(height * rowBytes);
+        byte[] target = canvas.makeRoom((long) height * rowBytes);
         int first = Math.clamp(border - left, 0, width);            // the columns that show the image
         int last = Math.clamp(border - left + imageWidth, first, width);
         for (int y = 0; y < height; y++) {

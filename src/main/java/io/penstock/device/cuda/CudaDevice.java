@@ -18,11 +18,13 @@ import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import io.penstock.internal.Leak;
+import io.penstock.os.ThreadLimitException;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.function.IntSupplier;
 
 /**
@@ -31,7 +33,7 @@ import java.util.function.IntSupplier;
  * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
  * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
  * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current,
- * where a graph that another thread captures does not forbid it. Calls
+ * where a graph that another thread captures does not forbid it; and so does {@linkplain #release release}. Calls
  * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
  * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
@@ -175,7 +177,7 @@ final class CudaDevice implements Device {
         CudaError.check(status, name, call);
     }
 
-    void checkRelease(int status, String call) {
+    private void checkRelease(int status, String call) {
         CudaError.checkRelease(status, name, call);
     }
 
@@ -183,7 +185,7 @@ final class CudaDevice implements Device {
     void create(String call, IntSupplier creation) {
         int unknown = cudaErrorUnknown();
         int[] statuses = {unknown, unknown, unknown};   // unless the thread replaces them
-        Thread thread = Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(() -> {
+        Thread thread = thread(call, () -> {
             statuses[0] = cudaSetDevice(ordinal);
             if (statuses[0] == cudaSuccess()) {
                 statuses[1] = CudaCalls.ignoreCaptures();
@@ -197,6 +199,42 @@ final class CudaDevice implements Device {
         check(statuses[0], "cudaSetDevice");
         check(statuses[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
         check(statuses[2], call);
+    }
+
+    /** A CUDA call by its name, which returns a status. */
+    record Call(String name, IntSupplier made) {
+    }
+
+    /**
+     * Makes CUDA calls that release something, all of them, on a thread where this device is current; then checks what
+     * they returned. On a thread that never chose a device, CUDA would first start a context on device 0: that takes
+     * memory there, and where it fails, nothing is released. If no thread can be started, the caller's makes the calls.
+     */
+    void release(Call... calls) {
+        int[] statuses = new int[calls.length];
+        Arrays.fill(statuses, cudaErrorUnknown());      // unless they are replaced
+        int[] before = {cudaSuccess(), cudaSuccess()};
+        Runnable releases = () -> Arrays.setAll(statuses, i -> calls[i].made.getAsInt());
+        Thread thread = thread(calls[0].name, () -> {
+            before[0] = cudaSetDevice(ordinal);
+            before[1] = CudaCalls.ignoreCaptures();
+            releases.run();
+        });
+        try {
+            ThreadStart.start(thread, calls[0].name);
+            Uninterrupted.join(thread);
+        } catch (ThreadLimitException _) {
+            releases.run();
+        }
+        for (int i = 0; i < calls.length; i++) {
+            checkRelease(statuses[i], calls[i].name);
+        }
+        checkRelease(before[0], "cudaSetDevice");
+        checkRelease(before[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
+    }
+
+    private Thread thread(String call, Runnable calls) {
+        return Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(calls);
     }
 
     /** CUDA keeps state per OS thread, and its blocking calls hold one. */

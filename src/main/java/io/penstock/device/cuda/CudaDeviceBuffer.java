@@ -5,6 +5,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaFree;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaMalloc;
 
 import io.penstock.device.DeviceBuffer;
+import io.penstock.device.cuda.CudaDevice.Call;
 import io.penstock.device.internal.OpenResources;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -77,8 +78,7 @@ final class CudaDeviceBuffer implements DeviceBuffer, OpenResources.Resource {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        int freed = cudaFree(MemorySegment.ofAddress(address));
         device.closed(this);
-        device.checkRelease(freed, "cudaFree");
+        device.release(new Call("cudaFree", () -> cudaFree(MemorySegment.ofAddress(address))));
     }
 }

@@ -12,6 +12,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaEventSynchronize;
 
 import io.penstock.device.DeviceEvent;
 import io.penstock.device.EventWait;
+import io.penstock.device.cuda.CudaDevice.Call;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -100,11 +101,10 @@ final class CudaEvent extends CudaHandle implements DeviceEvent {
 
     @Override
     void destroy() {
-        int destroyed = cudaEventDestroy(handle);
         if (timing != null) {
             timing.close();
         }
         device.closed(this);
-        device.checkRelease(destroyed, "cudaEventDestroy");
+        device.release(new Call("cudaEventDestroy", () -> cudaEventDestroy(handle)));
     }
 }

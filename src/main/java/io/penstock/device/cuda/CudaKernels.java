@@ -16,6 +16,7 @@ import io.penstock.cuda.bindings.cudaFuncAttributes;
 import io.penstock.cuda.bindings.dim3;
 import io.penstock.device.DeviceException;
 import io.penstock.device.Kernel;
+import io.penstock.device.cuda.CudaDevice.Call;
 import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -202,7 +203,8 @@ final class CudaKernels {
         library = 0;
         try {
             if (loaded != 0) {
-                device.checkRelease(cudaLibraryUnload(MemorySegment.ofAddress(loaded)), "cudaLibraryUnload");
+                device.release(new Call("cudaLibraryUnload",
+                        () -> cudaLibraryUnload(MemorySegment.ofAddress(loaded))));
             }
         } finally {
             arena.close();

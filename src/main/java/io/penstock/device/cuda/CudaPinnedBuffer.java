@@ -6,6 +6,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaHostAlloc;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaHostAllocDefault;
 
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.cuda.CudaDevice.Call;
 import io.penstock.device.internal.OpenResources;
 import io.penstock.os.MemoryNode;
 import java.lang.foreign.Arena;
@@ -78,8 +79,7 @@ final class CudaPinnedBuffer implements PinnedBuffer, OpenResources.Resource {
             return;
         }
         arena.close();
-        int freed = cudaFreeHost(pointer);
         device.closed(this);
-        device.checkRelease(freed, "cudaFreeHost");
+        device.release(new Call("cudaFreeHost", () -> cudaFreeHost(pointer)));
     }
 }

@@ -18,6 +18,7 @@ import io.penstock.device.DeviceEvent;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.cuda.CudaDevice.Call;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -104,10 +105,8 @@ final class CudaStream extends CudaHandle implements DeviceStream {
 
     @Override
     void destroy() {
-        int ended = cudaStreamSynchronize(handle);
-        int destroyed = cudaStreamDestroy(handle);
         device.closed(this);
-        device.checkRelease(ended, "cudaStreamSynchronize");
-        device.checkRelease(destroyed, "cudaStreamDestroy");
+        device.release(new Call("cudaStreamSynchronize", () -> cudaStreamSynchronize(handle)),
+                new Call("cudaStreamDestroy", () -> cudaStreamDestroy(handle)));
     }
 }

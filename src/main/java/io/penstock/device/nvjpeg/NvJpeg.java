@@ -7,9 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.internal.DeviceThread;
 import io.penstock.internal.Opened;
-import io.penstock.os.ThreadStart;
-import io.penstock.os.Uninterrupted;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -93,7 +92,7 @@ final class NvJpeg implements AutoCloseable {
      */
     static NvJpeg open(Device device, int most) {
         NvJpeg[] made = new NvJpeg[1];
-        on(device, () -> made[0] = new NvJpeg(device, most));
+        DeviceThread.run(device, "nvJPEG", () -> made[0] = new NvJpeg(device, most));
         return made[0];
     }
 
@@ -120,27 +119,6 @@ final class NvJpeg implements AutoCloseable {
     private void check(int status, String call) {
         if (status != NvJpegLibrary.SUCCESS) {
             throw new DeviceException(device.name(), call, status, NvJpegLibrary.name(status), "nvJPEG failed");
-        }
-    }
-
-    /** Runs work on a thread of its own with the device current. The caller's current device stays as it is. */
-    private static void on(Device device, Runnable work) {
-        Throwable[] error = new Throwable[1];
-        Thread thread = Thread.ofPlatform().name("penstock " + device.name() + " nvJPEG").daemon().unstarted(() -> {
-            try {
-                device.dedicateThread();
-                work.run();
-            } catch (RuntimeException | Error e) {
-                error[0] = e;
-            }
-        });
-        ThreadStart.start(thread, "nvJPEG");
-        Uninterrupted.join(thread);
-        switch (error[0]) {
-            case null -> { }
-            case RuntimeException e -> throw e;
-            case Error e -> throw e;
-            default -> throw new AssertionError(error[0]);
         }
     }
 
@@ -241,6 +219,6 @@ final class NvJpeg implements AutoCloseable {
     /** Frees the decoder. Nothing that it has enqueued may still run. */
     @Override
     public void close() {
-        on(device, opened::close);
+        DeviceThread.run(device, "nvJPEG", opened::close);
     }
 }

@@ -368,6 +368,23 @@ public final class CudaChecks {
         }
     }
 
+    /** On a thread that never chose a device, CUDA would start a context on device 0 to release something. */
+    static void whatIsReleasedIsReleasedOnItsOwnDevice() throws Throwable {
+        CudaLibrary.load();
+        CudaSimulator.setDevices(2);
+        Device device = Device.cuda(1);
+        device.openStream("s").close();
+        device.openEvent(EventWait.SPIN).close();
+        device.openTimedEvent(EventWait.SPIN).close();
+        device.allocatePinned(1).close();
+        device.allocate(1).close();
+        device.allocate(1);                             // left for the device to close
+        device.close();
+        stillOpen(0, 0, 0, 0);
+        assertEquals(0, CudaSimulator.currentDevice());
+        assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+    }
+
     static void virtualThreadsAreRefused() throws Throwable {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("s");

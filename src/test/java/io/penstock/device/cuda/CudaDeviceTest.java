@@ -39,6 +39,7 @@ class CudaDeviceTest {
                         "aRuntimeThatIsUnloadingIsNoErrorOnCloseAndOneElsewhere",
                         "aCloseThatFailsSaysSoAndReleasesTheRest",
                         "creatingLeavesTheCallersCurrentDeviceAlone",
+                        "whatIsReleasedIsReleasedOnItsOwnDevice",
                         "virtualThreadsAreRefused",
                         "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
                         "theInventoryDescribesEachDevice",

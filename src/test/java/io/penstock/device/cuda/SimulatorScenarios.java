@@ -260,8 +260,10 @@ public final class SimulatorScenarios {
     static void theWrongCurrentDeviceAndForeignMemoryAreSeen() {
         CudaSimulator.setDevices(2);
         try (Rig rig = Rig.open(); Device other = Device.cuda(1); DeviceBuffer foreign = other.allocate(64);
-                DeviceEvent foreignEvent = other.openEvent(EventWait.SPIN)) {
+                DeviceEvent foreignEvent = other.openEvent(EventWait.SPIN); Arena arena = Arena.ofConfined()) {
             other.makeCurrent();
+            MemorySegment made = arena.allocate(ValueLayout.ADDRESS);
+            assertEquals(0, CudaRuntime.cudaEventCreateWithFlags(made, 2));
             rig.copy();
             String current = CudaSimulator.violationText();
             assertTrue(current.contains("on a stream of device 0, and current is device 1"), current);
@@ -271,6 +273,9 @@ public final class SimulatorScenarios {
                     MemorySegment.ofAddress(rig.copies.handle())));
             rig.copies.synchronize();
             seen("current is device 1", "memory of device 1 on a stream of device 0", "an event of device 1");
+            assertEquals(0, CudaRuntime.cudaEventDestroy(made.get(ValueLayout.ADDRESS, 0)));
+            seen("cudaEventDestroy: of device 1, and current is device 0");
+            CudaSimulator.setDevices(2);                // for what is closed
         }
     }
 
