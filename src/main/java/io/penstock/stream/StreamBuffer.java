@@ -46,6 +46,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(StreamBuffer.class.getName());
 
     private final StreamSource source;
+    /** The names of the source's partitions, which it may make anew each time that it is asked. */
+    private final List<String> partitions;
     private final String name;
     private final int windowSize;
     private final int lanes;
@@ -74,6 +76,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     StreamBuffer(StreamSource source, String name, int windowSize, int lanes, long epochRecords, @Nullable Long seed,
             long maxBytes, long patienceNanos, LongSupplier nanoTime) {
         this.source = source;
+        this.partitions = List.copyOf(source.partitions());
         this.name = name;
         this.windowSize = windowSize;
         this.lanes = lanes;
@@ -192,8 +195,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** The partitions of a lane. */
     private List<Integer> partitions(int lane) {
-        return IntStream.iterate(lane, partition -> partition < source.partitions().size(),
-                partition -> partition + lanes).boxed().toList();
+        return IntStream.iterate(lane, partition -> partition < partitions.size(), partition -> partition + lanes)
+                .boxed().toList();
     }
 
     private LaneState stateOf(LoaderState from, int number, long place) {
@@ -251,11 +254,10 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     private Map<String, PartitionReader.Lag> lags() {
-        List<String> names = source.partitions();
         Map<String, PartitionReader.Lag> found = new LinkedHashMap<>();
         for (Lane lane : own) {
             Iterator<Integer> partition = partitions(lane.number()).iterator();
-            lane.lags().forEach(lag -> found.put(names.get(partition.next()), lag));
+            lane.lags().forEach(lag -> found.put(partitions.get(partition.next()), lag));
         }
         return Collections.unmodifiableMap(found);
     }

@@ -20,6 +20,8 @@ final class NumberSource implements StreamSource {
     private volatile boolean ends = true;
     private volatile int failsAt = Integer.MAX_VALUE;
     final AtomicInteger open = new AtomicInteger();
+    /** How often the names of the partitions were made. */
+    final AtomicInteger named = new AtomicInteger();
 
     NumberSource(int... sizes) {
         this.sizes = new AtomicIntegerArray(sizes);
@@ -77,6 +79,7 @@ final class NumberSource implements StreamSource {
 
     @Override
     public List<String> partitions() {
+        named.incrementAndGet();
         return IntStream.range(0, sizes.length()).mapToObj(partition -> "p" + partition).toList();
     }
 
