@@ -56,7 +56,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private final Object lock = new Object();
     /** By number; null for those that other ranks read. */
     private volatile @Nullable Lane[] byNumber = {};
-    private List<Lane> own = List.of();
+    private volatile List<Lane> own = List.of();
     private int world = 1;
     private @Nullable Thread filler;
     private @Nullable Throwable failure;
@@ -82,7 +82,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         this.lanes = lanes;
         this.maxBytes = maxBytes;
         this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
-                patienceNanos, nanoTime, this::lane);
+                patienceNanos, nanoTime, this::lane, this::end);
     }
 
     @Override
@@ -377,23 +377,30 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** How many records from a place on exist; -1 if that is not known yet. */
     private long available(long place, long count) {
-        long end = place + count;
+        long end = Math.min(place + count, end());
         for (Lane lane : own) {
             long last = end - 1 - Math.floorMod(end - 1 - lane.number(), lanes);
-            if (last < place || last / lanes < lane.end()) {
-                continue;
-            }
-            if (!lane.isOver()) {
+            if (last >= place && last / lanes >= lane.end()) {
                 isStarved = lane.isStarved();
                 return -1;
             }
-            end = Math.min(end, lane.end() * lanes + lane.number());
         }
         if (end < place + count && world > 1 && lanes > 1) {
             throw new IllegalStateException(name + ": a lane has ended at record " + end + ", which other ranks cannot "
                     + "know: set epochRecords and the loader's endEpoch to what all lanes have");
         }
         return Math.max(0, end - place);
+    }
+
+    /** Where the stream ends, as far as it is known: with the first place whose lane has ended before it. */
+    private long end() {
+        long end = Long.MAX_VALUE;
+        for (Lane lane : own) {
+            if (lane.isOver()) {
+                end = Math.min(end, lane.end() * lanes + lane.number());
+            }
+        }
+        return end;
     }
 
     @Override
@@ -417,12 +424,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     public LoaderState complete(LoaderState state) {
         synchronized (lock) {
             long place = order.place(state.epoch(), state.position());
-            long end = Long.MAX_VALUE;
-            for (Lane lane : own) {
-                if (lane.isOver()) {
-                    end = Math.min(end, lane.end() * lanes + lane.number());
-                }
-            }
+            long end = end();
             if (place > end) {                          // the last batch was smaller
                 place -= Math.ceilDiv(place - end, world) * (long) world;
             }
