@@ -111,11 +111,11 @@ final class Lane implements AutoCloseable {
      * Takes records until the window is full, there is none now, or there were so many records or bytes.
      *
      * @param mostBytes of the lane's records in memory; no record is taken behind the one that exceeds them
-     * @param isNeeded whether readers wait for records of the window
+     * @param due how many records of the window a reader waits for; none does if it has all below 1
      * @return whether the window is complete, to be {@link #publish published}
      */
-    boolean fill(int most, long mostBytes, boolean isNeeded) throws IOException {
-        boolean isComplete = take(most, mostBytes, isNeeded);
+    boolean fill(int most, long mostBytes, long due) throws IOException {
+        boolean isComplete = take(most, mostBytes, due);
         if (isComplete) {
             behind = cursors();
         }
@@ -132,7 +132,7 @@ final class Lane implements AutoCloseable {
         return count == order.window() || (count >= unshuffled || records.end() > windowBytes) && mayEnd();
     }
 
-    private boolean take(int most, long mostBytes, boolean isNeeded) throws IOException {
+    private boolean take(int most, long mostBytes, long due) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && !isFull(records) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
@@ -143,7 +143,7 @@ final class Lane implements AutoCloseable {
                 }
                 case NOTHING_YET -> {
                     isStarved = true;
-                    return isNeeded && records.count() > 0 && mayEnd();
+                    return due > 0 && records.count() >= due && mayEnd();
                 }
                 case END -> {
                     return true;

@@ -63,6 +63,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private boolean isClosed;
     /** The end of the places that readers have asked for. */
     private long wanted;
+    /** The places that a reader waits for, of several readers the first ones: from one on, and to before another. */
+    private long lackedFrom;
+    private long lackedTo = StreamOrder.ENDLESS;
     /** Whether readers have asked for more since the filling thread last paused. */
     private boolean isAsked;
     private boolean isPaused;
@@ -150,6 +153,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             world = shard.worldSize();
             failure = null;
             wanted = place;
+            lackedTo = StreamOrder.ENDLESS;
             rereadRecords = 0;
             List<Lane> opened = new ArrayList<>();
             Lane[] all = new Lane[lanes];
@@ -291,15 +295,17 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** Whether records came. Reads ahead of the readers only within the byte limit. */
     private boolean fill(Lane lane) throws IOException {
         boolean isNeeded;
+        long due;
         synchronized (lock) {
             long asked = placeInLane(wanted, lane.number());
             isNeeded = asked > lane.end();
+            due = placeInLane(lackedTo, lane.number()) - lane.end();
             if (!lane.begin(asked)) {
                 return false;
             }
         }
         int before = lane.filled();
-        boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), isNeeded);
+        boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), due);
         int after = lane.filled();
         if (isNeeded && !isComplete && bytes() > maxBytes) {
             throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
@@ -378,18 +384,31 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** How many records from a place on exist; -1 if that is not known yet. */
     private long available(long place, long count) {
         long end = Math.min(place + count, end());
-        for (Lane lane : own) {
-            long last = end - 1 - Math.floorMod(end - 1 - lane.number(), lanes);
-            if (last >= place && last / lanes >= lane.end()) {
-                isStarved = lane.isStarved();
-                return -1;
+        Lane lacking = lacking(place, end);
+        if (lacking != null) {
+            isStarved = lacking.isStarved();
+            if (end < lackedTo || lacking(lackedFrom, lackedTo) == null) {
+                lackedFrom = place;
+                lackedTo = end;
             }
+            return -1;
         }
         if (end < place + count && world > 1 && lanes > 1) {
             throw new IllegalStateException(name + ": a lane has ended at record " + end + ", which other ranks cannot "
                     + "know: set epochRecords and the loader's endEpoch to what all lanes have");
         }
         return Math.max(0, end - place);
+    }
+
+    /** A lane that has not all records of a range of places. */
+    private @Nullable Lane lacking(long from, long to) {
+        for (Lane lane : own) {
+            long last = to - 1 - Math.floorMod(to - 1 - lane.number(), lanes);
+            if (last >= from && last / lanes >= lane.end()) {
+                return lane;
+            }
+        }
+        return null;
     }
 
     /** Where the stream ends, as far as it is known: with the first place whose lane has ended before it. */
