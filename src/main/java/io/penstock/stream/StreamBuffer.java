@@ -31,8 +31,6 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** Records that are taken from one lane before the next one has its turn. */
     private static final int AT_ONCE = 256;
-    /** The least windows that the byte limit has room for, if they are not shuffled. */
-    private static final long WINDOWS = 8;
     /** How often an idle source is asked, at first and after a while. */
     private static final long LEAST_IDLE_MILLIS = 1;
     private static final long MOST_IDLE_MILLIS = 16;
@@ -161,8 +159,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 for (int number : numbers) {
                     LaneState at = stateOf(from, number, placeInLane(place, number));
                     rereadRecords += placeInLane(place, number) - at.from();
-                    Lane lane = new Lane(source, partitions(number), at, order,
-                            maxBytes / (WINDOWS * numbers.size()));
+                    Lane lane = new Lane(source, partitions(number), at, order, maxBytes / numbers.size());
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -305,9 +302,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
         }
         int before = lane.filled();
-        boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), due);
+        boolean isComplete = lane.fill(AT_ONCE, room(lane), isNeeded, due);
         int after = lane.filled();
-        if (isNeeded && !isComplete && bytes() > maxBytes) {
+        if (isNeeded && !isComplete && lane.bytes() > room(lane)) {
             throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
                     + maxBytes + ": use a smaller window, or set maxBytes");
         }
@@ -318,6 +315,15 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
         }
         return isComplete || after > before;
+    }
+
+    /** Bytes of records that a lane may have, and one more record. Of the filling thread. */
+    private long room(Lane lane) {
+        long room = maxBytes;
+        for (Lane other : own) {
+            room -= other == lane ? 0 : other.bytesBeforeLatest();
+        }
+        return room;
     }
 
     /** Bytes of records in memory. Of the filling thread. */

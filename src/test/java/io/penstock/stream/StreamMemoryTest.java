@@ -38,6 +38,8 @@ class StreamMemoryTest {
     /** Before which record a partition stands until the gate is open. */
     private long blocksAt = Long.MAX_VALUE;
     private final CountDownLatch gate = new CountDownLatch(1);
+    /** How often a silent partition has nothing. */
+    private final AtomicLong silentLooks = new AtomicLong(Long.MAX_VALUE);
     /** Whether records come one by one, with a look at nothing before each, and none until the gate is open. */
     private boolean isDripping;
 
@@ -79,7 +81,7 @@ class StreamMemoryTest {
                 @Override
                 public Found poll(RecordBuffer into) {
                     isDry = isDripping && (gate.getCount() > 0 || !isDry);
-                    if (isSilent || isDry) {
+                    if (isSilent && silentLooks.getAndDecrement() > 0 || isDry) {
                         return Found.NOTHING_YET;
                     }
                     if (next == blocksAt) {
@@ -187,6 +189,23 @@ class StreamMemoryTest {
             assertEquals(2 * window + 1, given.get());
             take(loader, 200, taken);
             assertEquals(2080, taken.get());
+        }
+    }
+
+    @Test
+    void whatALaneReadsAheadLeavesRoomForOneThatIsSilentForAWhile() throws Exception {
+        var taken = new AtomicInteger();
+        try (StreamDataset stream = new Endless(2, true, 0).dataset().lanes(2).maxBytes(400L * RECORD_BYTES).open();
+                DataLoader loader = loader(stream)) {
+            var taking = new FutureTask<>(() -> {
+                take(loader, 20, taken);
+                return null;
+            });
+            Thread.ofVirtual().start(taking);
+            await(() -> stream.status().emptyNanos() > 0 || taking.isDone());
+            silentLooks.set(40);                        // before each, the other lane takes a window
+            taking.get();
+            assertEquals(200, taken.get());
         }
     }
 
