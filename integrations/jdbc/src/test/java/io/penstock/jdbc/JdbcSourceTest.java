@@ -143,6 +143,16 @@ class JdbcSourceTest {
         assertEquals(numbered(21, 30), poll(source, 2, ""));
     }
 
+    @Test
+    void settingsThatAreUsedAgainLeaveTheFirstSourceAsItIs() throws Exception {
+        posts(DATABASES.get("H2"), 10);
+        JdbcSource.Builder settings = JdbcSource.builder(DATABASES.get("H2"), "posts", "id").columns("body");
+        StreamSource training = settings.where("id < 15").open();
+        StreamSource validation = settings.where("id >= 15").open();
+        assertEquals(numbered(0, 5), poll(training, 0, ""));
+        assertEquals(numbered(5, 10), poll(validation, 0, ""));
+    }
+
     @ParameterizedTest
     @MethodSource("databases")
     void aShuffledTableIsReadOnceHoweverOftenTheRunStops(String name) throws Exception {
