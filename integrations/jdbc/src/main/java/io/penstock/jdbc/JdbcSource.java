@@ -33,7 +33,7 @@ import javax.sql.DataSource;
  * table without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a
  * smaller key than the last one read are missed, so use a key that grows.
  *
- * <p><b>Connections.</b> Each partition has one of its own, read-only, used by the stream's thread.
+ * <p><b>Connections.</b> Each partition has its own, used by the stream's thread; read-only if the driver lets it.
  */
 public final class JdbcSource implements StreamSource {
 
