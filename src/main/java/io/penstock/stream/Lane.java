@@ -22,11 +22,15 @@ final class Lane implements AutoCloseable {
     /** Records of the first window of an order that is not shuffled. */
     private static final int FIRST_RECORDS = 256;
 
+    /** The least windows that the lane's part of the byte limit has room for, if they are not shuffled. */
+    private static final long WINDOWS = 8;
     /** After this part of a window its memory grows to what all of it will take, instead of step by step. */
     private static final int EXPECT_AT = 8;
 
     private final int number;
     private final StreamOrder order;
+    /** The lane's part of the byte limit, within which it reads ahead: the others may need the rest. */
+    private final long aheadBytes;
     /** A window that is not shuffled ends with the record that exceeds this. */
     private final long windowBytes;
     private final List<PartitionReader> partitions = new ArrayList<>();
@@ -42,6 +46,8 @@ final class Lane implements AutoCloseable {
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
     private final Deque<Window> free = new ArrayDeque<>();
+    /** Of the record that was taken last. Of the filling thread. */
+    private long latestBytes;
     /** Records of a window that is not shuffled: few at first, so that no reader waits for many, then twice as many. */
     private int unshuffled = FIRST_RECORDS;
     private volatile boolean isOver;
@@ -49,11 +55,12 @@ final class Lane implements AutoCloseable {
     private volatile boolean isStarved;
 
     /** Opens the partitions. */
-    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order, long windowBytes)
+    Lane(StreamSource source, List<Integer> partitions, LaneState from, StreamOrder order, long aheadBytes)
             throws IOException {
         this.number = from.lane();
         this.order = order;
-        this.windowBytes = windowBytes;
+        this.aheadBytes = aheadBytes;
+        this.windowBytes = aheadBytes / WINDOWS;
         this.log = order.isLive() ? new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime())
                 : null;
         this.turns = new Turns(this.partitions, partitions.size(), from.turn(), log);
@@ -111,11 +118,12 @@ final class Lane implements AutoCloseable {
      * Takes records until the window is full, there is none now, or there were so many records or bytes.
      *
      * @param mostBytes of the lane's records in memory; no record is taken behind the one that exceeds them
-     * @param isNeeded whether readers wait for records of the window
+     * @param isNeeded whether readers have asked for records of the window; if not, it is read ahead
+     * @param due how many records of the window a reader waits for; none does if it has all below 1
      * @return whether the window is complete, to be {@link #publish published}
      */
-    boolean fill(int most, long mostBytes, boolean isNeeded) throws IOException {
-        boolean isComplete = take(most, mostBytes, isNeeded);
+    boolean fill(int most, long mostBytes, boolean isNeeded, long due) throws IOException {
+        boolean isComplete = take(most, isNeeded ? mostBytes : Math.min(mostBytes, aheadBytes), due);
         if (isComplete) {
             behind = cursors();
         }
@@ -132,18 +140,19 @@ final class Lane implements AutoCloseable {
         return count == order.window() || (count >= unshuffled || records.end() > windowBytes) && mayEnd();
     }
 
-    private boolean take(int most, long mostBytes, boolean isNeeded) throws IOException {
+    private boolean take(int most, long mostBytes, long due) throws IOException {
         RecordBuffer records = Objects.requireNonNull(filling).records;
         for (int i = 0; i < most && !isFull(records) && bytes() <= mostBytes; i++) {
             switch (turns.next(records)) {
                 case RECORD -> {
+                    latestBytes = records.byteSize(records.count() - 1, RecordBuffer.WHOLE);
                     if (records.count() == order.window() / EXPECT_AT) {
                         records.expect(order.window());
                     }
                 }
                 case NOTHING_YET -> {
                     isStarved = true;
-                    return isNeeded && records.count() > 0 && mayEnd();
+                    return due > 0 && records.count() >= due && mayEnd();
                 }
                 case END -> {
                     return true;
@@ -241,6 +250,11 @@ final class Lane implements AutoCloseable {
     /** Bytes of records in memory. Of the filling thread. */
     long bytes() {
         return completeBytes + (filling == null ? 0 : filling.records.end());
+    }
+
+    /** Without the record that was taken last, which may exceed what a lane may have. Of the filling thread. */
+    long bytesBeforeLatest() {
+        return Math.max(0, bytes() - latestBytes);
     }
 
     /** Closes the partitions, as far as they let it, and frees the windows. */

@@ -54,7 +54,7 @@ public final class LineSource implements StreamSource {
 
     /**
      * Reads the lines of files that other programs append to. The source never ends. A line is read when its line feed
-     * is there.
+     * is there. A file that becomes shorter is an error, also if it is another one of the same name.
      *
      * @param files at least one, of different names, not compressed
      * @return the source
@@ -238,7 +238,11 @@ public final class LineSource implements StreamSource {
                 searched = to;
                 int read = fill();
                 if (read <= 0) {
-                    if (read == 0 || end == StreamEnd.WAIT) {
+                    if (read == 0) {
+                        return Found.NOTHING_YET;
+                    }
+                    if (end == StreamEnd.WAIT) {
+                        checkWhole();
                         return Found.NOTHING_YET;
                     }
                     return from < to && give(to, to, into) ? Found.RECORD : Found.END;
@@ -288,6 +292,15 @@ public final class LineSource implements StreamSource {
             }
             to += Math.max(0, read);
             return read;
+        }
+
+        /** Fails if a file that grows is shorter than what was read: its next lines would begin anywhere. */
+        private void checkWhole() throws IOException {
+            long read = offset + to - from;
+            if (file != null && Files.exists(file) && Files.size(file) < read) {
+                throw new IOException(name + ": found " + Files.size(file) + " bytes, expected at least the " + read
+                        + " that were read: files that grow are only appended to");
+            }
         }
 
         @Override

@@ -218,8 +218,14 @@ public final class MixtureSource implements StreamSource {
                 for (PartitionReader reader : of) {
                     try {
                         reader.close();
-                    } catch (IOException e) {
-                        failure = e;
+                    } catch (IOException | RuntimeException e) {
+                        IOException cause = e instanceof IOException known ? known
+                                : new IOException("a source of a mixture cannot be closed: " + e.getMessage(), e);
+                        if (failure == null) {
+                            failure = cause;
+                        } else {
+                            failure.addSuppressed(cause);
+                        }
                     }
                 }
             }

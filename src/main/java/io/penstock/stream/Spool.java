@@ -119,6 +119,9 @@ final class Spool implements AutoCloseable {
         var file = new RandomAccessFile(file(begin).toFile(), "rw");
         out = file;
         file.setLength(end - begin);
+        // A run that was killed may have written without a sync, and its records are given without being written again.
+        file.getFD().sync();
+        Folder.flush(folder);
         written = end;
     }
 

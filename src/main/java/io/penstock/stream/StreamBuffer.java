@@ -31,8 +31,6 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** Records that are taken from one lane before the next one has its turn. */
     private static final int AT_ONCE = 256;
-    /** The least windows that the byte limit has room for, if they are not shuffled. */
-    private static final long WINDOWS = 8;
     /** How often an idle source is asked, at first and after a while. */
     private static final long LEAST_IDLE_MILLIS = 1;
     private static final long MOST_IDLE_MILLIS = 16;
@@ -46,6 +44,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(StreamBuffer.class.getName());
 
     private final StreamSource source;
+    /** The names of the source's partitions, which it may make anew each time that it is asked. */
+    private final List<String> partitions;
     private final String name;
     private final int windowSize;
     private final int lanes;
@@ -54,13 +54,16 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private final Object lock = new Object();
     /** By number; null for those that other ranks read. */
     private volatile @Nullable Lane[] byNumber = {};
-    private List<Lane> own = List.of();
+    private volatile List<Lane> own = List.of();
     private int world = 1;
     private @Nullable Thread filler;
     private @Nullable Throwable failure;
     private boolean isClosed;
     /** The end of the places that readers have asked for. */
     private long wanted;
+    /** The places that a reader waits for, of several readers the first ones: from one on, and to before another. */
+    private long lackedFrom;
+    private long lackedTo = StreamOrder.ENDLESS;
     /** Whether readers have asked for more since the filling thread last paused. */
     private boolean isAsked;
     private boolean isPaused;
@@ -74,12 +77,13 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     StreamBuffer(StreamSource source, String name, int windowSize, int lanes, long epochRecords, @Nullable Long seed,
             long maxBytes, long patienceNanos, LongSupplier nanoTime) {
         this.source = source;
+        this.partitions = List.copyOf(source.partitions());
         this.name = name;
         this.windowSize = windowSize;
         this.lanes = lanes;
         this.maxBytes = maxBytes;
         this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
-                patienceNanos, nanoTime, this::lane);
+                patienceNanos, nanoTime, this::lane, this::end);
     }
 
     @Override
@@ -147,6 +151,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             world = shard.worldSize();
             failure = null;
             wanted = place;
+            lackedTo = StreamOrder.ENDLESS;
             rereadRecords = 0;
             List<Lane> opened = new ArrayList<>();
             Lane[] all = new Lane[lanes];
@@ -154,8 +159,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 for (int number : numbers) {
                     LaneState at = stateOf(from, number, placeInLane(place, number));
                     rereadRecords += placeInLane(place, number) - at.from();
-                    Lane lane = new Lane(source, partitions(number), at, order,
-                            maxBytes / (WINDOWS * numbers.size()));
+                    Lane lane = new Lane(source, partitions(number), at, order, maxBytes / numbers.size());
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -192,8 +196,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** The partitions of a lane. */
     private List<Integer> partitions(int lane) {
-        return IntStream.iterate(lane, partition -> partition < source.partitions().size(),
-                partition -> partition + lanes).boxed().toList();
+        return IntStream.iterate(lane, partition -> partition < partitions.size(), partition -> partition + lanes)
+                .boxed().toList();
     }
 
     private LaneState stateOf(LoaderState from, int number, long place) {
@@ -251,11 +255,10 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     private Map<String, PartitionReader.Lag> lags() {
-        List<String> names = source.partitions();
         Map<String, PartitionReader.Lag> found = new LinkedHashMap<>();
         for (Lane lane : own) {
             Iterator<Integer> partition = partitions(lane.number()).iterator();
-            lane.lags().forEach(lag -> found.put(names.get(partition.next()), lag));
+            lane.lags().forEach(lag -> found.put(partitions.get(partition.next()), lag));
         }
         return Collections.unmodifiableMap(found);
     }
@@ -289,17 +292,19 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** Whether records came. Reads ahead of the readers only within the byte limit. */
     private boolean fill(Lane lane) throws IOException {
         boolean isNeeded;
+        long due;
         synchronized (lock) {
             long asked = placeInLane(wanted, lane.number());
             isNeeded = asked > lane.end();
+            due = placeInLane(lackedTo, lane.number()) - lane.end();
             if (!lane.begin(asked)) {
                 return false;
             }
         }
         int before = lane.filled();
-        boolean isComplete = lane.fill(AT_ONCE, maxBytes - bytes() + lane.bytes(), isNeeded);
+        boolean isComplete = lane.fill(AT_ONCE, room(lane), isNeeded, due);
         int after = lane.filled();
-        if (isNeeded && !isComplete && bytes() > maxBytes) {
+        if (isNeeded && !isComplete && lane.bytes() > room(lane)) {
             throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
                     + maxBytes + ": use a smaller window, or set maxBytes");
         }
@@ -310,6 +315,15 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
         }
         return isComplete || after > before;
+    }
+
+    /** Bytes of records that a lane may have, and one more record. Of the filling thread. */
+    private long room(Lane lane) {
+        long room = maxBytes;
+        for (Lane other : own) {
+            room -= other == lane ? 0 : other.bytesBeforeLatest();
+        }
+        return room;
     }
 
     /** Bytes of records in memory. Of the filling thread. */
@@ -375,23 +389,43 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     /** How many records from a place on exist; -1 if that is not known yet. */
     private long available(long place, long count) {
-        long end = place + count;
-        for (Lane lane : own) {
-            long last = end - 1 - Math.floorMod(end - 1 - lane.number(), lanes);
-            if (last < place || last / lanes < lane.end()) {
-                continue;
+        long end = Math.min(place + count, end());
+        Lane lacking = lacking(place, end);
+        if (lacking != null) {
+            isStarved = lacking.isStarved();
+            if (end < lackedTo || lacking(lackedFrom, lackedTo) == null) {
+                lackedFrom = place;
+                lackedTo = end;
             }
-            if (!lane.isOver()) {
-                isStarved = lane.isStarved();
-                return -1;
-            }
-            end = Math.min(end, lane.end() * lanes + lane.number());
+            return -1;
         }
         if (end < place + count && world > 1 && lanes > 1) {
             throw new IllegalStateException(name + ": a lane has ended at record " + end + ", which other ranks cannot "
                     + "know: set epochRecords and the loader's endEpoch to what all lanes have");
         }
         return Math.max(0, end - place);
+    }
+
+    /** A lane that has not all records of a range of places. */
+    private @Nullable Lane lacking(long from, long to) {
+        for (Lane lane : own) {
+            long last = to - 1 - Math.floorMod(to - 1 - lane.number(), lanes);
+            if (last >= from && last / lanes >= lane.end()) {
+                return lane;
+            }
+        }
+        return null;
+    }
+
+    /** Where the stream ends, as far as it is known: with the first place whose lane has ended before it. */
+    private long end() {
+        long end = Long.MAX_VALUE;
+        for (Lane lane : own) {
+            if (lane.isOver()) {
+                end = Math.min(end, lane.end() * lanes + lane.number());
+            }
+        }
+        return end;
     }
 
     @Override
@@ -415,12 +449,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     public LoaderState complete(LoaderState state) {
         synchronized (lock) {
             long place = order.place(state.epoch(), state.position());
-            long end = Long.MAX_VALUE;
-            for (Lane lane : own) {
-                if (lane.isOver()) {
-                    end = Math.min(end, lane.end() * lanes + lane.number());
-                }
-            }
+            long end = end();
             if (place > end) {                          // the last batch was smaller
                 place -= Math.ceilDiv(place - end, world) * (long) world;
             }

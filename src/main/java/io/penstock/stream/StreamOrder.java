@@ -17,9 +17,10 @@ import java.util.function.LongSupplier;
  * @param patienceNanos how long a silent partition is waited for; negative for ever
  * @param nanoTime the clock of that
  * @param lane the lane of a number, for as long as a run reads it
+ * @param end where the stream ends, as far as it is known
  */
 record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, long patienceNanos,
-        LongSupplier nanoTime, IntFunction<Lane> lane) implements Sampler {
+        LongSupplier nanoTime, IntFunction<Lane> lane, LongSupplier end) implements Sampler {
 
     /** The records of a stream, as far as anybody counts. */
     static final long ENDLESS = 1L << 62;
@@ -64,7 +65,7 @@ record StreamOrder(int window, int lanes, long records, boolean isShuffled, long
                 int number = (int) (place % lanes);
                 long inLane = place / lanes;
                 Lane from = lane.apply(number);
-                return inLane >= from.end() && from.isOver() ? NONE
+                return inLane >= from.end() && place >= end.getAsLong() ? NONE
                         : from.windowOf(inLane).recordAt(inLane) * lanes + number;
             }
         };

@@ -4,11 +4,18 @@ package io.penstock.crash;
 import io.penstock.crash.CallShim.Action;
 import io.penstock.crash.CallShim.Kind;
 import io.penstock.io.publish.Folder;
+import io.penstock.stream.IteratorSource;
+import io.penstock.stream.PartitionReader;
+import io.penstock.stream.RecordBuffer;
+import io.penstock.stream.SpoolSource;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 
@@ -60,13 +67,15 @@ final class CrashProgram {
     /**
      * Runs.
      *
-     * @param args {@code try EXTENT SEED PART PARTS ONLY}, or {@code mutants}, or what {@link Kills} gives
+     * @param args {@code try EXTENT SEED PART PARTS ONLY}, or {@code mutants}, or {@code spool}, or what {@link Kills}
+     *     gives
      */
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
             case "try" -> attempt(Extent.valueOf(args[1]), Long.parseLong(args[2]), Integer.parseInt(args[3]),
                     Integer.parseInt(args[4]), args[5]);
             case "mutants" -> mutants();
+            case "spool" -> spool();
             case "die" -> {
                 Writer writer = Writers.of(Path.of(args[1]), true).stream().filter(one -> one.name().equals(args[2]))
                         .findFirst().orElseThrow();
@@ -105,6 +114,38 @@ final class CrashProgram {
                     new FailingCalls(scene, tally).run(random, ALL, ALL);
                     new PowerLoss(scene, tally, random, ALL, 4, 1).run(work.resolve("log"));
                     print(tally);
+                }
+            }
+        } finally {
+            Folder.delete(work);
+        }
+    }
+
+    /** Opens a spool that an earlier run has written, and prints what it synced before it gave the first record. */
+    private static void spool() throws Exception {
+        Path work = workFolder();
+        try {
+            Path folder = work.resolve("spool");
+            Path log = work.resolve("log");
+            for (boolean isLogged : new boolean[] {false, true}) {
+                if (isLogged) {
+                    CallShim.log(log);
+                    CallShim.watch(folder);
+                }
+                var source = new SpoolSource(IteratorSource.once("one", List.of(MemorySegment.ofArray(new byte[8]))
+                        .iterator()), folder, 1 << 20);
+                try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+                    reader.poll(into);
+                    CallShim.watch(null);
+                    CallShim.log(null);
+                }
+            }
+            Map<Integer, String> paths = new HashMap<>();
+            for (CallLog.Call call : CallLog.read(log)) {
+                if (call.operation() == 'O') {
+                    paths.put(call.descriptor(), call.path());
+                } else if (call.operation() == 'S') {
+                    System.out.println("synced\t" + paths.get(call.descriptor()));
                 }
             }
         } finally {

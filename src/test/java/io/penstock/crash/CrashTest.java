@@ -146,6 +146,14 @@ class CrashTest {
         }
     }
 
+    /** What a run that was killed has written may be in memory only; the next one gives it without writing it again. */
+    @Test
+    void aSpoolThatIsContinuedIsSyncedBeforeItGivesWhatItHas() throws IOException, InterruptedException {
+        List<String> synced = run("spool").stream().filter(line -> line.startsWith("synced\t")).toList();
+        assertTrue(synced.stream().anyMatch(line -> line.endsWith("/00000000000000000000.spool")), synced.toString());
+        assertTrue(synced.contains("synced\t0"), synced.toString());
+    }
+
     @Test
     void eachClassThatWritesIsInTheTable() throws IOException {
         TreeSet<String> found = new TreeSet<>();

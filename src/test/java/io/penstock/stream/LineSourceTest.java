@@ -89,6 +89,27 @@ class LineSourceTest {
     }
 
     @Test
+    void aGrowingFileThatIsCutOffOrReplacedIsAnError() throws IOException {
+        Path file = folder.resolve("feed.jsonl");
+        for (boolean isReplaced : new boolean[] {false, true}) {
+            Files.writeString(file, "one\ntwo\nthr");
+            try (PartitionReader reader = LineSource.growing(file).open(0, "");
+                    RecordBuffer into = new RecordBuffer()) {
+                assertEquals("one", poll(reader, into));
+                assertEquals("two", poll(reader, into));
+                assertEquals("NOTHING_YET", poll(reader, into));
+                if (isReplaced) {
+                    Files.move(file, folder.resolve("feed.jsonl.1"));
+                    assertEquals("NOTHING_YET", poll(reader, into));
+                }
+                Files.writeString(file, "four\n");
+                String message = assertThrows(IOException.class, () -> poll(reader, into)).getMessage();
+                assertTrue(message.startsWith(file + ": found 5 bytes, expected at least the 11 "), message);
+            }
+        }
+    }
+
+    @Test
     void theLinesOfAProgramAreReadAndTheProgramEndsWithTheReader() throws Exception {
         try (PartitionReader reader = LineSource.command("seq", "3000").open(0, "");
                 RecordBuffer into = new RecordBuffer()) {

@@ -19,9 +19,11 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.stream.MixtureSource.Part;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -203,6 +205,28 @@ class MixtureSourceTest {
             two.add(ranks.get(i % 2).get(i / 2));
         }
         assertEquals(one, two);
+    }
+
+    /** As a publisher may whose subscription is cancelled, or a consumer that is interrupted. */
+    @Test
+    void aSourceThatCannotBeClosedLeavesNoOtherOneOpen() throws IOException {
+        Flow.Publisher<MemorySegment> broken = to -> to.onSubscribe(new Flow.Subscription() {
+            @Override
+            public void request(long more) {
+            }
+
+            @Override
+            public void cancel() {
+                throw new IllegalStateException("cannot be cancelled");
+            }
+        });
+        var numbers = NumberSource.of(3, 10);
+        PartitionReader reader = MixtureSource.of(new Part(PublisherSource.once("broken", 8, broken), 1),
+                new Part(numbers, 1)).open(0, "");
+        assertEquals(3, numbers.open.get());
+        String message = assertThrows(Exception.class, reader::close).getMessage();
+        assertTrue(message.contains("cannot be cancelled"), message);
+        assertEquals(0, numbers.open.get());
     }
 
     @Test

@@ -18,8 +18,12 @@ final class NumberSource implements StreamSource {
     private final AtomicIntegerArray sizes;
     /** Whether a partition ends where it has nothing now. */
     private volatile boolean ends = true;
+    /** A partition that ends, if the others do not; -1 for none. */
+    private volatile int ending = -1;
     private volatile int failsAt = Integer.MAX_VALUE;
     final AtomicInteger open = new AtomicInteger();
+    /** How often the names of the partitions were made. */
+    final AtomicInteger named = new AtomicInteger();
 
     NumberSource(int... sizes) {
         this.sizes = new AtomicIntegerArray(sizes);
@@ -32,6 +36,12 @@ final class NumberSource implements StreamSource {
     NumberSource endless() {
         ends = false;
         return this;
+    }
+
+    /** The same without an end, but for one partition. */
+    NumberSource endlessBut(int partition) {
+        ending = partition;
+        return endless();
     }
 
     NumberSource failingAt(int record) {
@@ -77,6 +87,7 @@ final class NumberSource implements StreamSource {
 
     @Override
     public List<String> partitions() {
+        named.incrementAndGet();
         return IntStream.range(0, sizes.length()).mapToObj(partition -> "p" + partition).toList();
     }
 
@@ -93,7 +104,7 @@ final class NumberSource implements StreamSource {
                     throw new IOException("p" + partition + ", record " + next + ": the wire is cut");
                 }
                 if (next >= sizes.get(partition)) {
-                    return ends ? Found.END : Found.NOTHING_YET;
+                    return ends || partition == ending ? Found.END : Found.NOTHING_YET;
                 }
                 MemorySegment record = MemorySegment.ofArray(new long[] {partition, next++});
                 into.add(record, 0, 2 * JAVA_LONG.byteSize());

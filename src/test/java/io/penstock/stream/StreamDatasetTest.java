@@ -219,6 +219,17 @@ class StreamDatasetTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"6, 5, 1, 11", "5, 9, 0, 10"})
+    void theStreamEndsWithALaneThatHasEndedThoughAnotherOneWaits(int first, int second, int ending, int records) {
+        var source = new NumberSource(first, second).endlessBut(ending);
+        try (StreamDataset stream = source.dataset().lanes(2).open();
+                DataLoader loader = loader(stream, 32, 1).open()) {
+            assertEquals(source.merged().subList(0, records), all(loader));
+            assertEquals(records, loader.state().position());
+        }
+    }
+
     @Test
     void closingTheLoaderEndsAWaitForRecords() throws Exception {
         var source = new NumberSource(0).endless();

@@ -13,6 +13,7 @@ import io.penstock.sampling.LoaderState;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -37,6 +38,10 @@ class StreamMemoryTest {
     /** Before which record a partition stands until the gate is open. */
     private long blocksAt = Long.MAX_VALUE;
     private final CountDownLatch gate = new CountDownLatch(1);
+    /** How often a silent partition has nothing. */
+    private final AtomicLong silentLooks = new AtomicLong(Long.MAX_VALUE);
+    /** Whether records come one by one, with a look at nothing before each, and none until the gate is open. */
+    private boolean isDripping;
 
     /** Numbers without an end in some partitions, the last of which may be silent. Counts what is asked of it. */
     private final class Endless implements StreamSource {
@@ -70,11 +75,13 @@ class StreamMemoryTest {
             boolean isSilent = isLastSilent && partition == partitions.size() - 1;
             return new PartitionReader() {
                 private final RecordBuffer number = new RecordBuffer();
+                private boolean isDry;
                 private long next = cursor.isEmpty() ? startsAt : Long.parseLong(cursor);
 
                 @Override
                 public Found poll(RecordBuffer into) {
-                    if (isSilent) {
+                    isDry = isDripping && (gate.getCount() > 0 || !isDry);
+                    if (isSilent && silentLooks.getAndDecrement() > 0 || isDry) {
                         return Found.NOTHING_YET;
                     }
                     if (next == blocksAt) {
@@ -186,6 +193,23 @@ class StreamMemoryTest {
     }
 
     @Test
+    void whatALaneReadsAheadLeavesRoomForOneThatIsSilentForAWhile() throws Exception {
+        var taken = new AtomicInteger();
+        try (StreamDataset stream = new Endless(2, true, 0).dataset().lanes(2).maxBytes(400L * RECORD_BYTES).open();
+                DataLoader loader = loader(stream)) {
+            var taking = new FutureTask<>(() -> {
+                take(loader, 20, taken);
+                return null;
+            });
+            Thread.ofVirtual().start(taking);
+            await(() -> stream.status().emptyNanos() > 0 || taking.isDone());
+            silentLooks.set(40);                        // before each, the other lane takes a window
+            taking.get();
+            assertEquals(200, taken.get());
+        }
+    }
+
+    @Test
     void aWindowThatIsNotShuffledEndsEarlyWhereTheByteLimitIs() {
         var taken = new AtomicInteger();
         try (StreamDataset stream = new Endless(1, false, 0).dataset().maxBytes(200L * RECORD_BYTES).open();
@@ -217,6 +241,24 @@ class StreamMemoryTest {
             take(loader, 100, new AtomicInteger());
         }
         assertTrue(kept.get() >= 10 && kept.get() <= given.get() / 100 + 1, kept + " of " + given + " records");
+    }
+
+    @Test
+    void recordsThatComeOneByOneAreKeptOnceABatchAndNotOneByOne() throws Exception {
+        isDripping = true;
+        int batch = 1000;
+        try (StreamDataset stream = new Endless(1, false, 0).dataset().open();
+                DataLoader loader = DataLoader.builder(stream).batchSize(batch).workers(1).prefetch(PREFETCH).open()) {
+            var first = new FutureTask<>(() -> {
+                loader.next().close();
+                return null;
+            });
+            Thread.ofVirtual().start(first);
+            await(() -> stream.status().emptyNanos() > 0);      // a whole batch is asked for
+            gate.countDown();
+            first.get();
+            assertTrue(kept.get() < batch / 10, kept + " times");
+        }
     }
 
     /** 64 bytes a partition and 200, beside the two fingerprints, of which one names the records and the fields. */

@@ -14,6 +14,8 @@ import io.penstock.telemetry.BatchAccount;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -105,6 +107,21 @@ class StreamStatusTest {
             assertEquals(8, stream.status().rereadRecords());
             loader.next().close();
         }
+    }
+
+    @Test
+    void howOftenASourceNamesItsPartitionsDoesNotGrowWithTheirNumber() {
+        List<Integer> named = new ArrayList<>();
+        for (int partitions : new int[] {40, 400}) {
+            var source = NumberSource.of(partitions, 2);
+            try (StreamDataset stream = source.dataset().lanes(2).open();
+                    DataLoader loader = DataLoader.builder(stream).batchSize(8).workers(0).open()) {
+                loader.next().close();
+                assertEquals(partitions, stream.status().partitions().size());
+            }
+            named.add(source.named.get());
+        }
+        assertEquals(named.getFirst(), named.getLast());
     }
 
     @Test

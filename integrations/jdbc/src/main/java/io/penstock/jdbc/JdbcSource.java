@@ -33,7 +33,7 @@ import javax.sql.DataSource;
  * table without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a
  * smaller key than the last one read are missed, so use a key that grows.
  *
- * <p><b>Connections.</b> Each partition has one of its own, read-only, used by the stream's thread.
+ * <p><b>Connections.</b> Each partition has its own, used by the stream's thread; read-only if the driver lets it.
  */
 public final class JdbcSource implements StreamSource {
 
@@ -134,6 +134,19 @@ public final class JdbcSource implements StreamSource {
             }
         }
 
+        /** The same settings, which do not change with these. */
+        private Builder(Builder of) {
+            this.database = of.database;
+            this.table = of.table;
+            this.key = of.key;
+            this.columns = of.columns;
+            this.condition = of.condition;
+            this.bounds = of.bounds;
+            this.pageRows = of.pageRows;
+            this.paging = of.paging;
+            this.grows = of.grows;
+        }
+
         /**
          * Names the columns of a record.
          *
@@ -222,7 +235,7 @@ public final class JdbcSource implements StreamSource {
                 throw new IllegalArgumentException(table + ": no column was named, expected at least one");
             }
             try (Connection connection = database.open()) {
-                return new JdbcSource(this, KeyColumns.of(connection, this));
+                return new JdbcSource(new Builder(this), KeyColumns.of(connection, this));
             } catch (SQLException e) {
                 throw new IOException(table + ": " + e.getMessage(), e);
             }

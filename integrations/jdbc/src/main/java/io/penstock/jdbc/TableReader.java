@@ -56,9 +56,13 @@ final class TableReader implements PartitionReader {
         }
         try {
             connection = settings.database.open();
-            connection.setReadOnly(true);
         } catch (SQLException e) {
             throw new IOException(name + ": " + e.getMessage(), e);
+        }
+        try {
+            connection.setReadOnly(true);
+        } catch (SQLException _) {
+            // A hint, which SQLite and DuckDB refuse on a connection that is open.
         }
     }
 

@@ -22,9 +22,11 @@ import io.penstock.stream.StreamEnd;
 import io.penstock.stream.StreamSource;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,6 +143,34 @@ class JdbcSourceTest {
         assertEquals(numbered(0, 10), poll(source, 0, ""));
         assertEquals(numbered(10, 21), poll(source, 1, ""));
         assertEquals(numbered(21, 30), poll(source, 2, ""));
+    }
+
+    @Test
+    void settingsThatAreUsedAgainLeaveTheFirstSourceAsItIs() throws Exception {
+        posts(DATABASES.get("H2"), 10);
+        JdbcSource.Builder settings = JdbcSource.builder(DATABASES.get("H2"), "posts", "id").columns("body");
+        StreamSource training = settings.where("id < 15").open();
+        StreamSource validation = settings.where("id >= 15").open();
+        assertEquals(numbered(0, 5), poll(training, 0, ""));
+        assertEquals(numbered(5, 10), poll(validation, 0, ""));
+    }
+
+    /** As those of SQLite and DuckDB do. */
+    @Test
+    void aConnectionThatRefusesToBeReadOnlyIsRead() throws Exception {
+        DataSource database = DATABASES.get("H2");
+        posts(database, 5);
+        JdbcSource.Connections refusing = () -> {
+            Connection connection = database.getConnection();
+            return (Connection) Proxy.newProxyInstance(JdbcSourceTest.class.getClassLoader(),
+                    new Class<?>[] {Connection.class}, (_, method, arguments) -> {
+                        if (method.getName().equals("setReadOnly")) {
+                            throw new SQLFeatureNotSupportedException("the connection is open");
+                        }
+                        return method.invoke(connection, arguments);
+                    });
+        };
+        assertEquals(numbered(0, 5), poll(JdbcSource.builder(refusing, "posts", "id").columns("body").open(), 0, ""));
     }
 
     @ParameterizedTest

@@ -100,14 +100,18 @@ public final class KafkaSource implements StreamSource {
             consumer = new KafkaConsumer<>(settings);
             consumer.assign(List.of(at));
             long first = first(consumer, at);
-            long end = endsNow ? Objects.requireNonNull(consumer.endOffsets(List.of(at)).get(at)) : Long.MAX_VALUE;
+            long last = Objects.requireNonNull(consumer.endOffsets(List.of(at)).get(at));
             long from = cursor.isEmpty() ? first : offset(at, cursor);
             if (from < first) {
                 throw new IOException(at + ": found records from offset " + first + " on, expected offset " + from
                         + ", where the saved state goes on: retention has removed the records between");
             }
+            if (from > last) {
+                throw new IOException(at + ": found records up to offset " + last + ", expected offset " + from
+                        + ", where the saved state goes on: was the topic created again?");
+            }
             consumer.seek(at, from);
-            return new Reader(at, consumer, moment, from, end);
+            return new Reader(at, consumer, moment, from, endsNow ? last : Long.MAX_VALUE);
         } catch (KafkaException | IOException e) {
             if (consumer != null) {
                 consumer.close();

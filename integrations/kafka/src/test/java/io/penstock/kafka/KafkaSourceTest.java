@@ -208,6 +208,20 @@ class KafkaSourceTest {
     }
 
     @Test
+    void anOffsetBehindTheEndOfATopicThatWasCreatedAgainIsRefused() throws Exception {
+        broker.create("again", 1);
+        Messages.write(broker, "again", 1, 0, 100, BYTES);
+        for (boolean endsNow : new boolean[] {false, true}) {
+            KafkaSource.Builder settings = KafkaSource.builder(broker.address(), "again");
+            StreamSource source = (endsNow ? settings.untilNow() : settings).open();
+            source.open(0, "100").close();
+            var refused = assertThrows(IOException.class, () -> source.open(0, "101"));
+            assertTrue(refused.getMessage().contains("again-0: found records up to offset 100, expected offset 101"),
+                    refused.getMessage());
+        }
+    }
+
+    @Test
     void aTopicThatDoesNotExistIsRefusedAndNotCreated() throws Exception {
         var refused = assertThrows(IOException.class, () -> KafkaSource.builder(broker.address(), "none")
                 .setting("default.api.timeout.ms", 5000).open());
