@@ -38,18 +38,23 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     private final long size;
     private final long tokens;
 
-    private PackedSequences(Builder builder) {
+    /** Owns the arena. */
+    private PackedSequences(Builder builder, Arena arena) {
         this.packing = builder.packing;
         this.documents = packing.places();
         TensorSpec stored = packing.documents().fields().getFirst();
         this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, stored.dtype(), TensorSpec.VARIABLE));
         this.tokenBytes = stored.dtype().byteSize();
-        this.arena = builder.arena;
+        this.arena = arena;
         this.size = builder.sequences;
-        this.starts = builder.kept(builder.starts);
-        this.pieces = builder.kept(builder.pieces);
-        this.lengths = builder.kept(builder.lengths);
+        this.starts = kept(builder.starts);
+        this.pieces = kept(builder.pieces);
+        this.lengths = kept(builder.lengths);
         this.tokens = builder.tokens;
+    }
+
+    private MemorySegment kept(NativeBytes grown) {
+        return arena.allocate(grown.byteSize(), Long.BYTES).copyFrom(grown.written());
     }
 
     /** {@return the number of sequences} */
@@ -192,10 +197,9 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                 + " pieces";
     }
 
-    static final class Builder {
+    static final class Builder implements AutoCloseable {
 
         private final Packing packing;
-        private final Arena arena = Arena.ofShared();
         private final NativeBytes starts = new NativeBytes();
         private final NativeBytes pieces = new NativeBytes();
         private final NativeBytes lengths = new NativeBytes();
@@ -227,19 +231,25 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
         }
 
         PackedSequences build() {
+            if (sequences == 0) {
+                throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
+                        + " documents without a token");
+            }
             starts.putLong(pieces.byteSize() / Long.BYTES);
-            try (starts; pieces; lengths) {
-                if (sequences == 0) {
-                    arena.close();
-                    throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
-                            + " documents without a token");
-                }
-                return new PackedSequences(this);
+            Arena arena = Arena.ofShared();
+            try {
+                return new PackedSequences(this, arena);
+            } catch (Throwable t) {
+                arena.close();
+                throw t;
             }
         }
 
-        private MemorySegment kept(NativeBytes grown) {
-            return arena.allocate(grown.byteSize(), Long.BYTES).copyFrom(grown.written());
+        @Override
+        public void close() {
+            starts.close();
+            pieces.close();
+            lengths.close();
         }
     }
 }

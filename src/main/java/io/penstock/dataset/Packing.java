@@ -118,21 +118,22 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
      * @throws IllegalArgumentException if there are no tokens, or a window has more than 2^30 pieces
      */
     public PackedSequences pack() {
-        var sequences = new PackedSequences.Builder(this);
         FieldSource.Place place = places();
         Span span = new Span();
         long size = documents.size();
         int tokenBytes = documents.fields().getFirst().dtype().byteSize();
-        for (long first = 0; first < size; ) {
-            long end = size - first <= window ? size : first + window;
-            PieceList pieces = new PieceList(first);
-            for (long document = first; document < end; document++) {
-                place.locate(document, span);
-                pieces.add(document, span.byteSize() / tokenBytes, capacity);
+        try (var sequences = new PackedSequences.Builder(this)) {
+            for (long first = 0; first < size; ) {
+                long end = size - first <= window ? size : first + window;
+                PieceList pieces = new PieceList(first);
+                for (long document = first; document < end; document++) {
+                    place.locate(document, span);
+                    pieces.add(document, span.byteSize() / tokenBytes, capacity);
+                }
+                sequences.add(pieces, PackedWindow.of(pieces, capacity, method));
+                first = end;
             }
-            sequences.add(pieces, PackedWindow.of(pieces, capacity, method));
-            first = end;
+            return sequences.build();
         }
-        return sequences.build();
     }
 }

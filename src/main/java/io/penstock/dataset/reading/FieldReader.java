@@ -40,8 +40,9 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         this.areTruths = spec.dtype() == DType.BOOL;
     }
 
+    /** Opens a reader, and those that it reads from. The context closes them. */
     static FieldReader open(FieldSource source, TensorSpec spec, long samples, ReadContext context) {
-        return switch (source) {
+        FieldReader reader = switch (source) {
             case FieldSource.Stored stored -> new StoredReader(stored, spec, samples, context);
             case FieldSource.InParts parts -> new PartsReader(parts, spec, context);
             case FieldSource.Decoded decoded -> new DecodedReader(decoded, spec, context);
@@ -52,6 +53,8 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
             case FieldSource.Generated generated -> new GeneratedReader(generated, spec, context);
             case FieldSource.Joined joined -> new JoinedReader(joined, spec, context);
         };
+        context.closeWithThis(reader);
+        return reader;
     }
 
     /** Locates the field's value; valid until the next call. */
@@ -126,6 +129,8 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
         return Tensor.of(value, spec.dtype(), shape);
     }
 
+    /** Frees what is this reader's own. */
     @Override
-    public abstract void close();
+    public void close() {
+    }
 }

@@ -58,11 +58,4 @@ final class JoinedReader extends FieldReader {
     void prefetch(long sample) {
         of(sample).prefetch(within);
     }
-
-    @Override
-    public void close() {
-        for (FieldReader part : parts) {
-            part.close();
-        }
-    }
 }

@@ -85,10 +85,6 @@ final class MappedReader extends MadeReader {
         if (session != null) {
             session.close();
         }
-        input.close();
-        if (beside != null) {
-            beside.close();
-        }
         super.close();
     }
 }

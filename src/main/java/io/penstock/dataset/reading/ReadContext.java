@@ -37,6 +37,7 @@ final class ReadContext implements AutoCloseable {
     private final Samples samples;
     /** Verifies blocks before they are read; null to skip that. */
     private final @Nullable BlockVerifier verifier;
+    private final List<FieldReader> fields = new ArrayList<>();
     private final List<GeneratedRows> generated = new ArrayList<>();
     private SampleRandom random = SampleRandom.NONE;
     private long sample = -1;
@@ -203,8 +204,13 @@ final class ReadContext implements AutoCloseable {
         return samples.name(sample) + (spec == null ? "" : ", field '" + spec.name() + "'");
     }
 
+    void closeWithThis(FieldReader field) {
+        fields.add(field);
+    }
+
     @Override
     public void close() {
+        fields.reversed().forEach(FieldReader::close);
         generated.forEach(GeneratedRows::close);
         if (verifier != null) {
             verifier.close();

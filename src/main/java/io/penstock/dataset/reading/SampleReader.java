@@ -55,8 +55,13 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         this.context = new ReadContext(samples, mode, verified, new StageClock(nanoTime));
         List<TensorSpec> fields = samples.fields();
         this.readers = new FieldReader[fields.size()];
-        for (int f = 0; f < readers.length; f++) {
-            readers[f] = FieldReader.open(samples.source(f), fields.get(f), samples.size(), context);
+        try {
+            for (int f = 0; f < readers.length; f++) {
+                readers[f] = FieldReader.open(samples.source(f), fields.get(f), samples.size(), context);
+            }
+        } catch (Throwable t) {
+            context.close();
+            throw t;
         }
     }
 
@@ -235,9 +240,6 @@ public final class SampleReader implements BatchReader, AutoCloseable {
 
     @Override
     public void close() {
-        for (FieldReader reader : readers) {
-            reader.close();
-        }
         context.close();
     }
 }

@@ -9,9 +9,12 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.testing.Fields;
@@ -23,6 +26,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +73,56 @@ class SampleReaderTest {
                     .getMessage());
             assertEquals(3, in.sample());
         }
+    }
+
+    /** A map that opens sessions and counts those that are closed; it opens so many. */
+    private static final class Sessions implements SampleMap {
+
+        private final AtomicInteger closed = new AtomicInteger();
+        private int left;
+
+        Sessions(int most) {
+            this.left = most;
+        }
+
+        @Override
+        public void map(Tensor in, RandomGenerator random, Tensor out) {
+            throw new AssertionError("there are sessions");
+        }
+
+        @Override
+        public Optional<Mapper> open() {
+            if (left-- == 0) {
+                throw new IllegalStateException("no more sessions");
+            }
+            return Optional.of(new Mapper() {
+                @Override
+                public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random,
+                        MemorySegment out, long outOffset, long outBytes, PartClock clock) {
+                    MemorySegment.copy(in, inOffset, out, outOffset, outBytes);
+                }
+
+                @Override
+                public void close() {
+                    closed.incrementAndGet();
+                }
+            });
+        }
+    }
+
+    @Test
+    void aReaderThatCannotBeOpenedClosesWhatWasOpened() {
+        TensorSpec field = new TensorSpec("x", DType.U8, 4);
+        Sessions sessions = new Sessions(2);
+        Dataset twice = new Wrong(field, 4).map("x", field, "first", sessions).map("x", field, "second", sessions);
+        try (var in = new SampleReader(twice, ReadMode.MMAP)) {
+            assertEquals(4, in.locate(0, 0).byteSize());
+        }
+        assertEquals(2, sessions.closed.get());
+        Sessions one = new Sessions(1);
+        Dataset failing = new Wrong(field, 4).map("x", field, "first", one).map("x", field, "second", one);
+        assertThrows(IllegalStateException.class, () -> new SampleReader(failing, ReadMode.MMAP));
+        assertEquals(1, one.closed.get());
     }
 
     @Test
