@@ -47,6 +47,8 @@ final class BudgetEpoch {
     private int count;
     private long longest;
     private final long @Nullable [] sums;
+    /** The length of each rank's next sample, read once: reading one may fail, and then none may be added. */
+    private final long[] added;
     private final long[] samples = new long[SAMPLES_AT_ONCE];
     private long samplesFrom;
     private int sampleCount;
@@ -65,6 +67,7 @@ final class BudgetEpoch {
         this.isArriving = isArriving;
         this.arrived = isArriving ? origin : Long.MAX_VALUE;
         this.sums = budget.cost() == TokenBudget.Cost.SUM ? new long[world] : null;
+        this.added = new long[world];
     }
 
     /** Whether the epoch has a batch of that index, even an impossible one, which {@link #check} reports. */
@@ -154,6 +157,7 @@ final class BudgetEpoch {
         long room = budget.tokens() / (count + 1);          // for each of that many samples
         for (int rank = 0; rank < world; rank++) {
             long length = length(next + rank);
+            added[rank] = length;
             most = Math.max(most, length);
             boolean fits = sums == null ? budget.alone(most) <= room : sums[rank] + length <= budget.tokens();
             if (length < 0 || !fits) {
@@ -162,7 +166,7 @@ final class BudgetEpoch {
         }
         longest = most;
         for (int rank = 0; sums != null && rank < world; rank++) {
-            sums[rank] += length(next + rank);
+            sums[rank] += added[rank];
         }
         return true;
     }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
@@ -409,5 +410,34 @@ class TokenBudgetTest {
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(2, 0).batchesInEpoch(1));
         assertFalse(batches.dropsLast());
         assertEquals(65_536, TokenBudget.sum(1L << 30).maxSamples());
+    }
+
+    @Test
+    void aLengthThatCannotBeReadOnceChangesNoBatch() {
+        Sampler all = Sampler.sequential(200);
+        TokenBudget budget = new TokenBudget(100, 30, 1, Cost.SUM);
+        Shard shard = new Shard(1, 2, TailPolicy.EXACT);
+        LongUnaryOperator lengths = sample -> sample * 7 % 23;
+        BatchSampler sound = BatchSampler.of(all, budget, lengths, shard);
+        BatchPlan expected = new BatchPlan(30);
+        BatchPlan found = new BatchPlan(30);
+        for (int failing = 1; failing < 60; failing++) {
+            AtomicInteger left = new AtomicInteger();
+            BatchSampler batches = BatchSampler.of(all, budget, sample -> {
+                if (left.decrementAndGet() == 0) {
+                    throw new IllegalStateException("not read");
+                }
+                return lengths.applyAsLong(sample);
+            }, shard);
+            left.set(failing);
+            assertThrows(IllegalStateException.class, () -> batches.batchesInEpoch(0));
+            assertEquals(sound.batchesInEpoch(0), batches.batchesInEpoch(0), "failed at " + failing);
+            for (long n = 0; n < sound.batchesInEpoch(0); n++) {
+                sound.plan(n, expected);
+                batches.plan(n, found);
+                assertEquals(expected.count(), found.count(), "batch " + n + ", failed at " + failing);
+                assertEquals(expected.sample(0), found.sample(0), "batch " + n + ", failed at " + failing);
+            }
+        }
     }
 }
