@@ -6,6 +6,7 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.internal.DeviceThread;
 import io.penstock.loader.DataLoader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -47,23 +48,29 @@ final class MachineProbe {
         if (!loader.info().copies()) {
             return Double.NaN;
         }
+        double[] rate = {Double.NaN};
         Device device = loader.device();
         try {
-            device.makeCurrent();
-            try (PinnedBuffer from = device.allocatePinned(PROBE_BYTES);
-                 DeviceBuffer to = device.allocate(PROBE_BYTES);
-                 DeviceStream stream = device.openStream("probe")) {
-                long best = Long.MAX_VALUE;
-                for (int round = 0; round < PROBE_ROUNDS; round++) {
-                    long begin = System.nanoTime();
-                    stream.copyToDevice(to, 0, from, 0, PROBE_BYTES);
-                    stream.synchronize();
-                    best = Math.min(best, System.nanoTime() - begin);
-                }
-                return PROBE_BYTES / (best / 1e9);
-            }
+            // The caller may have another device current.
+            DeviceThread.run(device, "probe", () -> rate[0] = copyBytesPerSecond(device));
         } catch (IllegalStateException | DeviceException _) {
-            return Double.NaN;
+            // Closed, or without room: the rate stays unknown.
+        }
+        return rate[0];
+    }
+
+    private static double copyBytesPerSecond(Device device) {
+        try (PinnedBuffer from = device.allocatePinned(PROBE_BYTES);
+             DeviceBuffer to = device.allocate(PROBE_BYTES);
+             DeviceStream stream = device.openStream("probe")) {
+            long best = Long.MAX_VALUE;
+            for (int round = 0; round < PROBE_ROUNDS; round++) {
+                long begin = System.nanoTime();
+                stream.copyToDevice(to, 0, from, 0, PROBE_BYTES);
+                stream.synchronize();
+                best = Math.min(best, System.nanoTime() - begin);
+            }
+            return PROBE_BYTES / (best / 1e9);
         }
     }
 }
