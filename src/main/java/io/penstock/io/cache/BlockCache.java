@@ -142,7 +142,9 @@ public final class BlockCache {
                     + ", expected one on a local disk: the processes of a node share the cache through memory");
         }
         try (Stream<Path> files = Files.list(folder)) {
-            if (files.anyMatch(file -> !file.getFileName().toString().equals(MARKER))) {
+            // A process that makes the cache at this moment marks it before it writes anything else.
+            if (files.anyMatch(file -> !file.getFileName().toString().equals(MARKER))
+                    && !Files.isRegularFile(folder.resolve(MARKER))) {
                 throw new MalformedStoreException(folder, "a folder with other files", "an empty folder, or a cache");
             }
         }

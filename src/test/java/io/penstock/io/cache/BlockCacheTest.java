@@ -80,6 +80,22 @@ class BlockCacheTest {
         }
     }
 
+    /** What one writes into a cache that it has just made, another must not take for files of others. */
+    @Test
+    void manyMakeOneCacheAtOnce() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int round = 0; round < 500; round++) {
+                Path folder = parent.resolve("made-" + round);
+                List<Future<Path>> made = IntStream.range(0, 4).mapToObj(_ -> threads.submit(() ->
+                        Files.createDirectories(BlockCache.open(folder, 1 << 20, BLOCK, 8).folder().resolve("objects"))))
+                        .toList();
+                for (Future<Path> one : made) {
+                    one.get();
+                }
+            }
+        }
+    }
+
     @Test
     void blocksAreFetchedOnceAndStay() throws IOException {
         try (CachedObject file = cache(1 << 20).open(object, this::read)) {
