@@ -87,8 +87,8 @@ class BlockCacheTest {
             for (int round = 0; round < 500; round++) {
                 Path folder = parent.resolve("made-" + round);
                 List<Future<Path>> made = IntStream.range(0, 4).mapToObj(_ -> threads.submit(() ->
-                        Files.createDirectories(BlockCache.open(folder, 1 << 20, BLOCK, 8).folder().resolve("objects"))))
-                        .toList();
+                        Files.createDirectories(BlockCache.open(folder, 1 << 20, BLOCK, 8).folder()
+                                .resolve("objects")))).toList();
                 for (Future<Path> one : made) {
                     one.get();
                 }
