@@ -46,7 +46,7 @@ class SparkTokenizeTest {
         Path lines = Files.writeString(folder.resolve("all kinds.jsonl"), """
                 \uFEFF{"text": "the first, behind a byte order mark"}
                 {"other": {"text": "not this one"}, "text": "caf\\u00e9 \\ud83d\\ude80 \\"quoted\\"\\n"}\r
-                \s\t\r
+                \t\r
 
                  {"text": ""}
                 {"text": "été, and no line feed behind it", "number": 1e40}""");
