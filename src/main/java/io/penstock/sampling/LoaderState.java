@@ -43,8 +43,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     private static final String WHAT = "a loader state";
 
     /**
-     * Far above any state, so that a wrong path does not load a whole corpus into memory. A live stream's lane has some
-     * 40 KB of log, and a cursor at most 64 bytes.
+     * A larger file is no state: a wrong path must not load a whole corpus into memory. The largest states are those of
+     * live streams, with up to 40 KB of log per lane.
      */
     static final long MAX_FILE_BYTES = 64 << 20;
 

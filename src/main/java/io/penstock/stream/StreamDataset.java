@@ -356,9 +356,9 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
         }
 
         /**
-         * Limits the records in memory, to one record more per lane. Reading ahead of the trainer stops there, and in a
-         * lane at an equal part of it. It is an error if the batches in flight and the windows that they are in do not
-         * fit. Default 1 GiB.
+         * Limits the bytes of records in memory; each lane may exceed the limit by one record. A lane reads ahead of
+         * the trainer within an equal part of the limit. The batches in flight and their windows must fit, or the run
+         * fails. Default 1 GiB.
          *
          * @param bytes at least 1
          * @return this
