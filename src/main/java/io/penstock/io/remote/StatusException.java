@@ -21,6 +21,8 @@ final class StatusException extends IOException {
     private static final long serialVersionUID = 1;
 
     private static final Set<Integer> TEMPORARY = Set.of(408, 429, 500, 502, 503, 504);
+    /** S3's word, with status 400, for a body that came too slowly. */
+    private static final String TOO_SLOW = "RequestTimeout";
     private static final Pattern S3_ERROR = Pattern.compile("<Code>([^<]{1,100})</Code>");
 
     /** How long the server wants to be left alone; zero if it does not say. */
@@ -49,8 +51,9 @@ final class StatusException extends IOException {
      */
     static IOException of(String name, int status, HttpHeaders headers, String body) {
         Matcher code = S3_ERROR.matcher(body);
-        String reason = "status " + status + (code.find() ? " " + code.group(1) : "");
-        if (TEMPORARY.contains(status)) {
+        String word = code.find() ? code.group(1) : "";
+        String reason = "status " + status + (word.isEmpty() ? "" : " " + word);
+        if (TEMPORARY.contains(status) || word.equals(TOO_SLOW)) {
             return new StatusException(name + ": " + reason, status, headers.firstValue("Retry-After")
                     .map(StatusException::delay).orElse(Duration.ZERO));
         }

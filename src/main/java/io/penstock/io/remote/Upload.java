@@ -253,6 +253,7 @@ public final class Upload implements AutoCloseable {
         SequencedMap<String, Path> byKey = new LinkedHashMap<>();
         written.forEach(path -> byKey.put(published(path).path(), path));
         try {
+            UploadJournal.undo(journalFile, objects);       // of a call that failed, and could not undo what it did
             Publication publication = new Publication(objects, mark, parallel, partBytes, progress);
             Set<String> surplus = ifExists == IfExists.REPLACE && NUMBER.matcher(target.name()).find() ? shards()
                     : new HashSet<>();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.http.HttpHeaders;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +16,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RetriesTest {
 
@@ -36,6 +39,15 @@ class RetriesTest {
             }
             return "done";
         };
+    }
+
+    @ParameterizedTest
+    @CsvSource({"400, RequestTimeout, true", "400, InvalidRequest, false", "503, SlowDown, true", "500, '', true",
+            "501, NotImplemented, false"})
+    void whatS3CallsTemporaryIsTriedAgain(int status, String code, boolean isTemporary) {
+        IOException failure = StatusException.of("x", status, HttpHeaders.of(Map.of(), (_, _) -> true),
+                "<Error><Code>" + code + "</Code></Error>");
+        assertEquals(isTemporary, !(failure instanceof FileSystemException), failure.toString());
     }
 
     @Test

@@ -333,6 +333,19 @@ class UploadTest {
     }
 
     @Test
+    void whatAFailedPublishCouldNotUndoIsUndoneByTheNextOne() throws IOException {
+        try (Upload upload = begin("s3://bucket/x", IfExists.FAIL)) {
+            Files.write(upload.path(), bytes(3 * PART, 1));
+            host.failRequests((_, request) -> request.contains("partNumber=2") || request.startsWith("DELETE")
+                    ? RequestFault.DENIED : null);
+            assertThrows(AccessDeniedException.class, upload::publish);
+            host.failRequests((_, _) -> null);
+            upload.publish();
+        }
+        assertObjects(Map.of("x", bytes(3 * PART, 1)));
+    }
+
+    @Test
     void anUploadThatBeginsWhileAnotherFileFailsIsEnded() throws IOException {
         var failures = new CountDownLatch(host.settings(folder).requests().attempts());
         host.failRequests((_, request) -> {
