@@ -56,6 +56,11 @@ public final class SparkTokenize implements Callable<Integer> {
                     + " --encoding; only the driver reads it.")
     private @Nullable Path vocabulary;
 
+    @Option(names = "--end-of-text", paramLabel = "TOKEN",
+            description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
+                    + " <|end_of_text|> or </s>.")
+    private @Nullable String endOfText;
+
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
 
@@ -108,6 +113,10 @@ public final class SparkTokenize implements Callable<Integer> {
             System.err.println("--parts needs one of --shuffle and --order-by, and each of those needs --parts");
             return CommandLine.ExitCode.USAGE;
         }
+        if (endOfText != null && !isJson(vocabulary)) {
+            System.err.println("--end-of-text needs --vocabulary with a tokenizer.json");
+            return CommandLine.ExitCode.USAGE;
+        }
         SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
         try {
             SparkTokenizeSummary written = job(rows(spark, inputs.toArray(String[]::new))).run();
@@ -147,7 +156,13 @@ public final class SparkTokenize implements Callable<Integer> {
         if (vocabulary == null) {
             return TokenizerSource.published(encoding);
         }
-        return String.valueOf(vocabulary.getFileName()).endsWith(".json") ? TokenizerSource.of(vocabulary)
-                : TokenizerSource.published(encoding, vocabulary);
+        if (!isJson(vocabulary)) {
+            return TokenizerSource.published(encoding, vocabulary);
+        }
+        return endOfText == null ? TokenizerSource.of(vocabulary) : TokenizerSource.of(vocabulary, endOfText);
+    }
+
+    private static boolean isJson(@Nullable Path file) {
+        return file != null && String.valueOf(file.getFileName()).endsWith(".json");
     }
 }

@@ -4,8 +4,11 @@ package io.penstock.spark;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.tokenize.TokenizeJob;
+import io.penstock.tokenize.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,5 +60,17 @@ class SparkTokenizeTest {
         assertArrayEquals(Files.readAllBytes(folder.resolve("expected.bin")), Documents.tokens(manifest));
         assertEquals(Documents.documentStarts(folder.resolve("expected.idx")), Documents.documentStarts(manifest));
         assertEquals(5, Documents.documentStarts(manifest).size());
+    }
+
+    @Test
+    void theEndOfATextIsTheTokenThatIsNamed() throws Exception {
+        Path lines = Files.writeString(folder.resolve("lines.jsonl"), "{\"text\": \"water\"}\n{\"text\": \"falls\"}\n");
+        Path vocabulary = Path.of("../../src/test/resources/io/penstock/tokenize/qwen2.tokenizer.json");
+        new TokenizeJob(Tokenizer.of(vocabulary, "<|im_end|>"), List.of(lines), folder.resolve("expected"))
+                .appendEndOfText().run();
+        SparkTokenize.main(new String[] {"--format", "jsonl", "--append-eot", "--vocabulary", vocabulary.toString(),
+            "--end-of-text", "<|im_end|>", "-o", folder.resolve("tokens").toString(), lines.toString()});
+        assertArrayEquals(Files.readAllBytes(folder.resolve("expected.bin")),
+                Documents.tokens(folder.resolve("tokens.manifest.json")));
     }
 }
