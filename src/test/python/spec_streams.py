@@ -14,7 +14,7 @@ from spec_permutation import Permutation
 
 
 class Lane:
-    """All records of a lane, and what precedes each."""
+    """All records of a lane, what precedes each, and which partitions ended before which."""
 
     def __init__(self, case, number):
         sizes = case["partitions"][number::case["lanes"]]
@@ -22,12 +22,14 @@ class Lane:
         given = [0] * len(sizes)
         self.records = []
         self.before = []
+        self.ends = {}
         turn = 0
         while True:
             self.before.append((turn, list(given)))
             for _ in sizes:
                 if given[turn] < sizes[turn]:
                     break
+                self.ends.setdefault(turn, len(self.records))
                 turn = (turn + 1) % len(sizes)
             else:
                 return
@@ -42,6 +44,18 @@ class Lane:
         size = min(case["window"], len(self.records) - first)
         permutation = Permutation(size, case["seed"], first * case["lanes"] + number)
         return self.records[first + permutation.at(place - first)]
+
+    def log(self, first, window):
+        """The turn log of a window: what ended before it comes first, by partition."""
+        records = self.records[first:first + window]
+        ends = [(max(record - first, 0), partition) for partition, record in self.ends.items()
+                if record < first + window]
+        before = sorted(partition for partition, record in self.ends.items() if record < first)
+        entries = [(0, partition) for partition in before] + [end for end in ends if end[1] not in before]
+        if not entries:
+            return {}
+        data = b"".join(struct.pack("<qq", *record) for record in records)
+        return {"log": "".join("%dx%d " % entry for entry in entries) + "%d=%08x" % (len(records), crc32c(data))}
 
 
 def order(case):
@@ -63,8 +77,8 @@ def state(case):
         if place >= len(lane.records):
             first = len(lane.records)
         turn, given = lane.before[first]
-        result.append({"lane": number, "from": first, "turn": turn,
-                       "cursors": [str(count) for count in given]})
+        log = lane.log(first, case["window"]) if place > first else {}
+        result.append({"lane": number, "from": first, "turn": turn, "cursors": [str(count) for count in given]} | log)
     return result
 
 
@@ -82,10 +96,18 @@ def resume(text, files):
     assert state["penstock_state"] == 2
     sampler = dict(word.split("=") for word in state["sampler"].split(" ") if "=" in word)
     lanes, window = int(sampler["lanes"]), int(sampler.get("window", 0))
-    records, firsts = [], []
+    records, firsts, covers = [], [], []
     for lane in state["lanes"]:
         readers = [lines(data, cursor) for data, cursor in zip(files[lane["lane"]::lanes], lane["cursors"])]
         merged, turn, ended = [], lane["turn"], set()
+        *entries, covered = lane.get("log", "0").split(" ")
+        covered, _, checksum = covered.partition("=")
+        while len(merged) < int(covered):
+            told = {int(entry.split("x")[1]) for entry in entries if int(entry.split("x")[0]) <= len(merged)}
+            if turn not in told:
+                merged.append(next(readers[turn]))
+            turn = (turn + 1) % len(readers)
+        assert not checksum or crc32c(b"".join(merged)) == int(checksum, 16)
         while len(ended) < len(readers):
             record = next(readers[turn], None) if turn not in ended else None
             if record is None:
@@ -95,6 +117,7 @@ def resume(text, files):
             turn = (turn + 1) % len(readers)
         records.append(merged)
         firsts.append(lane["from"])
+        covers.append(int(covered))
     place = state["epoch"] * int(sampler.get("epoch", 1 << 62)) + state["position"]
     while True:
         lane = place % lanes
@@ -102,8 +125,10 @@ def resume(text, files):
         if at >= len(merged):
             return
         if window > 0:
-            begin = at // window * window
-            permutation = Permutation(min(window, len(merged) - begin), int(sampler["seed"]),
+            cut = covers[lane]                  # the window that the state is in, which may be the lane's last one
+            begin = cut + (at - cut) // window * window if at >= cut else 0
+            size = cut if at < cut else min(window, len(merged) - begin)
+            permutation = Permutation(size, int(sampler["seed"]),
                                       (firsts[lane] + begin) * lanes + lane)
             at = begin + permutation.at(at - begin)
         yield merged[at]

@@ -13,7 +13,7 @@ import java.util.Objects;
  * @param turn the partition of the lane whose record is the window's first, from 0
  * @param cursors where each partition of the lane continues, in the source's own words; empty before a run has read
  *     anything
- * @param log which partitions were set aside in the window, if the stream is live; otherwise empty
+ * @param log which partitions had ended in the window, and if the stream is live, which were set aside; empty if none
  */
 public record LaneState(int lane, long from, int turn, List<String> cursors, String log) {
 

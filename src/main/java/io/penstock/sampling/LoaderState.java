@@ -44,7 +44,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
 
     /**
      * A larger file is no state: a wrong path must not load a whole corpus into memory. The largest states are those of
-     * live streams, with up to 40 KB of log per lane.
+     * streams: up to 64 bytes and 8 bytes of log per partition, and of live ones 40 KB of log per lane.
      */
     static final long MAX_FILE_BYTES = 64 << 20;
 

@@ -25,6 +25,11 @@ record JsonField(String field) implements RecordText {
     }
 
     @Override
+    public String fingerprint() {
+        return "json:" + field;
+    }
+
+    @Override
     public RecordText forOneThread() {
         return new Reader();
     }

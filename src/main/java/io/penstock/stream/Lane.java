@@ -35,13 +35,14 @@ final class Lane implements AutoCloseable {
     private final long windowBytes;
     private final List<PartitionReader> partitions = new ArrayList<>();
     private final Turns turns;
-    /** Null in strict order. */
-    private final @Nullable TurnLog log;
+    private final TurnLog log;
     /** What follows the last complete window. */
     private volatile LaneState next;
     private @Nullable Window filling;
     /** Where the partitions continue behind the window that is complete and not published yet. */
     private List<String> behind = List.of();
+    /** The log of that window. */
+    private String logged = "";
     private volatile Window[] complete = {};
     /** Of their records. Changed behind the lock. */
     private volatile long completeBytes;
@@ -61,8 +62,7 @@ final class Lane implements AutoCloseable {
         this.order = order;
         this.aheadBytes = aheadBytes;
         this.windowBytes = aheadBytes / WINDOWS;
-        this.log = order.isLive() ? new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime())
-                : null;
+        this.log = new TurnLog(partitions.size(), from.log(), order.patienceNanos(), order.nanoTime());
         this.turns = new Turns(this.partitions, partitions.size(), from.turn(), log);
         this.next = from;
         try {
@@ -126,13 +126,19 @@ final class Lane implements AutoCloseable {
         boolean isComplete = take(most, isNeeded ? mostBytes : Math.min(mostBytes, aheadBytes), due);
         if (isComplete) {
             behind = cursors();
+            try {
+                logged = log.end(Objects.requireNonNull(filling).records,
+                        partitions.stream().anyMatch(PartitionReader::hasMetEnd));
+            } catch (IOException e) {
+                throw new IOException("lane " + number + ", from record " + next.from() + " on: " + e.getMessage(), e);
+            }
         }
         return isComplete;
     }
 
     /** Whether the window may end anywhere. */
     private boolean mayEnd() {
-        return !order.isShuffled() && (log == null || !log.isWritten());
+        return !order.isShuffled() && !log.isWritten();
     }
 
     private boolean isFull(RecordBuffer records) {
@@ -171,7 +177,7 @@ final class Lane implements AutoCloseable {
     void publish() {
         Window window = Objects.requireNonNull(filling);
         filling = null;
-        isOver = window.records.count() < order.window() && turns.haveEnded();
+        isOver = window.records.count() < order.window() && log.haveEnded();
         if (window.records.count() == 0) {
             free.push(window);
             return;
@@ -179,24 +185,13 @@ final class Lane implements AutoCloseable {
         if (order.isShuffled()) {
             window.shuffle(order.seed(), window.from() * order.lanes() + number);
         }
-        next = new LaneState(number, window.to(), turns.turn(), behind, endLog(window));
+        window.log(logged);
+        next = new LaneState(number, window.to(), turns.turn(), behind, log.atStart());
         Window[] more = Arrays.copyOf(complete, complete.length + 1);
         more[complete.length] = window;
         complete = more;
         completeBytes += window.records.end();
         unshuffled = (int) Math.min(2L * unshuffled, order.window());
-    }
-
-    /** Gives the window its log, and returns the one that the next window begins with. */
-    private String endLog(Window window) {
-        TurnLog live = log;
-        if (live == null) {
-            return "";
-        }
-        window.log(live.end(window.records.count()));
-        live.windowIsOver();
-        live.begin();
-        return live.end(0);
     }
 
     /** The number of the first record that is not in a complete window. */
@@ -225,7 +220,7 @@ final class Lane implements AutoCloseable {
 
     /** Where to read on so that a place comes next. Behind the lock. */
     LaneState state(long place) {
-        return place >= next.from() ? next : windowOf(place).start();
+        return place >= next.from() ? next : windowOf(place).state(place);
     }
 
     /** The complete window that has a place. */

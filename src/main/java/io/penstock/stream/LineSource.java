@@ -32,6 +32,8 @@ public final class LineSource implements StreamSource {
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final List<Path> files;
+    /** Of the partitions. */
+    private final List<String> names;
     private final StreamEnd end;
 
     private LineSource(List<Path> files, StreamEnd end) {
@@ -40,13 +42,34 @@ public final class LineSource implements StreamSource {
         if (files.isEmpty()) {
             throw new IllegalArgumentException("no file was named, expected at least one");
         }
+        this.names = names(this.files);
+    }
+
+    private static List<String> names(List<Path> files) {
+        int longest = files.stream().mapToInt(Path::getNameCount).max().orElse(0);
+        for (int parts = 1; parts <= longest; parts++) {
+            int last = parts;
+            List<String> names = files.stream().map(file -> name(file, last)).toList();
+            if (names.stream().distinct().count() == files.size()) {
+                return names;
+            }
+        }
+        throw new IllegalArgumentException("found a file twice in " + files);
+    }
+
+    /** So many of the last names in a path. */
+    private static String name(Path file, int parts) {
+        int count = file.getNameCount();
+        return count == 0 ? file.toString() : file.subpath(Math.max(0, count - parts), count).toString()
+                .replace('\\', '/');
     }
 
     /**
      * Reads the lines of complete files: a partition ends where its file does.
      *
-     * @param files at least one, of different names
+     * @param files at least one
      * @return the source
+     * @throws IllegalArgumentException if there is no file, or one is there twice
      */
     public static LineSource of(Path... files) {
         return new LineSource(List.of(files), StreamEnd.STOP);
@@ -56,9 +79,9 @@ public final class LineSource implements StreamSource {
      * Reads the lines of files that other programs append to. The source never ends. A line is read when its line feed
      * is there. A file that becomes shorter is an error, also if it is another one of the same name.
      *
-     * @param files at least one, of different names, not compressed
+     * @param files at least one, not compressed
      * @return the source
-     * @throws IllegalArgumentException if a file is compressed
+     * @throws IllegalArgumentException if a file is compressed, there is none, or one is there twice
      */
     public static LineSource growing(Path... files) {
         for (Path file : files) {
@@ -104,15 +127,18 @@ public final class LineSource implements StreamSource {
         return new Once("tcp://" + server.getHostString() + ":" + server.getPort(), () -> new SocketInput(server));
     }
 
-    /** {@return the names of the files, without their folders, so that a run may continue where they are mounted} */
     @Override
     public String fingerprint() {
         return "lines";
     }
 
+    /**
+     * {@return the names of the files, with as few of their folders as tell them apart} So a run may continue where the
+     * files are mounted.
+     */
     @Override
     public List<String> partitions() {
-        return files.stream().map(file -> String.valueOf(file.getFileName())).toList();
+        return names;
     }
 
     @Override
@@ -216,6 +242,8 @@ public final class LineSource implements StreamSource {
         private int to;
         /** Up to where there is no line feed. */
         private int searched;
+        /** Whether the last line was given, and has no line feed: more of it may be written. */
+        private boolean isCut;
         /** Of the byte at {@code from}. */
         private long offset;
 
@@ -245,6 +273,7 @@ public final class LineSource implements StreamSource {
                         checkWhole();
                         return Found.NOTHING_YET;
                     }
+                    isCut |= from < to;
                     return from < to && give(to, to, into) ? Found.RECORD : Found.END;
                 }
             }
@@ -306,6 +335,11 @@ public final class LineSource implements StreamSource {
         @Override
         public String cursor() {
             return Long.toString(offset);
+        }
+
+        @Override
+        public boolean hasMetEnd() {
+            return isCut;
         }
 
         /** Counts bytes. */

@@ -140,6 +140,7 @@ public final class MixtureSource implements StreamSource {
         private final Order order = draws.epoch(0);
         private final List<List<PartitionReader>> readers = new ArrayList<>();
         private final List<Turns> turns = new ArrayList<>();
+        private final List<TurnLog> logs = new ArrayList<>();
         private long given;
 
         void open(int partition, List<?> state) throws IOException {
@@ -159,7 +160,8 @@ public final class MixtureSource implements StreamSource {
                 for (int i = 0; i < count; i++) {
                     opened.add(source.open(partition + i * partitions, at.isEmpty() ? "" : (String) at.get(i + 1)));
                 }
-                turns.add(new Turns(opened, count, turn, null));
+                logs.add(new TurnLog(count));
+                turns.add(new Turns(opened, count, turn, logs.getLast()));
             }
         }
 
@@ -192,6 +194,12 @@ public final class MixtureSource implements StreamSource {
                     reader.keep();
                 }
             }
+        }
+
+        @Override
+        public boolean hasMetEnd() {
+            return logs.stream().anyMatch(TurnLog::hasMetEnd)
+                    || readers.stream().flatMap(List::stream).anyMatch(PartitionReader::hasMetEnd);
         }
 
         /** What the sources have together; unknown if one does not know. */

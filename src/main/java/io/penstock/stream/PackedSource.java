@@ -175,6 +175,12 @@ public record PackedSource(TokenDocumentSource documents, int capacity, Packing.
             source.keep();
         }
 
+        /** The last documents of a partition are packed, though they may be fewer than a window. */
+        @Override
+        public boolean hasMetEnd() {
+            return isOver || source.hasMetEnd();
+        }
+
         @Override
         public Lag lag() {
             return source.lag();

@@ -58,6 +58,17 @@ public interface PartitionReader extends AutoCloseable {
     }
 
     /**
+     * Returns whether the records that {@link #poll} gave depend on where something ended that may have more when they
+     * are read again, such as another source. A run that resumes then checks that they are the same. Called once a
+     * window. The partition's own end need not be told.
+     *
+     * @return by default false
+     */
+    default boolean hasMetEnd() {
+        return false;
+    }
+
+    /**
      * Returns how far the partition is behind its source. Called now and then by the thread that reads; must be quick.
      *
      * @return what is known; by default nothing

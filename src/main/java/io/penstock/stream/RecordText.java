@@ -21,6 +21,14 @@ public interface RecordText {
     MemorySegment of(MemorySegment record) throws IOException;
 
     /**
+     * {@return a text that identifies what this finds, such as the name of a field; states of another one are refused}
+     * Empty by default.
+     */
+    default String fingerprint() {
+        return "";
+    }
+
+    /**
      * {@return the same for one thread at a time, which may reuse its memory: a text is valid until the next one is
      * asked for} By default this itself.
      */

@@ -71,10 +71,12 @@ public final class TokenDocumentSource implements StreamSource {
         return tokenizer.vocabularySize() <= 1 << 16 ? DType.U16 : DType.U32;
     }
 
-    /** {@return the tokenizer and the documents, without what is made of them} */
+    /** {@return the tokenizer, where the text is, and the documents} */
     @Override
     public String fingerprint() {
-        return tokenizer.name() + ":" + (skipsBad ? "skip-bad:" : "") + documents.fingerprint();
+        String where = text.fingerprint();
+        return tokenizer.name() + ":" + (where.isEmpty() ? "" : where + ":") + (skipsBad ? "skip-bad:" : "")
+                + documents.fingerprint();
     }
 
     @Override
@@ -143,6 +145,11 @@ public final class TokenDocumentSource implements StreamSource {
         @Override
         public void keep() throws IOException {
             source.keep();
+        }
+
+        @Override
+        public boolean hasMetEnd() {
+            return source.hasMetEnd();
         }
 
         @Override

@@ -153,6 +153,11 @@ public record TokenWindowSource(TokenDocumentSource documents, int length) imple
         }
 
         @Override
+        public boolean hasMetEnd() {
+            return source.hasMetEnd();
+        }
+
+        @Override
         public Lag lag() {
             return source.lag();
         }

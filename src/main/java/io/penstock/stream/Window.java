@@ -14,17 +14,20 @@ final class Window implements AutoCloseable {
 
     final RecordBuffer records = new RecordBuffer();
     private LaneState start = new LaneState(0, 0, 0, List.of(""), "");
+    /** The same with the window's log. */
+    private LaneState logged = start;
     private @Nullable Permutation order;
 
     void begin(LaneState at) {
         start = at;
+        logged = at;
         order = null;
         records.clear();
     }
 
-    /** Says which partitions were aside. */
+    /** Says which partitions were aside or had ended. */
     void log(String turns) {
-        start = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
+        logged = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
     }
 
     /** Shuffles it. */
@@ -32,8 +35,9 @@ final class Window implements AutoCloseable {
         order = new Permutation(records.count(), seed, key);
     }
 
-    LaneState start() {
-        return start;
+    /** Where to read the window again so that a place of it comes next: as it was, unless nothing of it was given. */
+    LaneState state(long place) {
+        return place == start.from() ? start : logged;
     }
 
     /** The number, in the lane, of its first record, and of the first behind it. */

@@ -172,6 +172,15 @@ class LineSourceTest {
     }
 
     @Test
+    void filesOfOneNameAreToldApartByTheirFolders() {
+        assertEquals(List.of("x.txt", "y.txt"), LineSource.of(folder.resolve("a/x.txt"), folder.resolve("y.txt"))
+                .partitions());
+        assertEquals(List.of("1/a/x.txt", "2/a/x.txt", "2/b/y.txt"), LineSource.of(folder.resolve("1/a/x.txt"),
+                folder.resolve("2/a/x.txt"), folder.resolve("2/b/y.txt")).partitions());
+        assertThrows(IllegalArgumentException.class, () -> LineSource.of(folder.resolve("x"), folder.resolve("x")));
+    }
+
+    @Test
     void aFileThatIsShorterThanTheStateSaysIsNamed() throws IOException {
         for (Path file : List.of(Files.writeString(folder.resolve("text.jsonl"), TEXT), gzipped())) {
             var refused = assertThrows(IOException.class, () -> LineSource.of(file).open(0, "300000"));

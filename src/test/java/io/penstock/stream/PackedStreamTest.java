@@ -36,6 +36,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -265,6 +266,8 @@ class PackedStreamTest {
                 "{\"text\": \"b\"}"));
         TokenDocumentSource source = TokenDocumentSource.of(LineSource.of(bad), RecordText.jsonField("text"), GPT2);
         assertTrue(!source.fingerprint().equals(source.skippingBad().fingerprint()));
+        assertEquals(3, Stream.of(RecordText.WHOLE, RecordText.jsonField("text"), RecordText.jsonField("body"))
+                .map(text -> TokenDocumentSource.of(LineSource.of(file), text, GPT2).fingerprint()).distinct().count());
         try (PartitionReader reader = source.skippingBad().open(0, ""); RecordBuffer into = new RecordBuffer()) {
             assertEquals(PartitionReader.Found.RECORD, reader.poll(into));
             assertEquals(PartitionReader.Found.RECORD, reader.poll(into));

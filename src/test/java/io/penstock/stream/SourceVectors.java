@@ -11,12 +11,15 @@ import io.penstock.io.publish.Folder;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.sampling.LoaderState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -127,12 +130,16 @@ final class SourceVectors {
         return cases;
     }
 
-    /** States of runs over files of lines, and what follows them. */
+    private static DataLoaderBuilder loader(StreamDataset lines, int batchSize) {
+        return DataLoader.builder(lines).collator(new StackAndPad(64)).workers(0).batchSize(batchSize);
+    }
+
+    /** States of runs over files of lines, and what follows them; half of the files have grown since. */
     static List<Object> resumes() {
         var random = new SplittableRandom(14);
         List<Object> cases = new ArrayList<>();
         inFolder(folder -> {
-            for (int i = 0; i < 12; i++) {
+            for (int i = 0; i < 24; i++) {
                 int lanes = i % 3 == 2 ? random.nextInt(2, 4) : 1;
                 List<String> texts = new ArrayList<>();
                 List<Path> files = new ArrayList<>();
@@ -145,13 +152,21 @@ final class SourceVectors {
                 if (i % 4 > 0) {
                     settings.shuffle(random.nextLong(), random.nextInt(1, 20));
                 }
-                try (StreamDataset stream = settings.open();
-                        DataLoader loader = DataLoader.builder(stream).collator(new StackAndPad(64)).workers(0)
-                                .batchSize(random.nextInt(1, 6)).open()) {
-                    for (int batches = random.nextInt(6); batches > 0 && loader.hasNext(); batches--) {
+                int batchSize = random.nextInt(1, 6);
+                LoaderState state;
+                try (StreamDataset stream = settings.open(); DataLoader loader = loader(stream, batchSize).open()) {
+                    for (int batches = random.nextInt(i < 12 ? 6 : 25); batches > 0 && loader.hasNext(); batches--) {
                         loader.next().close();
                     }
-                    String state = loader.state().toJson();
+                    state = loader.state();
+                }
+                for (int file = 0; i >= 12 && file < files.size(); file++) {
+                    String more = (texts.get(file).endsWith("\n") ? "" : "\n") + lines(file, random);
+                    texts.set(file, texts.get(file) + more);
+                    Files.writeString(files.get(file), more, StandardOpenOption.APPEND);
+                }
+                try (StreamDataset stream = settings.open();
+                        DataLoader loader = loader(stream, batchSize).resume(state).open()) {
                     List<String> records = new ArrayList<>();
                     while (loader.hasNext()) {
                         try (Batch batch = loader.next()) {
@@ -163,7 +178,7 @@ final class SourceVectors {
                             }
                         }
                     }
-                    cases.add(Json.members("files", texts, "state", state, "records", records));
+                    cases.add(Json.members("files", texts, "state", state.toJson(), "records", records));
                 }
             }
         });

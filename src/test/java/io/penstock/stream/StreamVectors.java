@@ -64,9 +64,7 @@ public final class StreamVectors {
                     if (window > 0) {
                         states.add(Json.members("partitions", boxed(sizes), "lanes", lanes, "window", window, "seed",
                                 seed, "batch_size", batchSize, "position", loader.state().position(), "state",
-                                loader.state().lanes().stream().map(lane -> (Object) Json.members("lane", lane.lane(),
-                                        "from", lane.from(), "turn", lane.turn(), "cursors",
-                                        lane.cursors())).toList()));
+                                loader.state().lanes().stream().map(StreamVectors::members).toList()));
                     }
                 }
                 orders.add(Json.members("partitions", boxed(sizes), "lanes", lanes, "window", window, "seed", seed,
@@ -76,6 +74,15 @@ public final class StreamVectors {
         return Json.members("orders", orders, "states", states, "resumes", SourceVectors.resumes(), "lives",
                 lives(random), "packed", packed(random), "budgets", budgets(random), "mixtures",
                 SourceVectors.mixtures(), "tars", SourceVectors.tars(), "spools", SourceVectors.spools());
+    }
+
+    private static Object members(LaneState lane) {
+        Map<String, @Nullable Object> members = Json.members("lane", lane.lane(), "from", lane.from(), "turn",
+                lane.turn(), "cursors", lane.cursors());
+        if (!lane.log().isEmpty()) {
+            members.put("log", lane.log());
+        }
+        return members;
     }
 
     /** Windows of runs that follow a log. */
