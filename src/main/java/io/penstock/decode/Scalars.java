@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 /** Writes single numbers into memory, little-endian. */
 final class Scalars {
 
-    /** Whether a number fits an integer type. A {@code u64} from 2^63 on is not supported. */
+    /** Whether a number fits an integer type. A {@code u64} from 2^63 on is no {@code long}: callers see to it. */
     static boolean holds(DType dtype, long value) {
         int bits = 8 * dtype.byteSize();
         if (dtype.isUnsigned()) {

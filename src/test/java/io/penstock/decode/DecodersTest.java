@@ -94,14 +94,16 @@ class DecodersTest {
         long seed = 20261121;
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32, DType.I64)) {
+        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32, DType.U64,
+                DType.I64)) {
             int bits = 8 * dtype.byteSize();
             BigInteger least = dtype.isUnsigned() ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
             BigInteger most = BigInteger.ONE.shiftLeft(dtype.isUnsigned() ? bits : bits - 1).subtract(BigInteger.ONE);
             for (int i = 0; i < 200; i++) {
                 BigInteger value = i == 0 ? least : i == 1 ? most : i == 2 ? most.add(BigInteger.ONE)
                         : i == 3 ? least.subtract(BigInteger.ONE)
-                        : BigInteger.valueOf(random.nextLong()).shiftRight(random.nextInt(64));
+                        : BigInteger.valueOf(random.nextLong()).shiftRight(random.nextInt(64))
+                                .shiftLeft(random.nextInt(3));
                 byte[] text = value.toString().getBytes(StandardCharsets.US_ASCII);
                 if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
                     Decoding.refusal(DecimalText.of(dtype), CLS, text);
