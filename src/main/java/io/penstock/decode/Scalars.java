@@ -36,8 +36,21 @@ final class Scalars {
         return switch (dtype) {
             case F64 -> Double.doubleToRawLongBits(value);
             case F32 -> Float.floatToRawIntBits((float) value);
-            case F16 -> Float.floatToFloat16((float) value);
+            case F16 -> Float.floatToFloat16(towardOdd(value));
             default -> throw new IllegalArgumentException("numbers to " + dtype);
         };
+    }
+
+    /**
+     * Rounds to one of the two neighboring floats, to the odd one if neither is exact: rounding that to 16 bits gives
+     * what rounding the number itself does. The nearest float may be half way between two numbers of 16 bits.
+     */
+    private static float towardOdd(double value) {
+        float nearest = (float) value;
+        int bits = Float.floatToRawIntBits(nearest);
+        if (nearest == value || (bits & 1) == 1) {
+            return nearest;
+        }
+        return Float.intBitsToFloat(Math.abs((double) nearest) < Math.abs(value) ? bits + 1 : bits - 1);
     }
 }
