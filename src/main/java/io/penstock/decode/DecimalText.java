@@ -20,6 +20,9 @@ public final class DecimalText implements Decoder {
     public static final DecimalText I64 = new DecimalText(DType.I64);
 
     private static final int MAX_SHOWN_BYTES = 64;
+    /** The tens of the greatest {@code u64}, and its last digit. */
+    private static final long MOST_TENTHS = Long.divideUnsigned(-1, 10);
+    private static final int MOST_LAST_DIGIT = 5;
 
     private final DType dtype;
 
@@ -79,19 +82,27 @@ public final class DecimalText implements Decoder {
             if (digits == to) {
                 throw refused(stored, storedBytes);
             }
-            // Counts down from zero because the negative range is larger.
-            long value = 0;
+            // Unsigned, as a u64 may be greater than any long.
+            long magnitude = 0;
             for (long i = digits; i < to; i++) {
                 int digit = stored.get(JAVA_BYTE, i) - '0';
-                if (digit < 0 || digit > 9 || value < (Long.MIN_VALUE + digit) / 10) {
+                if (digit < 0 || digit > 9 || Long.compareUnsigned(magnitude, MOST_TENTHS) > 0
+                        || magnitude == MOST_TENTHS && digit > MOST_LAST_DIGIT) {
                     throw refused(stored, storedBytes);
                 }
-                value = value * 10 - digit;
+                magnitude = magnitude * 10 + digit;
             }
-            if (!negative && value == Long.MIN_VALUE || !Scalars.holds(dtype, negative ? value : -value)) {
+            if (!holds(magnitude, negative)) {
                 throw refused(stored, storedBytes);
             }
-            Scalars.put(dtype, negative ? value : -value, target, targetOffset);
+            Scalars.put(dtype, negative ? -magnitude : magnitude, target, targetOffset);
+        }
+
+        private boolean holds(long magnitude, boolean negative) {
+            if (magnitude < 0 && !(negative && magnitude == Long.MIN_VALUE)) {
+                return dtype == DType.U64 && !negative;
+            }
+            return Scalars.holds(dtype, negative ? -magnitude : magnitude);
         }
 
         private static boolean isSpace(byte c) {

@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 /** Writes single numbers into memory, little-endian. */
 final class Scalars {
 
-    /** Whether a number fits an integer type. A {@code u64} from 2^63 on is not supported. */
+    /** Whether a number fits an integer type. A {@code u64} from 2^63 on is no {@code long}: callers see to it. */
     static boolean holds(DType dtype, long value) {
         int bits = 8 * dtype.byteSize();
         if (dtype.isUnsigned()) {
@@ -36,8 +36,21 @@ final class Scalars {
         return switch (dtype) {
             case F64 -> Double.doubleToRawLongBits(value);
             case F32 -> Float.floatToRawIntBits((float) value);
-            case F16 -> Float.floatToFloat16((float) value);
+            case F16 -> Float.floatToFloat16(towardOdd(value));
             default -> throw new IllegalArgumentException("numbers to " + dtype);
         };
+    }
+
+    /**
+     * Rounds to one of the two neighboring floats, to the odd one if neither is exact: rounding that to 16 bits gives
+     * what rounding the number itself does. The nearest float may be half way between two numbers of 16 bits.
+     */
+    private static float towardOdd(double value) {
+        float nearest = (float) value;
+        int bits = Float.floatToRawIntBits(nearest);
+        if (nearest == value || (bits & 1) == 1) {
+            return nearest;
+        }
+        return Float.intBitsToFloat(Math.abs((double) nearest) < Math.abs(value) ? bits + 1 : bits - 1);
     }
 }

@@ -8,6 +8,7 @@ import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongPredicate;
 
@@ -50,20 +51,25 @@ final class BadSamples {
         return policy != BadSamplePolicy.FAIL;
     }
 
-    /** Puts other samples in the places of those that cannot be read, or removes these. */
-    void repair(BatchPlan plan, SampleReader reader) {
+    /**
+     * Puts other samples in the places of those that cannot be read, or removes these.
+     *
+     * @param refused samples that are bad though they can be read: the collator needs more
+     */
+    void repair(BatchPlan plan, SampleReader reader, Set<Long> refused) {
         if (hasNoRow) {
-            remove(plan, reader);
+            remove(plan, reader, refused);
             return;
         }
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             long position = plan.position(row);
-            if (isGood(sample, position, reader)) {
+            if (isGood(sample, position, reader, refused)) {
                 continue;
             }
-            long other = isStream ? goodOneOf(plan, reader)
-                    : substitute(seed, plan.epoch(), position, size, sample, draw -> isGood(draw, position, reader));
+            long other = isStream ? goodOneOf(plan, reader, refused)
+                    : substitute(seed, plan.epoch(), position, size, sample,
+                            draw -> isGood(draw, position, reader, refused));
             if (policy == BadSamplePolicy.SKIP) {
                 boolean moved = row < plan.valid();
                 plan.withdraw(row, other);
@@ -74,10 +80,10 @@ final class BadSamples {
         }
     }
 
-    private void remove(BatchPlan plan, SampleReader reader) {
+    private void remove(BatchPlan plan, SampleReader reader, Set<Long> refused) {
         int count = plan.count();
         for (int row = count - 1; row >= 0; row--) {
-            if (!isGood(plan.sample(row), plan.position(row), reader)) {
+            if (!isGood(plan.sample(row), plan.position(row), reader, refused)) {
                 plan.remove(row);
             }
         }
@@ -86,9 +92,9 @@ final class BadSamples {
         }
     }
 
-    private long goodOneOf(BatchPlan plan, SampleReader reader) {
+    private long goodOneOf(BatchPlan plan, SampleReader reader, Set<Long> refused) {
         for (int row = 0; row < plan.count(); row++) {
-            if (isGood(plan.sample(row), plan.position(row), reader)) {
+            if (isGood(plan.sample(row), plan.position(row), reader, refused)) {
                 return plan.sample(row);
             }
         }
@@ -113,17 +119,25 @@ final class BadSamples {
                 + " drawn samples are bad too");
     }
 
-    private boolean isGood(long sample, long position, SampleReader reader) {
+    private boolean isGood(long sample, long position, SampleReader reader, Set<Long> refused) {
+        if (refused.contains(sample)) {
+            return false;
+        }
         try {
             reader.check(sample, position);
             return true;
         } catch (BadSampleException bad) {
-            String reason = String.valueOf(bad.getMessage());
-            if (met.size() < MAX_KEPT && met.putIfAbsent(sample, reason) == null) {
-                LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),
-                        policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", reason);
-            }
+            tell(sample, bad);
             return false;
+        }
+    }
+
+    /** Remembers a bad sample, and logs it the first time. */
+    void tell(long sample, BadSampleException bad) {
+        String reason = String.valueOf(bad.getMessage());
+        if (met.size() < MAX_KEPT && met.putIfAbsent(sample, reason) == null) {
+            LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),
+                    policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", reason);
         }
     }
 

@@ -14,8 +14,10 @@ import io.penstock.loader.workers.BatchMaker;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.telemetry.recording.Filling;
 import io.penstock.telemetry.recording.LoaderProbe;
+import java.util.HashSet;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -137,8 +139,30 @@ final class CollatingMaker implements BatchMaker {
             if (!badSamples.areReplaced() || reader.isStopped()) {
                 throw bad;
             }
-            badSamples.repair(slot.plan, reader);
-            collator.collate(reader, slot.plan, slot.slab);
+            collateRepaired(slot);
+        }
+    }
+
+    /**
+     * Collates a plan whose bad samples are replaced. A collator may read more than a sample's bytes, such as the token
+     * that follows a packed piece: then it alone finds that the sample is bad, and the plan is repaired anew.
+     */
+    private void collateRepaired(HostSlot slot) {
+        var original = new BatchPlan(slot.plan.count());
+        original.copyFrom(slot.plan);
+        Set<Long> refused = new HashSet<>();
+        while (true) {
+            badSamples.repair(slot.plan, reader, refused);
+            try {
+                collator.collate(reader, slot.plan, slot.slab);
+                return;
+            } catch (BadSampleException bad) {
+                if (reader.isStopped() || !refused.add(reader.sample())) {
+                    throw bad;
+                }
+                badSamples.tell(reader.sample(), bad);
+                slot.plan.copyFrom(original);
+            }
         }
     }
 

@@ -10,17 +10,18 @@ final class ClassSamples {
 
     /** Groups samples by class: numbers from 0, each with at least one sample. */
     ClassSamples(int[] classes) {
-        int count = 0;
+        int last = -1;
         for (int each : classes) {
             if (each < 0) {
                 throw new IllegalArgumentException("class " + each + ", expected 0 or more");
             }
-            count = Math.max(count, each + 1);
+            last = Math.max(last, each);
         }
-        if (count > classes.length || count == 0) {
-            throw new IllegalArgumentException("classes up to " + (count - 1) + " of " + classes.length
+        if (last >= classes.length || last < 0) {
+            throw new IllegalArgumentException("classes up to " + last + " of " + classes.length
                     + " samples, expected at least one of each class");
         }
+        int count = last + 1;
         starts = new int[count + 1];
         for (int each : classes) {
             starts[each + 1]++;

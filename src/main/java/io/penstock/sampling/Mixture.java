@@ -17,6 +17,9 @@ import java.util.stream.Stream;
  * <p>Samples are numbered across the sources: sample {@code i} of the second source is the size of the first plus
  * {@code i}, as {@code io.penstock.dataset.Dataset.concat} numbers them.
  *
+ * <p>Proportions are exact if the weights, as whole numbers in lowest terms, sum to at most 2^22 = 4,194,304. Others
+ * are rounded to multiples of 2^-22. A source whose share rounds to 0 is never drawn: {@link #drawsPerEpoch} tells.
+ *
  * <p>Any draw is computed on its own in constant time; nothing is replayed, and memory does not grow with the sources.
  * {@code docs/spec/mixtures.md} specifies all of it for ports.
  *
@@ -39,8 +42,8 @@ public final class Mixture implements Sampler {
      * A source and its share.
      *
      * @param sampler the source's order
-     * @param weight its share of the draws relative to the other sources: finite, not negative; the decimal number that
-     *     it prints as is taken exactly
+     * @param weight its share of the draws relative to the other sources: finite, not negative; taken as the decimal
+     *     number that it prints as
      */
     public record Source(Sampler sampler, double weight) {
 
@@ -96,7 +99,9 @@ public final class Mixture implements Sampler {
     }
 
     /**
-     * A mixture by epochs: draws the given number of epochs from each source, evenly spread.
+     * A mixture by epochs: draws the given number of epochs from each source, evenly spread. The numbers are
+     * exact where the proportions are, so always up to 2^22 whole draws in total. Where these are rounded, a source has
+     * up to about one draw in 2^22 more or fewer; one with a share below 2^-22 may have none.
      *
      * @param sources the sources; each weight is a number of its epochs: 2 draws every sample twice, 0.5 draws half of
      *     them

@@ -14,6 +14,7 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,6 +29,7 @@ class DecodersTest {
 
     private static final Column CLS = Column.bytes("cls", "cls");
     private static final Column JSON = Column.text("meta", "json");
+    private static final short GREATEST_F16 = 0x7BFF;
     private static final Column NPY = Column.bytes("x.npy", "x.npy");
 
     @Test
@@ -94,14 +96,16 @@ class DecodersTest {
         long seed = 20261121;
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32, DType.I64)) {
+        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32, DType.U64,
+                DType.I64)) {
             int bits = 8 * dtype.byteSize();
             BigInteger least = dtype.isUnsigned() ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
             BigInteger most = BigInteger.ONE.shiftLeft(dtype.isUnsigned() ? bits : bits - 1).subtract(BigInteger.ONE);
             for (int i = 0; i < 200; i++) {
                 BigInteger value = i == 0 ? least : i == 1 ? most : i == 2 ? most.add(BigInteger.ONE)
                         : i == 3 ? least.subtract(BigInteger.ONE)
-                        : BigInteger.valueOf(random.nextLong()).shiftRight(random.nextInt(64));
+                        : BigInteger.valueOf(random.nextLong()).shiftRight(random.nextInt(64))
+                                .shiftLeft(random.nextInt(3));
                 byte[] text = value.toString().getBytes(StandardCharsets.US_ASCII);
                 if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
                     Decoding.refusal(DecimalText.of(dtype), CLS, text);
@@ -148,6 +152,33 @@ class DecodersTest {
         assertTrue(Decoding.refusal(JsonNumber.of("a", DType.I8), JSON, "{\"a\"".getBytes(StandardCharsets.UTF_8))
                 .contains("does not parse"));
         assertThrows(IllegalArgumentException.class, () -> JsonNumber.of("a", DType.BF16));
+    }
+
+    @Test
+    void aJsonNumberOf16BitsIsTheNearestOneAlsoBesideTheMiddleOfTwo() throws IOException {
+        double[] edges = {0, 0x1p-24, 0x1p-14, 0.333251953125, 1, 1000, 2048, 65504};
+        for (double number : edges) {
+            short bits = Float.floatToFloat16((float) number);
+            BigDecimal below = new BigDecimal(Float.float16ToFloat(bits));
+            BigDecimal above = bits == GREATEST_F16 ? new BigDecimal(65536)
+                    : new BigDecimal(Float.float16ToFloat((short) (bits + 1)));
+            double middle = below.add(above).divide(BigDecimal.TWO).doubleValue();
+            short even = (short) (bits + (bits & 1));
+            assertF16(bits, Math.nextDown(middle));
+            assertF16(even, middle);
+            assertF16((short) (bits + 1), Math.nextUp(middle));
+        }
+        assertF16((short) 0, Double.MIN_VALUE);
+        assertF16((short) 0x7C00, Double.MAX_VALUE);
+    }
+
+    private static void assertF16(short expected, double number) throws IOException {
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            String text = Double.toString(sign * number);
+            short found = little(Decoding.decode(JsonNumber.of("", DType.F16), JSON,
+                    text.getBytes(StandardCharsets.UTF_8))).getShort();
+            assertEquals((short) (sign == 1 ? expected : expected | 0x8000), found, text);
+        }
     }
 
     @Test

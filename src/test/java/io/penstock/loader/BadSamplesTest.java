@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -358,7 +359,7 @@ class BadSamplesTest {
                 (long) one.get("size"), false, isWithoutPadding);
         try (Arena arena = Arena.ofConfined(); var reader = new SampleReader(Numbered.of((long) one.get("size"),
                 new HashSet<>(Json.array(one.get("bad"))), arena), ReadMode.MMAP)) {
-            badSamples.repair(plan, reader);
+            badSamples.repair(plan, reader, Set.of());
         }
         Map<String, Object> after = Json.object(one.get("after"));
         assertEquals(numbers(after.get("samples")).length, plan.count(), one.toString());
@@ -394,6 +395,60 @@ class BadSamplesTest {
                 }
             }
             assertEquals(new HashSet<>(bad), found);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"REPLACE", "SKIP"})
+    void aPackedSequenceIsBadIfTheTokenAfterItsLastOneIs(BadSamplePolicy policy) {
+        int capacity = BlockChecksums.DEFAULT_BLOCK_BYTES / 32;             // in bytes 2 * capacity: 16 a block
+        try (var packed = Packing.of(Documents.of(store), capacity).pack();
+                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(8)
+                        .shuffle(SEED).verify().onBadSample(policy).workers(1).endEpoch(2).open()) {
+            Set<Long> wrong = new TreeSet<>();
+            for (long sample = 0; sample < packed.size(); sample++) {
+                long first = 2 * packed.firstToken(sample, 0) / BlockChecksums.DEFAULT_BLOCK_BYTES;
+                long last = 2 * Math.min(TOKENS - 1, packed.firstToken(sample, 0) + capacity)
+                        / BlockChecksums.DEFAULT_BLOCK_BYTES;
+                for (int at : DAMAGED) {
+                    if (first <= at / BlockChecksums.DEFAULT_BLOCK_BYTES
+                            && at / BlockChecksums.DEFAULT_BLOCK_BYTES <= last) {
+                        wrong.add(sample);
+                    }
+                }
+            }
+            assertEquals(DAMAGED.length * 17, wrong.size());
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    List<Long> found = new ArrayList<>();
+                    for (int row = 0; row < batch.count(); row++) {
+                        assertFalse(wrong.contains(batch.sample(row)));
+                        found.add(batch.sample(row));
+                    }
+                    List<Long> expected = new ArrayList<>();
+                    List<Long> fillers = new ArrayList<>();
+                    Sampler order = Sampler.shuffled(packed.size(), SEED);
+                    for (int i = 0; i < batch.count(); i++) {
+                        long position = 8 * batch.indexInEpoch() + i;
+                        long sample = order.epoch(batch.epoch()).at(position);
+                        if (!wrong.contains(sample)) {
+                            expected.add(sample);
+                            continue;
+                        }
+                        long other = BadSamples.substitute(SEED, batch.epoch(), position, packed.size(), sample,
+                                draw -> !wrong.contains(draw));
+                        if (policy == BadSamplePolicy.REPLACE) {
+                            expected.add(other);
+                        } else {
+                            fillers.addFirst(other);
+                        }
+                    }
+                    expected.addAll(fillers);
+                    assertEquals(expected, found);
+                    assertEquals(batch.count() - fillers.size(), batch.valid());
+                }
+            }
+            assertEquals(new ArrayList<>(wrong), loader.badSamples().stream().map(BadSample::sample).toList());
         }
     }
 

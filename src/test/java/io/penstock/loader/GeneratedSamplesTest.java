@@ -15,6 +15,7 @@ import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.SampleGenerator;
+import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -183,6 +184,26 @@ class GeneratedSamplesTest {
             assertEquals(11, batch.tensor("index").getLong(0));
             assertEquals(11, batch.tensor("index").getLong(1));
             assertEquals(1, batch.tensor("index").getLong(2));
+        }
+    }
+
+    @Test
+    void aMapThatWritesOverItsInputChangesNoOtherFieldOfTheSample() {
+        TensorSpec spec = FIELDS.getFirst();
+        SampleMap negated = (in, _, out) -> {
+            in.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, -in.getLong(0));
+            out.segment().copyFrom(in.segment());
+        };
+        Dataset copies = numbers().duplicate("index", "index", "other").map("index", spec, "negated", negated);
+        try (DataLoader loader = DataLoader.builder(copies).shuffle(SEED).batchSize(8).workers(1).endEpoch(1).open()) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    for (int row = 0; row < batch.count(); row++) {
+                        assertEquals(-batch.sample(row), batch.tensor("index").getLong(row));
+                        assertEquals(batch.sample(row), batch.tensor("other").getLong(row));
+                    }
+                }
+            }
         }
     }
 

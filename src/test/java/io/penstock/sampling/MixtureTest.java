@@ -184,6 +184,17 @@ class MixtureTest {
     }
 
     @Test
+    void sharesBelowTheSmallestThatIsToldApartAreDrawnNever() {
+        Mixture weights = Mixture.of(1L << 30, new Source(Sampler.sequential(10), 1),
+                new Source(Sampler.sequential(10), 1e-7));
+        assertEquals(0, weights.drawsPerEpoch(1));
+        Mixture epochs = Mixture.ofEpochs(new Source(Sampler.sequential(1_000_000_000), 1),
+                new Source(Sampler.sequential(100), 1));
+        assertEquals(1_000_000_100, epochs.drawsPerEpoch(0));
+        assertEquals(0, epochs.drawsPerEpoch(1));
+    }
+
+    @Test
     void aMixtureOfMixturesAndItsFingerprint() {
         Mixture inner = Mixture.of(10, new Source(Sampler.sequential(4), 1), new Source(Sampler.sequential(6), 1));
         Mixture outer = Mixture.of(20, new Source(inner, 1), new Source(Sampler.sequential(5), 1));

@@ -222,6 +222,7 @@ class SamplersTest {
         }
         assertThrows(IllegalArgumentException.class, () -> Sampler.stratified(new int[] {0, 2, 2}, 1));
         assertThrows(IllegalArgumentException.class, () -> Sampler.stratified(new int[] {0, -1}, 1));
+        assertThrows(IllegalArgumentException.class, () -> Sampler.stratified(new int[] {0, Integer.MAX_VALUE}, 1));
         assertThrows(IllegalArgumentException.class, () -> Sampler.stratified(new int[0], 1));
     }
 

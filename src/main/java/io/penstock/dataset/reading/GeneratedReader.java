@@ -26,6 +26,7 @@ final class GeneratedReader extends MadeReader {
         return unitBytes;
     }
 
+    /** Locates the value in the row, without a copy: what a batch is built from is only read. */
     @Override
     Span locate(long sample) {
         context.checkWanted();

@@ -29,6 +29,10 @@ abstract sealed class MadeReader extends FieldReader permits PartsReader, Decode
 
     @Override
     Span locate(long sample) {
+        return madeHere(sample);
+    }
+
+    private Span madeHere(long sample) {
         long bytes = measure(sample);
         MemorySegment memory = made.of(bytes);
         make(sample, bytes, memory, 0);
@@ -45,9 +49,10 @@ abstract sealed class MadeReader extends FieldReader permits PartsReader, Decode
         return bytes;
     }
 
+    /** Makes the value in this reader's own memory: user code may write there. */
     @Override
     final Span value(long sample, boolean inPlace) {
-        return locate(sample);
+        return madeHere(sample);
     }
 
     @Override

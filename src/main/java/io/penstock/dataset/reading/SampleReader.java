@@ -39,6 +39,8 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     private final IntegerArrays integers = new IntegerArrays();
     /** The field of the last location. */
     private int field;
+    /** The field of {@link #locateAll}. */
+    private int batchField;
 
     public SampleReader(Samples samples, ReadMode mode) {
         this(samples, mode, null, System::nanoTime);
@@ -142,16 +144,18 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     @Override
     public void locateAll(BatchPlan plan, int field) {
         this.field = field;
+        batchField = field;
         readers[field].locateAll(plan);
     }
 
     @Override
     public long locatedBytes(int row) {
-        return readers[field].locatedBytes(row);
+        return readers[batchField].locatedBytes(row);
     }
 
     @Override
     public Span located(int row) {
+        field = batchField;
         return readers[field].located(row);
     }
 

@@ -263,4 +263,27 @@ class SampleReaderTest {
             }
         }
     }
+
+    @Test
+    void samplesThatAreLocatedTogetherStaySoWhileAnotherFieldIsLocated() {
+        try (var store = new MemoryTokenStore(DType.U16, new long[] {0, 3, 5, 6})) {
+            TensorSpec again = new TensorSpec("again", DType.U16, TensorSpec.VARIABLE);
+            Dataset two = Documents.of(store).duplicate("tokens", "tokens", "first")
+                    .map("first", again, "other values", (_, _, out) -> out.segment().fill((byte) 0x7F));
+            try (var in = new SampleReader(two, ReadMode.AUTO)) {
+                BatchPlan plan = Plans.of(2, 0, 1);
+                in.locateAll(plan, 1);
+                in.locateAll(plan, 0);
+                for (int i = 0; i < 3; i++) {
+                    long sample = plan.sample(i);
+                    assertEquals(2 * (store.documentStart(sample + 1) - store.documentStart(sample)),
+                            in.locatedBytes(i));
+                    Span found = in.located(i);
+                    assertEquals(in.locatedBytes(i), found.byteSize());
+                    assertEquals(store.token(store.documentStart(sample)), in.readIntegers(found, 1, DType.U16)[0]);
+                    in.locate(Plans.of(0), 0, 1);
+                }
+            }
+        }
+    }
 }
