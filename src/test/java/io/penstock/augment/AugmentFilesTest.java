@@ -15,9 +15,11 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.ImageDecoder;
 import io.penstock.image.ImageDecoding;
+import io.penstock.image.ImageException;
 import io.penstock.image.ImageFit;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.reading.ImageReader;
@@ -254,6 +256,39 @@ class AugmentFilesTest {
                         () -> loader.badSamples().toString());
             }
         }
+    }
+
+    @Test
+    void aFileThatCannotBeDecodedDoesNotChangeTheImageBehindIt() throws IOException {
+        byte[] good = files().get(0);
+        try (Arena arena = Arena.ofConfined()) {
+            Tensor whole = file(arena, good);
+            Tensor cut = file(arena, Arrays.copyOf(good, good.length / 2));
+            Augment crop = Augment.images().randomResizedCrop(24, 20);
+            for (Augment augment : List.of(crop, crop.colorJitter(0.4, 0, 0, 0), crop.colorJitter(0, 0.4, 0.4, 0),
+                    crop.colorJitter(0.4, 0.4, 0.4, 0.1), crop.grayscale(1), crop.gaussianBlur(5), crop.augMix(),
+                    crop.sharpness(2, 1), crop.rotate(20, Interpolation.BILINEAR, 0))) {
+                var random = new KeyedRandom(SEED, 0);
+                byte[][] found = new byte[2][];
+                try (SampleMap.Mapper worker = augment.over(new TensorSpec("jpg", DType.U8, TensorSpec.VARIABLE))
+                        .open().orElseThrow()) {
+                    for (int i = 0; i < found.length; i++) {
+                        Tensor out = Tensor.of(arena.allocate(24 * 20 * 3), DType.U8, 24, 20, 3);
+                        random.select(0, 0);
+                        AugmentTest.mapped(worker, whole, random, out);
+                        found[i] = out.segment().toArray(ValueLayout.JAVA_BYTE);
+                        assertThrows(ImageException.class, () -> worker.map(cut.segment(), 0,
+                                cut.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize(),
+                                PartClock.NONE));
+                    }
+                }
+                assertArrayEquals(found[0], found[1], augment::toString);
+            }
+        }
+    }
+
+    private static Tensor file(Arena arena, byte[] bytes) {
+        return Tensor.of(arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes), DType.U8, bytes.length);
     }
 
     /** One row of pixels, of which a shorter side of 256 would make 3.9 GB. */
