@@ -291,6 +291,33 @@ class AugmentFilesTest {
         return Tensor.of(arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes), DType.U8, bytes.length);
     }
 
+    @Test
+    void aFileThatIsTooSmallToBeMirroredIsOneBadSample() throws IOException {
+        byte[] good = files().get(0);
+        var narrow = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(6, 40, BufferedImage.TYPE_3BYTE_BGR), "png", narrow);
+        Augment images = Augment.images();
+        Map<String, Augment> small = Map.of(
+                "gaussianBlur(13, sigma 0.1..2.0) of images of 40 x 6, expected sides of at least 7",
+                images.gaussianBlur(13),
+                "padding 6 REFLECT of images of 40 x 6, expected sides of at least 7",
+                images.pad(Padding.of(6, Padding.Mode.REFLECT)),
+                "padding 7 SYMMETRIC of images of 40 x 6, expected sides of at least 7",
+                images.randomCrop(9, 9, Padding.of(7, Padding.Mode.SYMMETRIC)));
+        for (Map.Entry<String, Augment> each : small.entrySet()) {
+            Augment augment = each.getValue().resize(9, 9);
+            try (MemoryRecordStore store = store(List.of(good, narrow.toByteArray(), good));
+                    DataLoader loader = DataLoader.builder(augment.mapped(dataset(store), "jpg")).batchSize(3)
+                            .endEpoch(1).onBadSample(BadSamplePolicy.SKIP).open();
+                    Batch batch = loader.next()) {
+                assertEquals(List.of(1L), loader.badSamples().stream().map(bad -> bad.sample()).toList());
+                String reason = loader.badSamples().getFirst().reason();
+                assertTrue(reason.contains(each.getKey()), reason);
+                assertEquals(2, batch.valid());
+            }
+        }
+    }
+
     /** One row of pixels, of which a shorter side of 256 would make 3.9 GB. */
     @Test
     void aFileThatIsTooFlatToBeResizedIsOneBadSample() throws IOException {
