@@ -281,6 +281,45 @@ class TargetsTest {
         assertEquals(Set.of(0, 255), classes);
     }
 
+    /** One-hot classes, for example. */
+    @Test
+    void aMaskOfManyChannelsIsMovedAsItsChannelsAre() throws IOException {
+        int channels = 7;
+        byte[] mask = new byte[30 * 40 * channels];
+        new Random(SEED).nextBytes(mask);
+        Augment flip = Augment.images().horizontalFlip(1);
+        for (Augment augment : List.of(flip, flip.verticalFlip(1), flip.randomCrop(20, 30), flip.resize(20, 30),
+                Augment.images().randomCrop(20, 30).horizontalFlip(1), geometry(),
+                Augment.images().fused().horizontalFlip(1).rotate(20, Interpolation.BILINEAR, 0))) {
+            TensorSpec result = augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)).result("image");
+            int pixels = (int) (result.dim(0) * result.dim(1));
+            byte[] together = moved(augment, mask, channels, pixels);
+            for (int c = 0; c < channels; c++) {
+                byte[] alone = moved(augment, channel(mask, channels, c), 1, pixels);
+                assertArrayEquals(alone, channel(together, channels, c), augment + ", channel " + c);
+            }
+        }
+    }
+
+    private static byte[] channel(byte[] mask, int channels, int channel) {
+        byte[] found = new byte[mask.length / channels];
+        for (int i = 0; i < found.length; i++) {
+            found[i] = mask[i * channels + channel];
+        }
+        return found;
+    }
+
+    /** Moves a mask of images of 30 x 40. */
+    private static byte[] moved(Augment augment, byte[] mask, int channels, int pixels) throws IOException {
+        byte[] found = new byte[pixels * channels];
+        var map = new Targets("image", augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)), "name", "text")
+                .to(Target.mask("mask"), Output.VALUES, channels);
+        try (SampleMap.Mapper worker = map.open().orElseThrow()) {
+            run(worker, MemorySegment.ofArray(mask), new KeyedRandom(SEED, 0), MemorySegment.ofArray(found));
+        }
+        return found;
+    }
+
     @Test
     void movingTargetsAllocatesNothingOnceItIsWarm() {
         MemorySegment mask = MemorySegment.ofArray(new byte[30 * 40]);
