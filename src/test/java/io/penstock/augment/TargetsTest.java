@@ -447,8 +447,14 @@ class TargetsTest {
         assertEquals("a mask of 7 x " + right.width + ", expected " + right.height + " x " + right.width
                 + " as the image", bad(Files.of(0, 7), Augment.images().resize(9, 9)));
         assertEquals("a mask of PNG " + right.width + "x" + right.height
-                + " RGB 8 bits, expected gray or palette indices of at most 8 bits",
+                + " RGB 8 bits, expected a PNG of gray or palette indices of at most 8 bits",
                 bad(new Files(right.height, right.width, right.image, right.image, right.classes),
+                        Augment.images().resize(9, 9)));
+        var lossy = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(right.width, right.height, BufferedImage.TYPE_BYTE_GRAY), "jpg", lossy);
+        assertEquals("a mask of JPEG " + right.width + "x" + right.height
+                + " GRAY 8 bits, expected a PNG of gray or palette indices of at most 8 bits",
+                bad(new Files(right.height, right.width, right.image, lossy.toByteArray(), right.classes),
                         Augment.images().resize(9, 9)));
         assertEquals("a crop of 99 x 99 of images of " + right.height + " x " + right.width
                 + ", expected an image that randomCrop(99 x 99) can take",
