@@ -60,6 +60,7 @@ public record GaussianBlur(int size, Range sigma) implements Step {
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         checkMirrors(canvas.height(), canvas.width());
+        Step.checkParameter("sigma", values[at], Double.MIN_VALUE, Double.MAX_VALUE);
         smooth(canvas, size, values[at]);
     }
 
