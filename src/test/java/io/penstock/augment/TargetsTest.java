@@ -23,6 +23,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageException;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -38,6 +39,7 @@ import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -468,6 +470,22 @@ class TargetsTest {
         byte[] mask = Files.png(new BufferedImage(40_000, 1, BufferedImage.TYPE_BYTE_GRAY));
         assertEquals("pixels of 2621440000 bytes, expected a size that fits in memory",
                 bad(new Files(1, 40_000, image, mask, mask), Augment.images().resize(256).centerCrop(8, 8)));
+    }
+
+    /** One row, of which a shorter side of 256 makes more columns than an int counts. */
+    @Test
+    void anImageThatIsTooFlatToBeResizedIsABadSampleForItsBoxesToo() throws IOException {
+        byte[] flat = Files.png(new BufferedImage(9_000_000, 1, BufferedImage.TYPE_BYTE_GRAY));
+        var map = new Targets("image", Augment.images().resize(256).centerCrop(8, 8)
+                .over(new TensorSpec("image", DType.U8, TensorSpec.VARIABLE)), "name", "text")
+                .to(Target.boxes("boxes"), Output.VALUES, 0);
+        MemorySegment boxes = MemorySegment.ofArray(new float[8]);
+        try (Arena arena = Arena.ofConfined(); SampleMap.Mapper worker = map.open().orElseThrow()) {
+            worker.beside(arena.allocateFrom(JAVA_BYTE, flat), 0, flat.length);
+            String reason = assertThrows(ImageException.class, () -> worker.map(boxes, 0, boxes.byteSize(),
+                    new KeyedRandom(SEED, 0), boxes, 0, boxes.byteSize(), PartClock.NONE)).getMessage();
+            assertEquals("integer overflow, expected an image that resize(shorter side 256) can take", reason);
+        }
     }
 
     /** Returns why a sample is bad. */

@@ -146,11 +146,11 @@ public final class TargetWorker implements SampleMap.Mapper {
             int fromWidth = placement.width();
             try {
                 steps.get(s).draw(random, fromHeight, fromWidth, values);
+                placement.begin(fromHeight, fromWidth);
+                steps.get(s).step().place(values, 0, placement);
             } catch (IllegalArgumentException | ArithmeticException e) {
                 throw unfit(s, fromHeight, fromWidth, e);
             }
-            placement.begin(fromHeight, fromWidth);
-            steps.get(s).step().place(values, 0, placement);
             for (int i = 0; i < count; i++) {
                 if (numbers == BOX) {
                     moveBox(items, BOX * i, placement);
