@@ -110,7 +110,7 @@ public final class Augment extends PixelSteps {
     /**
      * Augments a field of a dataset, in the workers, each time a sample is read. Of image files, a step must make one
      * size, and only what the first steps crop is decoded, as far as the JPEG library can. A file that cannot be
-     * decoded, or is too small for a crop, is a bad sample.
+     * decoded, or is too small for a crop, a mirrored border or a blur, is a bad sample.
      *
      * @param images samples with a field of {@code u8 [H, W, C]}, C at most 4, or of JPEG or PNG files; must stay open
      * @param field the field's name

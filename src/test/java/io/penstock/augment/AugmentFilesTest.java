@@ -15,9 +15,11 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.decode.ImageDecoder;
 import io.penstock.image.ImageDecoding;
+import io.penstock.image.ImageException;
 import io.penstock.image.ImageFit;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.reading.ImageReader;
@@ -252,6 +254,66 @@ class AugmentFilesTest {
                 assertTrue(loader.badSamples().stream().anyMatch(bad -> bad.sample() == 5
                         && bad.reason().contains("a crop of 60 x 50 of images of 1 x 1")),
                         () -> loader.badSamples().toString());
+            }
+        }
+    }
+
+    @Test
+    void aFileThatCannotBeDecodedDoesNotChangeTheImageBehindIt() throws IOException {
+        byte[] good = files().get(0);
+        try (Arena arena = Arena.ofConfined()) {
+            Tensor whole = file(arena, good);
+            Tensor cut = file(arena, Arrays.copyOf(good, good.length / 2));
+            Augment crop = Augment.images().randomResizedCrop(24, 20);
+            for (Augment augment : List.of(crop, crop.colorJitter(0.4, 0, 0, 0), crop.colorJitter(0, 0.4, 0.4, 0),
+                    crop.colorJitter(0.4, 0.4, 0.4, 0.1), crop.grayscale(1), crop.gaussianBlur(5), crop.augMix(),
+                    crop.sharpness(2, 1), crop.rotate(20, Interpolation.BILINEAR, 0))) {
+                var random = new KeyedRandom(SEED, 0);
+                byte[][] found = new byte[2][];
+                try (SampleMap.Mapper worker = augment.over(new TensorSpec("jpg", DType.U8, TensorSpec.VARIABLE))
+                        .open().orElseThrow()) {
+                    for (int i = 0; i < found.length; i++) {
+                        Tensor out = Tensor.of(arena.allocate(24 * 20 * 3), DType.U8, 24, 20, 3);
+                        random.select(0, 0);
+                        AugmentTest.mapped(worker, whole, random, out);
+                        found[i] = out.segment().toArray(ValueLayout.JAVA_BYTE);
+                        assertThrows(ImageException.class, () -> worker.map(cut.segment(), 0,
+                                cut.segment().byteSize(), random, out.segment(), 0, out.segment().byteSize(),
+                                PartClock.NONE));
+                    }
+                }
+                assertArrayEquals(found[0], found[1], augment::toString);
+            }
+        }
+    }
+
+    private static Tensor file(Arena arena, byte[] bytes) {
+        return Tensor.of(arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes), DType.U8, bytes.length);
+    }
+
+    @Test
+    void aFileThatIsTooSmallToBeMirroredIsOneBadSample() throws IOException {
+        byte[] good = files().get(0);
+        var narrow = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(6, 40, BufferedImage.TYPE_3BYTE_BGR), "png", narrow);
+        Augment images = Augment.images();
+        Map<String, Augment> small = Map.of(
+                "gaussianBlur(13, sigma 0.1..2.0) of images of 40 x 6, expected sides of at least 7",
+                images.gaussianBlur(13),
+                "padding 6 REFLECT of images of 40 x 6, expected sides of at least 7",
+                images.pad(Padding.of(6, Padding.Mode.REFLECT)),
+                "padding 7 SYMMETRIC of images of 40 x 6, expected sides of at least 7",
+                images.randomCrop(9, 9, Padding.of(7, Padding.Mode.SYMMETRIC)));
+        for (Map.Entry<String, Augment> each : small.entrySet()) {
+            Augment augment = each.getValue().resize(9, 9);
+            try (MemoryRecordStore store = store(List.of(good, narrow.toByteArray(), good));
+                    DataLoader loader = DataLoader.builder(augment.mapped(dataset(store), "jpg")).batchSize(3)
+                            .endEpoch(1).onBadSample(BadSamplePolicy.SKIP).open();
+                    Batch batch = loader.next()) {
+                assertEquals(List.of(1L), loader.badSamples().stream().map(bad -> bad.sample()).toList());
+                String reason = loader.badSamples().getFirst().reason();
+                assertTrue(reason.contains(each.getKey()), reason);
+                assertEquals(2, batch.valid());
             }
         }
     }

@@ -400,15 +400,32 @@ class AugmentTest {
                 "second", 4, image));
         refused("operation 15, expected 0 to 14", () -> changed(Augment.images().randAugment(), "operation2", 15,
                 image));
+        refused("hue 1.5, expected -1.0 to 1.0", () -> changed(Augment.images().colorJitter(0.4, 0.4, 0.4, 0.1), "hue",
+                1.5, image));
+        refused("gamma -0.5, expected 0.0 to " + Double.MAX_VALUE,
+                () -> changed(Augment.images().gamma(Range.of(0.8, 1.2), 1), "gamma", -0.5, image));
+        refused("sigma 0.0, expected 4.9E-324 to " + Double.MAX_VALUE,
+                () -> changed(Augment.images().gaussianBlur(3), "sigma", 0, image));
+        Augment noise = Augment.images().gaussianNoise(Range.of(0, 0.1));
+        refused("sigma NaN, expected 0.0 to 1.0", () -> changed(noise, "sigma", Double.NaN, image));
+        refused("key -1.0, expected 0.0 to " + 0x1p53, () -> changed(noise, "key", -1, image));
+        refused("bits 40.0, expected 0.0 to 8.0", () -> changed(Augment.images().randAugment(), Map.of("operation1",
+                10.0, "magnitude1", 40.0), image));
+        refused("bits -1.0, expected 0.0 to 8.0", () -> changed(Augment.images().augMix(), Map.of("operation11", 10.0,
+                "magnitude11", -1.0), image));
         refused("found penstock.augment.other{top=2.0, left=0.0}, expected [top, left] of penstock.augment.randomCrop",
                 () -> applied(crop, List.of(new StepParameters("penstock.augment.other", outside)), image, 4, 4, 3));
     }
 
-    /** Applies a step's own parameters, but for one. */
+    /** Applies a step's own parameters, but for some. */
     private static void changed(Augment augment, String parameter, double value, Tensor image) {
+        changed(augment, Map.of(parameter, value), image);
+    }
+
+    private static void changed(Augment augment, Map<String, Double> changes, Tensor image) {
         StepParameters drawn = augment.parameters(new KeyedRandom(SEED, 0), 0, 5, 5).get(0);
         Map<String, Double> values = new LinkedHashMap<>(drawn.values());
-        values.put(parameter, value);
+        values.putAll(changes);
         applied(augment, List.of(new StepParameters(drawn.step(), values)), image, 5, 5, 3);
     }
 

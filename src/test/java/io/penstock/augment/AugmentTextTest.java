@@ -121,6 +121,7 @@ class AugmentTextTest {
                     .colorJitter(range, range, range, Range.of(-x / 4, 0))
                     .affine(new AffineRanges(Range.of(-low, x), x / 2, 0, range, Range.of(0, 0), Range.of(-x, x)),
                             Interpolation.BILINEAR, random.nextInt(256))
+                    .brightnessContrast(x / 3, x, x / 5).brightnessContrast(low, low / 7, 1)
                     .rotate(low, Interpolation.NEAREST, 0).randomErasing(x / 2, range, range, random.nextInt(256));
             String text = AugmentText.of(pipeline);
             assertEquals(pipeline.toString(), AugmentText.parse(text).toString(), text);

@@ -23,6 +23,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageException;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -38,6 +39,7 @@ import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -281,6 +283,45 @@ class TargetsTest {
         assertEquals(Set.of(0, 255), classes);
     }
 
+    /** One-hot classes, for example. */
+    @Test
+    void aMaskOfManyChannelsIsMovedAsItsChannelsAre() throws IOException {
+        int channels = 7;
+        byte[] mask = new byte[30 * 40 * channels];
+        new Random(SEED).nextBytes(mask);
+        Augment flip = Augment.images().horizontalFlip(1);
+        for (Augment augment : List.of(flip, flip.verticalFlip(1), flip.randomCrop(20, 30), flip.resize(20, 30),
+                Augment.images().randomCrop(20, 30).horizontalFlip(1), geometry(),
+                Augment.images().fused().horizontalFlip(1).rotate(20, Interpolation.BILINEAR, 0))) {
+            TensorSpec result = augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)).result("image");
+            int pixels = (int) (result.dim(0) * result.dim(1));
+            byte[] together = moved(augment, mask, channels, pixels);
+            for (int c = 0; c < channels; c++) {
+                byte[] alone = moved(augment, channel(mask, channels, c), 1, pixels);
+                assertArrayEquals(alone, channel(together, channels, c), augment + ", channel " + c);
+            }
+        }
+    }
+
+    private static byte[] channel(byte[] mask, int channels, int channel) {
+        byte[] found = new byte[mask.length / channels];
+        for (int i = 0; i < found.length; i++) {
+            found[i] = mask[i * channels + channel];
+        }
+        return found;
+    }
+
+    /** Moves a mask of images of 30 x 40. */
+    private static byte[] moved(Augment augment, byte[] mask, int channels, int pixels) throws IOException {
+        byte[] found = new byte[pixels * channels];
+        var map = new Targets("image", augment.over(new TensorSpec("image", DType.U8, 30, 40, 3)), "name", "text")
+                .to(Target.mask("mask"), Output.VALUES, channels);
+        try (SampleMap.Mapper worker = map.open().orElseThrow()) {
+            run(worker, MemorySegment.ofArray(mask), new KeyedRandom(SEED, 0), MemorySegment.ofArray(found));
+        }
+        return found;
+    }
+
     @Test
     void movingTargetsAllocatesNothingOnceItIsWarm() {
         MemorySegment mask = MemorySegment.ofArray(new byte[30 * 40]);
@@ -408,8 +449,14 @@ class TargetsTest {
         assertEquals("a mask of 7 x " + right.width + ", expected " + right.height + " x " + right.width
                 + " as the image", bad(Files.of(0, 7), Augment.images().resize(9, 9)));
         assertEquals("a mask of PNG " + right.width + "x" + right.height
-                + " RGB 8 bits, expected gray or palette indices of at most 8 bits",
+                + " RGB 8 bits, expected a PNG of gray or palette indices of at most 8 bits",
                 bad(new Files(right.height, right.width, right.image, right.image, right.classes),
+                        Augment.images().resize(9, 9)));
+        var lossy = new ByteArrayOutputStream();
+        ImageIO.write(new BufferedImage(right.width, right.height, BufferedImage.TYPE_BYTE_GRAY), "jpg", lossy);
+        assertEquals("a mask of JPEG " + right.width + "x" + right.height
+                + " GRAY 8 bits, expected a PNG of gray or palette indices of at most 8 bits",
+                bad(new Files(right.height, right.width, right.image, lossy.toByteArray(), right.classes),
                         Augment.images().resize(9, 9)));
         assertEquals("a crop of 99 x 99 of images of " + right.height + " x " + right.width
                 + ", expected an image that randomCrop(99 x 99) can take",
@@ -423,6 +470,22 @@ class TargetsTest {
         byte[] mask = Files.png(new BufferedImage(40_000, 1, BufferedImage.TYPE_BYTE_GRAY));
         assertEquals("pixels of 2621440000 bytes, expected a size that fits in memory",
                 bad(new Files(1, 40_000, image, mask, mask), Augment.images().resize(256).centerCrop(8, 8)));
+    }
+
+    /** One row, of which a shorter side of 256 makes more columns than an int counts. */
+    @Test
+    void anImageThatIsTooFlatToBeResizedIsABadSampleForItsBoxesToo() throws IOException {
+        byte[] flat = Files.png(new BufferedImage(9_000_000, 1, BufferedImage.TYPE_BYTE_GRAY));
+        var map = new Targets("image", Augment.images().resize(256).centerCrop(8, 8)
+                .over(new TensorSpec("image", DType.U8, TensorSpec.VARIABLE)), "name", "text")
+                .to(Target.boxes("boxes"), Output.VALUES, 0);
+        MemorySegment boxes = MemorySegment.ofArray(new float[8]);
+        try (Arena arena = Arena.ofConfined(); SampleMap.Mapper worker = map.open().orElseThrow()) {
+            worker.beside(arena.allocateFrom(JAVA_BYTE, flat), 0, flat.length);
+            String reason = assertThrows(ImageException.class, () -> worker.map(boxes, 0, boxes.byteSize(),
+                    new KeyedRandom(SEED, 0), boxes, 0, boxes.byteSize(), PartClock.NONE)).getMessage();
+            assertEquals("integer overflow, expected an image that resize(shorter side 256) can take", reason);
+        }
     }
 
     /** Returns why a sample is bad. */

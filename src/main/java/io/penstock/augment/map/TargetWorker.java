@@ -14,6 +14,7 @@ import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.image.ImageException;
 import io.penstock.image.reading.FrameDecoder;
+import io.penstock.image.reading.ImageFormat;
 import io.penstock.image.reading.ImageFrame;
 import io.penstock.image.reading.ImageHeader;
 import io.penstock.image.reading.ImageReader;
@@ -107,8 +108,9 @@ public final class TargetWorker implements SampleMap.Mapper {
             return;
         }
         ImageHeader header = masks.read(offset == 0 ? in : in.asSlice(offset, bytes), bytes);
-        if (header.layout() != PixelLayout.GRAY && header.layout() != PixelLayout.PALETTE || header.bits() > 8) {
-            throw new ImageException("a mask of " + header, "gray or palette indices of at most 8 bits");
+        boolean hasClasses = header.layout() == PixelLayout.GRAY || header.layout() == PixelLayout.PALETTE;
+        if (header.format() != ImageFormat.PNG || !hasClasses || header.bits() > 8) {
+            throw new ImageException("a mask of " + header, "a PNG of gray or palette indices of at most 8 bits");
         }
         if (header.height() != height || header.width() != width) {
             throw new ImageException("a mask of " + header.height() + " x " + header.width(),
@@ -144,11 +146,11 @@ public final class TargetWorker implements SampleMap.Mapper {
             int fromWidth = placement.width();
             try {
                 steps.get(s).draw(random, fromHeight, fromWidth, values);
+                placement.begin(fromHeight, fromWidth);
+                steps.get(s).step().place(values, 0, placement);
             } catch (IllegalArgumentException | ArithmeticException e) {
                 throw unfit(s, fromHeight, fromWidth, e);
             }
-            placement.begin(fromHeight, fromWidth);
-            steps.get(s).step().place(values, 0, placement);
             for (int i = 0; i < count; i++) {
                 if (numbers == BOX) {
                     moveBox(items, BOX * i, placement);

@@ -407,15 +407,15 @@ public final class Canvas {
     }
 
     public void flipHorizontally() {
-        if (!isSettled()) {
+        if (!isSettled() && channels <= Integer.BYTES) {            // a resizer packs a pixel into an int
             frame.mirror();
             framed();
             return;
         }
+        settle();
         for (int y = 0; y < height; y++) {
-            int low = y * width * channels;
-            int high = low + (width - 1) * channels;
-            for (; low < high; low += channels, high -= channels) {
+            int high = (y * width + width - 1) * channels;
+            for (int low = y * width * channels; low < high; low += channels, high -= channels) {
                 for (int c = 0; c < channels; c++) {
                     byte left = pixels[low + c];
                     pixels[low + c] = pixels[high + c];

@@ -41,8 +41,17 @@ public final class Planes {
     /**
      * Makes the changes, one after the other, and forgets them. The image goes through the planes in strips, each
      * through all changes; only the contrast, which needs the mean of the whole image, waits for the strips before it.
+     * Changes of an image that cannot be decoded are forgotten too, or they would change the next image.
      */
     public void run(Canvas canvas) {
+        try {
+            change(canvas);
+        } finally {
+            changeCount = 0;
+        }
+    }
+
+    private void change(Canvas canvas) {
         int pixels = canvas.height() * canvas.width();
         int strip = Math.min(pixels, STRIP);
         reserve(strip);
@@ -73,7 +82,6 @@ public final class Planes {
             first = end;
             end = isDone ? end : contrastFrom(end + 1);
         }
-        changeCount = 0;
     }
 
     private void reserve(int pixels) {

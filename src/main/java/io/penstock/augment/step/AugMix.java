@@ -96,8 +96,8 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
             canvas.recall();
             for (int i = 0; i < MOST_DEPTH; i++) {
                 int from = at + 1 + chains + chain * MOST_DEPTH + i;
-                Policy.apply(Policy.Operation.of(values[from]), values[from + chains * MOST_DEPTH], canvas,
-                        interpolation);
+                double magnitude = values[from + chains * MOST_DEPTH];
+                Policy.apply(Policy.checked(values[from], magnitude), magnitude, canvas, interpolation);
             }
             add(canvas, (float) values[at + 1 + chain]);
         }

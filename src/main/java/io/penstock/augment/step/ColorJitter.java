@@ -94,6 +94,7 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
                 throw new IllegalArgumentException("color change " + change + ", expected 0 to 3");
             }
         }
+        Step.checkParameter("hue", values[at + CHANGES + HUE], -1, 1);
         for (int i = 0; i < CHANGES; i++) {
             int change = (int) values[at + i];
             if (changes(change)) {

@@ -45,13 +45,18 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
     /** Returns the size of a padded image, if it is large enough to be mirrored. */
     static Size padded(Size image, Padding padding) {
         int border = padding.pixels();
-        int least = padding.mode() == Padding.Mode.REFLECT ? border + 1
-                : padding.mode() == Padding.Mode.SYMMETRIC ? border : 0;
-        if (Math.min(image.height(), image.width()) < least) {
-            throw new IllegalArgumentException(
-                    padding + " of images of " + image + ", expected sides of at least " + least);
-        }
+        checkMirrors(image.height(), image.width(), padding);
         return new Size(Math.addExact(image.height(), 2 * border), Math.addExact(image.width(), 2 * border));
+    }
+
+    /** Checks that an image is large enough to be mirrored. That of a file may have any size. */
+    static void checkMirrors(int height, int width, Padding padding) {
+        int least = padding.mode() == Padding.Mode.REFLECT ? padding.pixels() + 1
+                : padding.mode() == Padding.Mode.SYMMETRIC ? padding.pixels() : 0;
+        if (Math.min(height, width) < least) {
+            throw new IllegalArgumentException(padding + " of images of " + height + " x " + width
+                    + ", expected sides of at least " + least);
+        }
     }
 
     /** Half a pixel in the middle is rounded to even, as torchvision does. */
@@ -81,6 +86,7 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        checkMirrors(canvas.height(), canvas.width(), padding);
         canvas.crop((int) values[at], (int) values[at + 1], size.height(), size.width(), padding);
     }
 

@@ -35,11 +35,16 @@ public record GaussianBlur(int size, Range sigma) implements Step {
 
     @Override
     public Size check(Size image, int channels) {
-        if (Math.min(image.height(), image.width()) <= size / 2) {
-            throw new IllegalArgumentException(
-                    this + " of images of " + image + ", expected sides of at least " + (size / 2 + 1));
-        }
+        checkMirrors(image.height(), image.width());
         return image;
+    }
+
+    /** Checks that an image is large enough to be mirrored. That of a file may have any size. */
+    private void checkMirrors(int height, int width) {
+        if (Math.min(height, width) <= size / 2) {
+            throw new IllegalArgumentException(this + " of images of " + height + " x " + width
+                    + ", expected sides of at least " + (size / 2 + 1));
+        }
     }
 
     @Override
@@ -54,6 +59,8 @@ public record GaussianBlur(int size, Range sigma) implements Step {
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        checkMirrors(canvas.height(), canvas.width());
+        Step.checkParameter("sigma", values[at], Double.MIN_VALUE, Double.MAX_VALUE);
         smooth(canvas, size, values[at]);
     }
 

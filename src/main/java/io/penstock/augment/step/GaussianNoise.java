@@ -52,6 +52,8 @@ public record GaussianNoise(Range sigma) implements Step {
 
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
+        Step.checkParameter("sigma", values[at], 0, 1);
+        Step.checkParameter("key", values[at + 1], 0, 0x1p53);
         add(canvas, values[at], values[at + 1]);
     }
 

@@ -39,6 +39,7 @@ public record Pad(Padding padding) implements Step {
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         int border = padding.pixels();
+        Crop.checkMirrors(canvas.height(), canvas.width(), padding);
         canvas.crop(0, 0, canvas.height() + 2 * border, canvas.width() + 2 * border, padding);
     }
 

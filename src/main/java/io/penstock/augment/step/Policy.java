@@ -188,8 +188,17 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         for (int i = at; i < at + 2 * operations; i += 2) {
-            apply(Operation.of(values[i]), values[i + 1], canvas, interpolation);
+            apply(checked(values[i], values[i + 1]), values[i + 1], canvas, interpolation);
         }
+    }
+
+    /** Returns the operation with a number in the parameters, if the magnitude beside it fits. */
+    static Operation checked(double number, double magnitude) {
+        Operation operation = Operation.of(number);
+        if (operation == Operation.POSTERIZE) {
+            Step.checkParameter("bits", magnitude, 0, Byte.SIZE);
+        }
+        return operation;
     }
 
     /** Applies one operation. A mask changes only if the operation moves pixels. */

@@ -69,6 +69,13 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
         }
     }
 
+    /** Checks a parameter of an image, which a program may have changed. */
+    static void checkParameter(String name, double value, double least, double most) {
+        if (!(value >= least && value <= most)) {
+            throw new IllegalArgumentException(name + " " + value + ", expected " + least + " to " + most);
+        }
+    }
+
     /** Checks a probability. */
     static void checkProbability(double probability) {
         if (!(probability >= 0 && probability <= 1)) {

@@ -80,6 +80,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     @Override
     public void apply(double[] values, int at, Canvas canvas) {
         if (kind == Kind.GAMMA) {
+            Step.checkParameter("gamma", values[at], 0, Double.MAX_VALUE);
             applyPower(canvas, values[at]);
         } else {
             applyLine(canvas, values[at], values[at + 1]);

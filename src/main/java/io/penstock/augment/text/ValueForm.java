@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 
 /**
  * How a parameter of a step is written: what is read is written as it was, in its shortest form.
@@ -126,8 +127,12 @@ record ValueForm<T>(String what, String separator, Function<String, T> reader, F
         return distance >= 0 && ColorJitter.around1(distance).equals(range) ? text(distance) : text(range);
     }
 
-    /** Returns the number that stands for a range of factors with this upper end. */
+    /** Returns the number that stands for a range of factors: the shortest one if that gives both ends to the bit. */
     static double distance(Range factors) {
-        return new BigDecimal(Double.toString(factors.high())).subtract(BigDecimal.ONE).doubleValue();
+        double ofHigh = new BigDecimal(Double.toString(factors.high())).subtract(BigDecimal.ONE).doubleValue();
+        double ofLow = 1 - factors.low();
+        return DoubleStream.of(ofHigh, factors.high() - 1, ofLow, Math.nextUp(ofLow), Math.nextDown(ofLow))
+                .filter(distance -> distance >= 0 && ColorJitter.around1(distance).equals(factors)).findFirst()
+                .orElse(ofHigh);
     }
 }
