@@ -2,10 +2,14 @@
 package io.penstock.cli;
 
 import io.penstock.device.Device;
+import io.penstock.io.Location;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.Store;
 import io.penstock.tune.LoaderSource;
 import io.penstock.tune.LoaderWorkbench;
 import io.penstock.tune.PageCache;
@@ -17,6 +21,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -91,8 +96,7 @@ final class TuneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         checkOptions();
-        PageCache pages = PageCache.of(storeOptions.locate(names).stream()
-                .flatMap(location -> location.local().stream()).toList());
+        PageCache pages = pages();
         try (ChosenDevice device = UsageException.valid(target::open);
                 SampleSource source = samples.open(names, storeOptions)) {
             BatchSampler batches = plan.batches(source);
@@ -107,6 +111,25 @@ final class TuneCommand implements Callable<Integer> {
                     pages.residency(), budgetNanos, memoryBytes, device.toString());
             return tune(pages, new LoaderWorkbench(loaders, cold ? pages : null), result, text, fields);
         }
+    }
+
+    /** The local files of the stores: those at their paths, and those that an index names, such as a manifest's. */
+    private PageCache pages() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Location location : storeOptions.locate(names)) {
+            Path path = location.local().orElse(null);
+            if (path == null) {
+                continue;
+            }
+            files.add(path);
+            try (Store store = storeOptions.open(location)) {
+                Inspection.of(location, store, Inspection.Depth.STRUCTURE, Progress.NONE).files()
+                        .forEach(file -> file.local().ifPresent(files::add));
+            } catch (UnsupportedOperationException _) {
+                // a format of someone else's, whose files are those at its path
+            }
+        }
+        return PageCache.of(files);
     }
 
     private void checkOptions() {

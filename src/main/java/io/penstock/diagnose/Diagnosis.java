@@ -69,6 +69,8 @@ public final class Diagnosis implements AutoCloseable {
     private volatile long until = Long.MAX_VALUE;
     /** The totals when measuring began. */
     private volatile LoaderReport before;
+    /** The totals when it stopped; null while it measures. */
+    private volatile @Nullable LoaderReport after;
     private volatile @Nullable Headroom headroom;
 
     /** The clock must be the one of the loader's accounts. */
@@ -94,13 +96,17 @@ public final class Diagnosis implements AutoCloseable {
         before = loader.report();
         from = next();
         until = Long.MAX_VALUE;
+        after = null;
         markedSteps = 0;
         Arrays.fill(markedNanos, 0);
     }
 
-    /** Ignores everything from now on, until {@link #restart}. */
+    /** Ignores everything from now on, until {@link #restart}. Repeating it has no effect. */
     public void stop() {
-        until = next();
+        if (after == null) {
+            until = next();
+            after = loader.report();
+        }
     }
 
     private long next() {
@@ -220,7 +226,8 @@ public final class Diagnosis implements AutoCloseable {
         Recording.@Nullable Marks marks = markedSteps == 0 ? null : new Recording.Marks(markedSteps,
                 markedNanos[Phase.FORWARD.ordinal()], markedNanos[Phase.BACKWARD.ordinal()],
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
-        LoaderReport report = loader.report().since(before);
+        LoaderReport last = after;
+        LoaderReport report = (last == null ? loader.report() : last).since(before);
         return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader), report.parts(),
                 report.downloads(), report.samples());
     }

@@ -10,7 +10,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -29,8 +31,8 @@ public final class PageCache {
     }
 
     /**
-     * {@return the files of stores: the file itself, all files in a folder, or for a prefix all files whose names start
-     * with it}
+     * {@return the files of stores, each once: the file itself, all files in a folder, or for a prefix all files whose
+     * names start with it and a dot} Files elsewhere, such as the parts that a manifest lists, are to be given too.
      *
      * @param stores paths as for opening a store
      * @throws IOException if a folder cannot be listed
@@ -49,6 +51,8 @@ public final class PageCache {
                         .filter(Files::isRegularFile).sorted().forEach(files::add);
             }
         }
+        Set<Path> known = new HashSet<>();
+        files.removeIf(file -> !known.add(file.toAbsolutePath().normalize()));
         return new PageCache(files);
     }
 

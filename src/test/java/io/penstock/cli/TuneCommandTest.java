@@ -5,9 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.manifest.Manifest;
+import io.penstock.format.manifest.ManifestPart;
+import io.penstock.format.manifest.PartWriter;
+import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderSettings;
+import io.penstock.memory.DType;
+import io.penstock.store.IfExists;
+import io.penstock.store.Progress;
 import io.penstock.testing.Corpora;
 import io.penstock.tune.Curve;
 import io.penstock.tune.Measured;
@@ -153,6 +160,26 @@ class TuneCommandTest {
         } else {
             assertEquals(1, run.exitCode());
             assertTrue(run.err().contains("% of its pages stayed in the page cache after dropping it"), run.err());
+        }
+    }
+
+    @Test
+    void thePartsOfAManifestAreFilesOfTheStore() throws IOException {
+        TokenOrigin origin = new TokenOrigin("t", "0".repeat(64));
+        List<ManifestPart> parts = new ArrayList<>();
+        for (String name : List.of("first", "second")) {
+            try (PartWriter writer = PartWriter.create(folder.resolve(name), DType.U16, origin, IfExists.FAIL)) {
+                writer.documents().append(new int[4000], 0, 4000);
+                writer.documents().endDocument();
+                parts.add(writer.commit(Progress.NONE));
+            }
+        }
+        new Manifest(parts).write(folder.resolve("all.manifest.json"), IfExists.FAIL);
+        for (String name : List.of("all.manifest.json", "all")) {
+            CommandRun run = CommandRun.of("tune", folder.resolve(name), "--window", 64, "--device", "host",
+                    "--budget", "10ms");
+            assertEquals(0, run.exitCode(), run.err());
+            assertTrue(run.out().contains("data     5 files, "), "an index and a .bin of each part\n" + run.out());
         }
     }
 

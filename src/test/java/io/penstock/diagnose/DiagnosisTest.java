@@ -294,6 +294,35 @@ class DiagnosisTest {
         }
     }
 
+    @Test
+    void whatFollowsAStopDoesNotCountHoweverOftenItIsStopped() {
+        try (DataLoader loader = time.open(loader(null).workers(0));
+                Diagnosis diagnosis = new Diagnosis(loader, time)) {
+            take(loader, 20);
+            diagnosis.stop();
+            Recording stopped = diagnosis.recording();
+            assertEquals(20, stopped.accounts().size());
+            assertEquals(20L * BATCH, stopped.samples());
+            take(loader, 10);
+            assertEquals(20L * BATCH, diagnosis.recording().samples(), "as many as the accounts have");
+            diagnosis.stop();
+            assertEquals(stopped.accounts(), diagnosis.recording().accounts());
+            assertEquals(20L * BATCH, diagnosis.recording().samples());
+            diagnosis.restart();
+            take(loader, 5);
+            assertEquals(5, diagnosis.recording().accounts().size());
+            assertEquals(5L * BATCH, diagnosis.recording().samples());
+        }
+    }
+
+    private void take(DataLoader loader, int batches) {
+        for (int i = 0; i < batches; i++) {
+            try (Batch _ = loader.next()) {
+                time.advance(MILLI);
+            }
+        }
+    }
+
     private void forward(Diagnosis diagnosis, long millis) {
         diagnosis.begin(Phase.FORWARD);
         time.advance(millis * MILLI);

@@ -65,7 +65,7 @@ public final class DataDrift {
             add(now.name(), -1, Measure.NON_FINITE, 0,
                     (double) now.nonFinite() / (now.values() + now.nonFinite()), Double.POSITIVE_INFINITY, "");
         } else {
-            share(now.name(), Measure.NON_FINITE, before.nonFinite, before.values, now.nonFinite, now.values,
+            share(now.name(), Measure.NON_FINITE, before.nonFinite, read(before), now.nonFinite, read(now),
                     limits.badShare());
         }
         share(now.name(), Measure.CONSTANT_ROWS, before.constantRows, before.rows, now.constantRows, now.rows,
@@ -79,6 +79,13 @@ public final class DataDrift {
         if (now.buckets > 0) {
             distribution(before, now);
         }
+    }
+
+    /** All values, with those that are not finite, which {@link FieldProfile#values} leaves out. */
+    private static long[] read(FieldProfile field) {
+        long[] read = field.values.clone();
+        FieldProfile.add(read, field.nonFinite);
+        return read;
     }
 
     private static long[] empty(FieldProfile field) {

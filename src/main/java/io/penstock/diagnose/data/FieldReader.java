@@ -7,6 +7,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 
 /** Reads one field of batches into its profile: a limited number of values, spread evenly over the rows with weight. */
@@ -32,6 +33,8 @@ final class FieldReader {
     private final int lengths;
     /** The field whose zeros mark padding at a row's end; or {@link #NONE}. */
     private final int pieceIds;
+    /** The dtype of the field that {@link #lengths} or {@link #pieceIds} is. */
+    private final DType placesDtype;
     private final double[] shift = new double[MAX_CHANNELS];
     private final double[] sum = new double[MAX_CHANNELS];
     private final double[] squares = new double[MAX_CHANNELS];
@@ -56,8 +59,12 @@ final class FieldReader {
         this.channelsLast = hasPixels && spec.dim(3) <= MAX_CHANNELS;
         this.channels = !hasPixels ? 1
                 : (int) (channelsLast ? spec.dim(3) : spec.dim(1) <= MAX_CHANNELS ? spec.dim(1) : 1);
-        this.lengths = hasRows && spec.rank() > 1 && kind != FieldKind.LENGTHS ? lengthsOf(fields, field) : NONE;
-        this.pieceIds = hasRows && spec.rank() == 2 && kind == FieldKind.IDS ? indexOf(fields, PIECE_IDS) : NONE;
+        this.lengths = hasRows && spec.rank() > 1 && kind != FieldKind.LENGTHS
+                ? ofShape(fields, lengthsOf(fields, field), spec.dim(0)) : NONE;
+        this.pieceIds = hasRows && spec.rank() == 2 && kind == FieldKind.IDS
+                ? ofShape(fields, indexOf(fields, PIECE_IDS), spec.shape()) : NONE;
+        this.placesDtype = lengths != NONE ? fields.get(lengths).dtype()
+                : pieceIds != NONE ? fields.get(pieceIds).dtype() : dtype;
     }
 
     /** Whether the field's first dimension is the samples, like the first field's. */
@@ -71,6 +78,12 @@ final class FieldReader {
     private static int lengthsOf(List<TensorSpec> fields, int field) {
         int own = indexOf(fields, fields.get(field).name() + "_lengths");
         return own != NONE || field != 0 ? own : indexOf(fields, "lengths");
+    }
+
+    /** The field, if it has integers and that shape: data may have a field of that name for something else. */
+    private static int ofShape(List<TensorSpec> fields, int field, long... shape) {
+        return field != NONE && fields.get(field).dtype().isInteger()
+                && Arrays.equals(fields.get(field).shape(), shape) ? field : NONE;
     }
 
     private static int indexOf(List<TensorSpec> fields, String name) {
@@ -103,7 +116,8 @@ final class FieldReader {
             long filled = rowElements;
             if (lengths != NONE || pieceIds != NONE) {
                 filled = lengths != NONE
-                        ? Elements.integer(DType.I32, slab.segment(), slab.offset(lengths) + 4L * row)
+                        ? Math.clamp(Elements.integer(placesDtype, slab.segment(),
+                                slab.offset(lengths) + (long) placesDtype.byteSize() * row), 0, slab.dim(field, 1))
                                 * (rowElements / slab.dim(field, 1))
                         : filledWithPieces(slab, row, rowElements);
                 into.filled[replicate] += filled;
@@ -118,12 +132,13 @@ final class FieldReader {
 
     /** The number of elements before the first one that belongs to no piece. */
     private long filledWithPieces(Slab slab, int row, long rowElements) {
-        long at = slab.offset(pieceIds) + row * rowElements * 4;
+        int width = placesDtype.byteSize();
+        long at = slab.offset(pieceIds) + row * rowElements * width;
         long low = 0;
         long high = rowElements;
         while (low < high) {
             long middle = (low + high) >>> 1;
-            if (Elements.integer(DType.I32, slab.segment(), at + 4 * middle) != 0) {
+            if (Elements.integer(placesDtype, slab.segment(), at + width * middle) != 0) {
                 low = middle + 1;
             } else {
                 high = middle;

@@ -77,9 +77,9 @@ public record Metric(String name, Type type, Unit unit, String help, Map<String,
         return "penstock_" + name + (unit == Unit.NONE ? "" : "_" + unit) + (type == Type.COUNTER ? "_total" : "");
     }
 
-    /** {@return whether its values are whole numbers: counts and bytes} */
+    /** {@return whether its values are whole numbers: totals of counts, and bytes; a gauge may be a mean or NaN} */
     public boolean isWhole() {
-        return unit == Unit.NONE || unit == Unit.BYTES;
+        return unit == Unit.NONE && type == Type.COUNTER || unit == Unit.BYTES;
     }
 
     /** A copy with one more label. */

@@ -16,9 +16,9 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Exposes metrics in JMX, each as a read-only attribute: {@code long} for counts and bytes, {@code double} otherwise.
- * So JConsole and other clients need no Penstock classes. {@code penstock_stage_seconds_total{stage="plan"}} becomes
- * {@code StageSecondsTotalPlan}.
+ * Exposes metrics in JMX, each as a read-only attribute: {@code long} for totals of counts and for bytes, otherwise
+ * {@code double}. So JConsole and other clients need no Penstock classes. The metric
+ * {@code penstock_stage_seconds_total{stage="plan"}} becomes {@code StageSecondsTotalPlan}.
  */
 public final class MetricsBean implements AutoCloseable {
 

@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  *   tid 200     JVM                  pauses
  * </pre>
  *
- * Slices of a lane nest. A batch is an asynchronous slice from its worker's claim until its close, and a flow joins its
- * making, copying and taking. Counters show ready batches and free slots. Source: "Trace Event Format", Google.
+ * The last two are behind the workers if there are more than 90. Slices of a lane nest. A batch is an asynchronous
+ * slice from its worker's claim until its close, and a flow joins its making, copying and taking. Counters show ready
+ * batches and free slots. Source: "Trace Event Format", Google.
  */
 public final class ChromeTrace {
 
@@ -46,6 +47,8 @@ public final class ChromeTrace {
     private final List<BatchAccount> accounts;
     private final Writer out;
     private final long origin;
+    private final int copyLane;
+    private final int jvmLane;
     private boolean first = true;
 
     private ChromeTrace(Recording recording, List<BatchAccount> accounts, Writer out) {
@@ -54,6 +57,9 @@ public final class ChromeTrace {
         this.out = out;
         this.origin = accounts.stream().mapToLong(account ->
                 Math.min(account.making().claimedAt(), account.taking().requestedAt())).min().orElse(0);
+        int workers = accounts.stream().mapToInt(account -> account.making().worker() + 1).max().orElse(0);
+        this.copyLane = Math.max(COPY, WORKERS + workers);
+        this.jvmLane = Math.max(JVM, copyLane + 1);
     }
 
     /**
@@ -110,9 +116,9 @@ public final class ChromeTrace {
             lane(WORKERS + worker, "worker " + worker);
         }
         if (accounts.stream().anyMatch(account -> account.copying() != null)) {
-            lane(COPY, "copy to " + recording.settings().device());
+            lane(copyLane, "copy to " + recording.settings().device());
         }
-        lane(JVM, "JVM");
+        lane(jvmLane, "JVM");
     }
 
     private void lane(int tid, String name) throws IOException {
@@ -180,8 +186,8 @@ public final class ChromeTrace {
         if (account.onDevice() != null) {
             put(args, "device_us", account.onDevice().copyNanos());
         }
-        slice(COPY, "submit", copying.submitAt(), copying.submittedAt(), args);
-        flow("t", account, COPY, copying.submitAt());
+        slice(copyLane, "submit", copying.submitAt(), copying.submittedAt(), args);
+        flow("t", account, copyLane, copying.submitAt());
         long arrived = copying.arrivedAt();
         if (arrived != BatchAccount.NOT_MEASURED) {
             async("b", "copy", account.sequence(), copying.submitAt());
@@ -202,7 +208,7 @@ public final class ChromeTrace {
         long end = accounts.getLast().taking().takenAt();
         for (Recording.Stretch pause : recording.pauses()) {
             if (pause.endAt() >= origin && pause.beginAt() <= end) {
-                slice(JVM, "pause", Math.max(origin, pause.beginAt()), pause.endAt(), Map.of());
+                slice(jvmLane, "pause", Math.max(origin, pause.beginAt()), pause.endAt(), Map.of());
             }
         }
     }

@@ -68,7 +68,12 @@ final class ObjectFolder implements AutoCloseable {
             }
             ObjectFolder opened = openInUse(folder);
             if (opened != null) {
-                Files.setLastModifiedTime(folder.resolve(DESCRIPTION), FileTime.from(Instant.now()));
+                try {
+                    Files.setLastModifiedTime(folder.resolve(DESCRIPTION), FileTime.from(Instant.now()));
+                } catch (IOException | RuntimeException e) {
+                    opened.close();
+                    throw e;
+                }
                 return opened;
             }
         }
@@ -109,11 +114,15 @@ final class ObjectFolder implements AutoCloseable {
         } catch (NoSuchFileException _) {
             return null;
         }
-        if (opened.locks.tryShared(OPEN) && opened.locks.isCurrent()) {
-            return opened;
+        boolean isInUse = false;
+        try {
+            isInUse = opened.locks.tryShared(OPEN) && opened.locks.isCurrent();
+        } finally {
+            if (!isInUse) {
+                opened.close();
+            }
         }
-        opened.close();
-        return null;
+        return isInUse ? opened : null;
     }
 
     /** Opens a folder without marking it as in use. */

@@ -106,6 +106,19 @@ class DataDriftTest {
         assertFinds(corpus -> corpus.black = 0.2, "image: share of constant rows from 0 % to ");
     }
 
+    @Test
+    void theShareOfNonFiniteValuesIsOfAllValuesWhereThereWereSomeBefore() {
+        DataProfile before = profile(7, BATCHES, corpus -> corpus.broken = 0.01);
+        for (double share : new double[] {0.5, 0.75, 1}) {
+            DataProfile now = profile(8, BATCHES, corpus -> corpus.broken = share);
+            List<DataFinding> found = DataDrift.compare(before, now, DriftLimits.DEFAULT).stream()
+                    .filter(finding -> finding.measure() == Measure.NON_FINITE).toList();
+            assertEquals(1, found.size(), share + ": " + found);
+            assertEquals(0.01, found.getFirst().before(), 0.005);
+            assertEquals(share, found.getFirst().now(), 0.03);
+        }
+    }
+
     private static void assertFinds(Consumer<Corpus> change, String... expected) {
         List<DataFinding> findings = DataDrift.compare(healthy(7), profile(8, BATCHES, change), DriftLimits.DEFAULT);
         String text = String.join("\n", findings.stream().map(DataFinding::toString).toList());

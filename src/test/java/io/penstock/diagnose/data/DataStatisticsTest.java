@@ -21,10 +21,20 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
+import io.penstock.memory.Slab;
+import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
 import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -148,6 +158,46 @@ class DataStatisticsTest {
             assertEquals(lengths.stream().mapToLong(Long::longValue).max().orElseThrow(), length.max());
             assertEquals(lengths.size(), LongStream.of(length.histogram()).sum());
         }
+    }
+
+    @Test
+    void lengthsOfTheDatasOwnAreReadInTheirDtypeAndWithinTheRow() {
+        for (DType dtype : List.of(DType.U8, DType.I32, DType.I64)) {
+            FieldProfile values = valuesWithLengths(dtype);
+            assertEquals(1 - 8.0 / 12, values.paddingShare(), 1e-12, dtype + ": 1, 3 and 4 of 4");
+            assertEquals(8, values.values());
+            assertEquals(0, values.nonFinite(), "padding is not read");
+        }
+        for (TensorSpec other : List.of(new TensorSpec("x_lengths", DType.F32, 3),
+                new TensorSpec("x_lengths", DType.I32, 3, 2))) {
+            FieldProfile values = valuesBeside(other);
+            assertTrue(Double.isNaN(values.paddingShare()), "no lengths of rows: " + other);
+            assertEquals(12, values.values() + values.nonFinite());
+        }
+    }
+
+    private static FieldProfile valuesWithLengths(DType dtype) {
+        return valuesBeside(new TensorSpec("x_lengths", dtype, 3));
+    }
+
+    /** Three rows of four numbers, the padding NaN; beside them lengths of 1, 3, and 9, as before a row was cut. */
+    private static FieldProfile valuesBeside(TensorSpec lengths) {
+        SlabLayout layout = SlabLayout.of(new TensorSpec("x", DType.F32, 3, 4), lengths);
+        Slab slab = new Slab(layout, MemorySegment.ofArray(new long[(int) layout.capacityBytes() / 8]));
+        int[] filled = {1, 3, 9};
+        int width = lengths.dtype().byteSize();
+        for (int row = 0; row < filled.length; row++) {
+            for (int i = 0; i < 4; i++) {
+                slab.segment().set(ValueLayout.JAVA_FLOAT_UNALIGNED, slab.offset(0) + 4L * (4 * row + i),
+                        i < filled[row] ? row + i : Float.NaN);
+            }
+            slab.segment().set(ValueLayout.JAVA_BYTE, slab.offset(1) + (long) width * row, (byte) filled[row]);
+        }
+        BatchPlan plan = new BatchPlan(3);
+        BatchSampler.of(Sampler.sequential(3), 3, new Shard(0, 1, TailPolicy.PAD)).plan(0, plan);
+        DataStatistics statistics = DataStatistics.builder().every(1).build();
+        statistics.apply(plan, slab);
+        return statistics.profile().orElseThrow().fields().getFirst();
     }
 
     @Test

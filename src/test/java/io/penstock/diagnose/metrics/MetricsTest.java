@@ -186,6 +186,22 @@ class MetricsTest {
     }
 
     @Test
+    void jmxShowsAMeanUnroundedAndWhatIsUnknownAsNaN() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("io.penstock:type=Metrics,name=\"means\"");
+        Metrics gauges = new Metrics(List.of(
+                new Metric("ready", Type.GAUGE, Unit.NONE, "A mean.", Map.of(), () -> 0.75),
+                new Metric("lag", Type.GAUGE, Unit.NONE, "Unknown.", Map.of(), () -> Double.NaN)));
+        try (MetricsBean _ = MetricsBean.register("means", gauges)) {
+            assertEquals(0.75, server.getAttribute(name, "Ready"));
+            assertEquals(Double.NaN, server.getAttribute(name, "Lag"));
+            for (MBeanAttributeInfo info : server.getMBeanInfo(name).getAttributes()) {
+                assertEquals("double", info.getType());
+            }
+        }
+    }
+
+    @Test
     void micrometerReadsThemLiveInBaseUnits() {
         MeterRegistry registry = new SimpleMeterRegistry();
         new PenstockMeters(Metrics.of("train", loader)).bindTo(registry);

@@ -32,19 +32,23 @@ class ChromeTraceTest {
 
     /** A run with random times: workers claim in order, wait for slots; the trainer takes in order. */
     private static Recording run(int steps, boolean copies) {
+        return run(steps, copies, WORKERS, SLOTS);
+    }
+
+    private static Recording run(int steps, boolean copies, int workers, int slots) {
         var random = new SplittableRandom(7);
         List<BatchAccount> accounts = new ArrayList<>();
-        long[] free = new long[WORKERS];
+        long[] free = new long[workers];
         long[] closed = new long[steps];
         long trainer = 500;
         long copier = 0;
         for (int s = 0; s < steps; s++) {
             int worker = 0;
-            for (int w = 1; w < WORKERS; w++) {
+            for (int w = 1; w < workers; w++) {
                 worker = free[w] < free[worker] ? w : worker;
             }
             long claimed = free[worker];
-            long slot = Math.max(claimed, s < SLOTS ? 0 : closed[s - SLOTS]);
+            long slot = Math.max(claimed, s < slots ? 0 : closed[s - slots]);
             long planned = slot + random.nextLong(2_000);
             long made = planned + 1 + random.nextLong(900_000);
             free[worker] = made;
@@ -60,8 +64,8 @@ class ChromeTraceTest {
                     new BatchAccount.Taking(trainer, taken, closed[s], -1, 2, 3), null));
             trainer = closed[s] + random.nextLong(10_000);
         }
-        var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, WORKERS, ReadMode.AUTO, "host",
-                1, copies, false, new LoaderMemory(SLOTS, 0, 65_600, SLOTS * 65_600, 0));
+        var settings = new LoaderInfo("penstock", Role.TRAIN, "data", 32, 1, 2, workers, ReadMode.AUTO, "host",
+                1, copies, false, new LoaderMemory(slots, 0, 65_600, slots * 65_600, 0));
         return new Recording(settings, accounts, List.of(new Recording.Stretch(20_000, 90_000)), null,
                 new Recording.Machine(2, Double.NaN, Double.NaN, Double.NaN), List.of(), Downloads.NONE, 1);
     }
@@ -92,6 +96,18 @@ class ChromeTraceTest {
             }
             assertEquals(copies ? 7 : 6, lanes.size());
             lanes.values().forEach(ChromeTraceTest::checkNesting);
+        }
+    }
+
+    @Test
+    void aHundredWorkersShareNoLaneWithTheCopyOrTheJvm() throws IOException {
+        for (int workers : new int[] {90, 100, 250}) {
+            List<Map<String, Object>> events = events(run(1000, true, workers, 2 * workers), TraceWindow.ALL);
+            List<Object> named = ofPhase(events, "M").stream().filter(event -> event.get("name").equals("thread_name"))
+                    .map(event -> event.get("tid")).toList();
+            assertEquals(workers + 4, named.size(), "steps, trainer, workers, copy, JVM");
+            assertEquals(named.size(), named.stream().distinct().count(), workers + " workers");
+            assertTrue(ofPhase(events, "X").stream().allMatch(slice -> named.contains(slice.get("tid"))));
         }
     }
 

@@ -517,6 +517,20 @@ class BlockCacheTest {
         assertEquals(List.of(object.name()), cache.names());
     }
 
+    @Test
+    void anObjectThatCannotBeOpenedIsNotHeldAsInUse() throws IOException {
+        BlockCache cache = cache(1 << 20);
+        Path version;
+        try (CachedObject file = cache.open(object, this::read)) {
+            version = file.data().getParent();
+        }
+        Files.delete(version.resolve("object.json"));
+        assertThrows(IOException.class, () -> cache.open(object, this::read));
+        cache.trim(0);
+        assertFalse(Files.exists(version), "no process uses it");
+        cache.open(object, this::read).close();
+    }
+
     /** Another process trims the cache between the list of versions and the look at one. */
     @Test
     void aVersionThatIsRemovedMeanwhileIsNotFound() throws IOException {
