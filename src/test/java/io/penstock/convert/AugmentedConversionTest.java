@@ -150,6 +150,24 @@ class AugmentedConversionTest {
     }
 
     @Test
+    void aFieldToAugmentThatIsNotThereIsRefusedAndNothingIsWritten() throws Exception {
+        try (MemoryTensorStore store = tensors(); MemoryRecordStore records = records()) {
+            for (List<String> images : List.of(List.of("picture"), List.of("image", "msak"))) {
+                String found = assertThrows(ConversionException.class, () -> new Conversion(store,
+                        folder.resolve("copies.safetensors"), TargetFormat.SAFETENSORS)
+                        .augmented(PIXELS, images, COPIES, SEED).run()).getMessage();
+                assertEquals("found no field of images [" + images.getLast() + "], expected some of"
+                        + " [image: u8[20,26,3], label: i64[], mask: u8[20,26,1]]", found);
+            }
+            String found = assertThrows(ConversionException.class, () -> new Conversion(records,
+                    folder.resolve("copies.tar"), TargetFormat.WEBDATASET).skipIncomplete()
+                    .augmented(PIXELS, List.of("pixels", "msak"), COPIES, SEED).run()).getMessage();
+            assertTrue(found.startsWith("found no field of images [msak], expected some of [pixels: "), found);
+        }
+        assertEquals(List.of(), Folders.files(folder));
+    }
+
+    @Test
     void recordsBecomeAnArray() throws Exception {
         Path target = folder.resolve("copies.npy");
         try (MemoryRecordStore store = records()) {
