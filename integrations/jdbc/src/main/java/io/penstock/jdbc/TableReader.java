@@ -102,7 +102,7 @@ final class TableReader implements PartitionReader {
             statement = asked;
             isOfNext = isNext;
             isBytes = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
-                case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
+                case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY, Types.BLOB -> true;
                 // PostgreSQL's driver has the bytes in UTF-8, and gives them as they are.
                 case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR ->
                     connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");

@@ -273,6 +273,27 @@ class JdbcSourceTest {
         }
     }
 
+    /** Bytes that are no text. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void aColumnOfALargeObjectIsItsBytes(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        String type = name.equals("H2") ? "blob" : "bytea";
+        run(database, "drop table if exists objects", "create table objects (id int primary key, data " + type + ")");
+        try (Connection connection = database.getConnection();
+                var insert = connection.prepareStatement("insert into objects values (1, ?)")) {
+            insert.setBytes(1, new byte[] {0, -1, 7});
+            insert.execute();
+        }
+        StreamSource source = JdbcSource.builder(database, "objects", "id").columns("data").open();
+        try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            assertEquals(Found.RECORD, reader.poll(into));
+            assertArrayEquals(new byte[] {0, -1, 7}, into.record(0).toArray(JAVA_BYTE));
+        }
+        assertEquals(List.of("{\"id\":1,\"data\":\"AP8H\"}"),
+                poll(JdbcSource.builder(database, "objects", "id").columns("id", "data").open(), 0, ""));
+    }
+
     @ParameterizedTest
     @MethodSource("databases")
     void aTableThatGrowsGoesOn(String name) throws Exception {
