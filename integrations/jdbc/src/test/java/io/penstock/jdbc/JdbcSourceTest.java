@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -292,6 +293,29 @@ class JdbcSourceTest {
         }
         assertEquals(List.of("{\"id\":1,\"data\":\"AP8H\"}"),
                 poll(JdbcSource.builder(database, "objects", "id").columns("id", "data").open(), 0, ""));
+    }
+
+    /** In the hour that the zone of the JVM lacks, and by microseconds. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void keysOfTimesAreFollowedInEveryTimeZone(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        List<String> times = List.of("2026-03-29 01:59:59", "2026-03-29 02:10:00", "2026-03-29 02:10:00.000001",
+                "2026-03-29 02:50:00", "2026-03-29 03:05:00", "2026-10-25 02:30:00");
+        run(database, "drop table if exists events", "create table events (happened timestamp primary key, time_of_day"
+                + " time(6) not null unique, body varchar(40))",
+                "insert into events values " + String.join(", ", times.stream().map(time -> "('" + time + "', '"
+                        + time.substring(11).replace("02:30", "04:30") + "', '" + time + "')").toList()));
+        TimeZone before = TimeZone.getDefault();
+        TimeZone.setDefault(TimeZone.getTimeZone("Europe/Berlin"));
+        try {
+            for (String key : List.of("happened", "time_of_day")) {
+                assertEquals(times, poll(JdbcSource.builder(database, "events", key).columns("body").pageRows(1)
+                        .open(), 0, ""), key);
+            }
+        } finally {
+            TimeZone.setDefault(before);
+        }
     }
 
     @ParameterizedTest
