@@ -40,6 +40,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -316,6 +317,31 @@ class JdbcSourceTest {
         } finally {
             TimeZone.setDefault(before);
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void aKeyOfATableOfThatNameInAnotherSchemaIsNoKey(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        run(database, "drop schema if exists archive cascade", "create schema archive",
+                "create table archive.visits (id int primary key, body varchar(5))",
+                "drop table if exists visits", "create table visits (id int not null, body varchar(5))");
+        var refused = assertThrows(IllegalArgumentException.class,
+                () -> JdbcSource.builder(database, "visits", "id").columns("body").open());
+        assertTrue(refused.getMessage().startsWith("visits, key [id]: found no unique index"), refused.getMessage());
+        assertEquals(List.of(), poll(JdbcSource.builder(database, "archive.visits", "id").columns("body").open(), 0,
+                ""));
+    }
+
+    /** Of the databases here, PostgreSQL has such indexes. */
+    @Test
+    void anIndexThatIsUniqueForSomeRowsIsNoKey() throws Exception {
+        Assumptions.assumeTrue(postgres.isPresent(), "PostgreSQL is not installed");
+        DataSource database = DATABASES.get("PostgreSQL");
+        run(database, "drop table if exists versions", "create table versions (name varchar(5) not null, live boolean"
+                + " not null)", "create unique index live_versions on versions (name) where live");
+        assertThrows(IllegalArgumentException.class,
+                () -> JdbcSource.builder(database, "versions", "name").columns("live").open());
     }
 
     @ParameterizedTest
