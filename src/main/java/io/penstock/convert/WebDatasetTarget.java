@@ -181,10 +181,23 @@ final class WebDatasetTarget implements AutoCloseable {
             boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
                     && conversion.suffix(member.columnName()) == null;
             String suffix = named ? suffixOf(store.name(record)) : member.suffix();
+            if (named) {
+                checkSuffix(store.name(record), suffix, member);
+            }
             // The class column is the same for all files of a sample.
             if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
                 throw new ConversionException(store.name(record) + ": found two files '" + suffix
                         + "' of one sample, expected names that differ in more than case");
+            }
+        }
+    }
+
+    /** Fails if a file's own suffix is also that of another column, of which one would be lost. */
+    private void checkSuffix(String file, String suffix, SampleMember own) throws ConversionException {
+        for (SampleMember other : members) {
+            if (other != own && other.suffix().equals(suffix)) {
+                throw new ConversionException(file + ": its suffix '" + suffix + "' is also that of column '"
+                        + other.columnName() + "' (name another suffix for the column)");
             }
         }
     }
