@@ -150,6 +150,22 @@ class AugmentedConversionTest {
     }
 
     @Test
+    void copiesOfARecordThatLacksAnotherColumnAreLeftOutOnRequest() throws Exception {
+        Path target = folder.resolve("copies.tar");
+        byte[][][] values = {{new byte[20 * 26 * 3], {'0'}}, {new byte[20 * 26 * 3], null}};
+        try (MemoryRecordStore store = new MemoryRecordStore(List.of(Column.numbers("pixels", DType.U8, 20, 26, 3),
+                Column.bytes("cls", "cls")), values)) {
+            ConversionSummary written = new Conversion(store, target, TargetFormat.WEBDATASET).skipIncomplete()
+                    .augmented(PIXELS, List.of(), COPIES, SEED).run();
+            assertEquals(COPIES, written.records());
+            assertEquals(List.of("1 records that lack a value"), written.lost());
+        }
+        try (RecordStore copies = RecordStore.open(target)) {
+            assertEquals(COPIES, copies.size());
+        }
+    }
+
+    @Test
     void aFieldToAugmentThatIsNotThereIsRefusedAndNothingIsWritten() throws Exception {
         try (MemoryTensorStore store = tensors(); MemoryRecordStore records = records()) {
             for (List<String> images : List.of(List.of("picture"), List.of("image", "msak"))) {

@@ -196,6 +196,23 @@ class SampleConversionTest {
     }
 
     @Test
+    void recordsThatLackAValueAreLeftOutOnRequest() throws Exception {
+        RecordStore store = new MemoryRecordStore(List.of(Column.bytes("x", ""), Column.bytes("y", "")),
+                new byte[][] {{1}, null}, new byte[][] {{2}, {3}}, new byte[][] {null, null});
+        try (store) {
+            ConversionSummary written = new Conversion(store, folder.resolve("x.tar"), TargetFormat.WEBDATASET)
+                    .skipIncomplete().run();
+            assertEquals(1, written.records());
+            assertEquals(List.of("2 records that lack a value"), written.lost());
+        }
+        try (WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")))) {
+            assertEquals(1, samples.size());
+            assertEquals("000001", samples.key(0));
+            assertArrayEquals(new byte[] {2}, Converted.value(samples, 0, "x"));
+        }
+    }
+
+    @Test
     void suffixesAreToldWhereTheyWouldBeTheSame() throws Exception {
         RecordStore store = new MemoryRecordStore(List.of(Column.bytes("A", ""), Column.bytes("a", "")),
                 new byte[][] {{1}, {2}});
