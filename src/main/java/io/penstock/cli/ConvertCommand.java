@@ -119,6 +119,7 @@ final class ConvertCommand implements Callable<Integer> {
         try (Store store = storeOptions.open(source);
                 Target written = Target.of(target, storeOptions.remote(), ifExists)) {
             TargetFormat format = format(store, written.path());
+            checkOptions(store, format);
             if (format == TargetFormat.MEGATRON) {
                 written.requireAbsent(".bin", ".idx");
             }
@@ -162,10 +163,28 @@ final class ConvertCommand implements Callable<Integer> {
         return format;
     }
 
+    /** Fails if an option was given that says nothing of such a store or such a target. */
+    private void checkOptions(Store store, TargetFormat format) {
+        if (tokenDType != null && format != TargetFormat.MEGATRON) {
+            throw new UsageException("--token-dtype: found with " + format + ", expected megatron");
+        }
+        if (!suffixes.isEmpty() && format != TargetFormat.WEBDATASET) {
+            throw new UsageException("--suffix: found with " + format + ", expected webdataset");
+        }
+        if (!(store instanceof RecordStore) && (!decoders.isEmpty() || image != null || skipIncomplete)) {
+            throw new UsageException("--decode, --image and --skip-incomplete: found with " + source
+                    + ", expected a store of records");
+        }
+        if (store instanceof TokenStore && !fields.isEmpty()) {
+            throw new UsageException("--fields: found with " + source + ", expected a store of tensors or records");
+        }
+    }
+
     private Map<String, Decoder> parsedDecoders(Store store) {
         Map<String, Decoder> parsed = new LinkedHashMap<>();
         String size = image;
         if (size != null && store instanceof RecordStore records) {
+            DecoderText.requireImages(records);
             records.columns().stream().filter(DecoderText::isImage).forEach(column -> {
                 Decoder decoder = UsageException.valid("--image: ", () -> DecoderText.byEncoding(column, size));
                 if (decoder != null) {

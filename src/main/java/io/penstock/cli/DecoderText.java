@@ -12,6 +12,7 @@ import io.penstock.decode.StoredBytes;
 import io.penstock.image.ImageFit;
 import io.penstock.memory.DType;
 import io.penstock.store.Column;
+import io.penstock.store.RecordStore;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Set;
@@ -87,6 +88,14 @@ final class DecoderText {
             return parse("rgb:" + imageSize + ":crop");
         }
         return Decoders.of(column);
+    }
+
+    /** Fails if {@code --image} would decode nothing. */
+    static void requireImages(RecordStore store) {
+        if (store.columns().stream().noneMatch(DecoderText::isImage)) {
+            throw new UsageException("--image: found no column of images in " + store.columns().stream()
+                    .map(Column::name).toList() + ", expected one, or --decode NAME=rgb:HxW:crop");
+        }
     }
 
     /** Whether a column holds images: by its encoding or, if it has none as in a table, by its name. */

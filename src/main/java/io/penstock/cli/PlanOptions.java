@@ -133,6 +133,12 @@ final class PlanOptions {
         UsageException.requireAtLeast(1, "--batch", batch);
         UsageException.requireAtLeast(0, "--epoch", epoch);
         UsageException.requireAtLeast(0, "--skip", skip);
+        if (maxSamples != null && tokenBudget == null) {
+            throw new UsageException("--max-samples needs --token-budget");
+        }
+        if (lengthField != null && tokenBudget == null && bucketWindow == null) {
+            throw new UsageException("--length-field needs --token-budget or --bucket-window");
+        }
         return UsageException.valid(() -> {
             Sampler sampler = bucketed(source, order.sampler(source));
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);

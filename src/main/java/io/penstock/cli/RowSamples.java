@@ -98,6 +98,9 @@ record RowSamples(SampleOptions options, Location path, String kind) {
         if (store.size() == 0) {
             throw new BadInputException(path + ": found no records, expected one or more");
         }
+        if (options.image != null) {
+            DecoderText.requireImages(store);
+        }
         RecordFields fields = RecordFields.of(store);
         List<String> unknown = new ArrayList<>(options.decoders.keySet());
         for (Column column : store.columns()) {

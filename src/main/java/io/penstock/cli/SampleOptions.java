@@ -210,6 +210,10 @@ final class SampleOptions {
             throw new UsageException("--pack: found with --window, --stride, --within-documents or --documents,"
                     + " expected one of them");
         }
+        if (maxLength != null) {
+            throw new UsageException("--max-length: found with --pack, which keeps whole documents, expected one of"
+                    + " them");
+        }
         UsageException.requireAtLeast(1, "--pack", tokens);
         UsageException.requireAtLeast(1, "--pack-window", packWindow);
         PackedSequences sequences = UsageException.valid(

@@ -98,6 +98,7 @@ final class SourceOptions {
                     + ", expected one of them, or --weights to mix them");
         }
         if (names.isEmpty()) {
+            checkForStores();
             return samples.open(stores, storeOptions);
         }
         samples.checkForSource();
@@ -119,6 +120,14 @@ final class SourceOptions {
         } catch (Throwable t) {
             plain.close();
             throw t;
+        }
+    }
+
+    /** Fails if an option was given that only sources have. */
+    private void checkForStores() {
+        if (follow || passes != 1 || spool != null || live != null || lanes != 1) {
+            throw new UsageException("--follow, --passes, --spool, --live and --lanes: found one of them without"
+                    + " --source, which they need");
         }
     }
 
@@ -251,6 +260,9 @@ final class SourceOptions {
     /** The text of records as tokens. */
     private SampleSource tokens(SampleOptions samples, StoreOptions storeOptions, PlanOptions plan,
             List<SampleSource> stores) throws IOException {
+        if (samples.maxLength != null && !samples.documents) {
+            throw new UsageException("--max-length: found with --window or --pack, expected --documents");
+        }
         Tokenizer encoder = tokenizer.open();
         List<TokenDocumentSource> texts = new ArrayList<>();
         for (List<String> group : groups(plan)) {

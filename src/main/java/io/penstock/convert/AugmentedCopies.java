@@ -151,6 +151,12 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
 
     /** Returns the names of the fields to augment: those with numbers of one shape or with image files. */
     List<String> images(List<TensorSpec> fields) throws ConversionException {
+        List<String> unknown = setting.images.stream()
+                .filter(image -> fields.stream().noneMatch(field -> field.name().equals(image))).toList();
+        if (!unknown.isEmpty()) {
+            throw new ConversionException("found no field of images " + unknown + ", expected some of "
+                    + RecordColumns.some(fields));
+        }
         List<String> found = setting.images.isEmpty() ? fields.stream()
                 .filter(field -> Augment.areImages(field) || field.isVariable()).map(TensorSpec::name).toList()
                 : setting.images;

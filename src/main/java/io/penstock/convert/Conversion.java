@@ -127,8 +127,8 @@ public final class Conversion {
     }
 
     /**
-     * Leaves out records without a value if the format, such as a tensor, cannot represent them. By default, the
-     * conversion fails at the first.
+     * Leaves out records that lack a value. By default, such a record becomes an empty document, or a sample without
+     * that member; a tensor cannot represent it, so the conversion fails.
      *
      * @return this conversion
      */

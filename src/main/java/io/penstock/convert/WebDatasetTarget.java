@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,7 +122,13 @@ final class WebDatasetTarget implements AutoCloseable {
         boolean grouped = store instanceof FilesStore && keys.areNames()
                 && members.stream().allMatch(member -> member.column() > 0 || member.isAsStored());
         String open = null;
+        long incomplete = 0;
         for (long record = 0; record < store.size(); record++) {
+            if (isLeftOut(record)) {
+                incomplete++;
+                reading.advance(1);
+                continue;
+            }
             String key = keys.key(record);
             if (!key.equals(open)) {
                 write(writer, open);
@@ -135,9 +142,16 @@ final class WebDatasetTarget implements AutoCloseable {
             reading.advance(1);
         }
         write(writer, open);
+        conversion.loseIncomplete(incomplete);
         if (empty > 0) {
             conversion.lose(empty + " records without any value");
         }
+    }
+
+    /** Tells whether a record lacks a value and such records are skipped. */
+    private boolean isLeftOut(long record) {
+        return conversion.skipIncomplete
+                && members.stream().anyMatch(member -> !store.isPresent(record, member.column()));
     }
 
     private String suffix(RecordColumns.Field image) {
@@ -157,13 +171,17 @@ final class WebDatasetTarget implements AutoCloseable {
             throws IOException {
         RecordFields records = copies.records(store, images);
         Dataset augmented = copies.mapped(records, images.stream().map(image -> image.spec().name()).toList());
-        conversion.loseIncomplete(store.size() - records.size());
+        long written = LongStream.range(0, records.size()).filter(sample -> !isLeftOut(records.record(sample))).count();
+        conversion.loseIncomplete(store.size() - written);
         images.forEach(image -> TensorTarget.loseDType(conversion,
                 augmented.fields().get(augmented.indexOf(image.spec().name())).dtype()));
         reading.expect(records.size() * copies.setting().copies());
         copies.forEach(augmented, batch -> {
             for (int row = 0; row < batch.count(); row++) {
                 long record = records.record(batch.sample(row));
+                if (isLeftOut(record)) {
+                    continue;
+                }
                 for (RecordColumns.Field image : images) {
                     Tensor pixels = batch.tensor(image.spec().name()).row(row);
                     sample.put(suffix(image), npy(pixels));
@@ -181,10 +199,23 @@ final class WebDatasetTarget implements AutoCloseable {
             boolean named = store instanceof FilesStore && member.column() == 0 && member.isAsStored()
                     && conversion.suffix(member.columnName()) == null;
             String suffix = named ? suffixOf(store.name(record)) : member.suffix();
+            if (named) {
+                checkSuffix(store.name(record), suffix, member);
+            }
             // The class column is the same for all files of a sample.
             if (file != null && sample.put(suffix, file) != null && member.column() == 0) {
                 throw new ConversionException(store.name(record) + ": found two files '" + suffix
                         + "' of one sample, expected names that differ in more than case");
+            }
+        }
+    }
+
+    /** Fails if a file's own suffix is also that of another column, of which one would be lost. */
+    private void checkSuffix(String file, String suffix, SampleMember own) throws ConversionException {
+        for (SampleMember other : members) {
+            if (other != own && other.suffix().equals(suffix)) {
+                throw new ConversionException(file + ": its suffix '" + suffix + "' is also that of column '"
+                        + other.columnName() + "' (name another suffix for the column)");
             }
         }
     }

@@ -19,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -120,6 +121,25 @@ class ConvertCommandTest {
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.err().contains(reason), run.err());
         assertEquals("", run.out());
+        assertEquals(List.of(), Folders.names(folder));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "megatron/u16_docs.idx | x.npy | --token-dtype i64 | --token-dtype: found with npy, expected megatron",
+        "arrow/hf_dataset | x.npy | --fields label --suffix label=cls | --suffix: found with npy, expected webdataset",
+        "megatron/u16_docs.idx | x.npy | --fields tokens | --fields: found with ",
+        "megatron/u16_docs.idx | x.npy | --skip-incomplete | --skip-incomplete: found with ",
+        "npy/tokens_u16.npy | x.safetensors | --decode array=bytes | expected a store of records",
+        "npy/tokens_u16.npy | x.safetensors | --image 8x8 | expected a store of records",
+        "arrow/hf_dataset | x.tar | --image 8x8 | --image: found no column of images in [tokens, ids, "})
+    void anOptionThatWouldDoNothingIsRefused(String source, String target, String options, String reason)
+            throws IOException {
+        List<Object> words = new ArrayList<>(List.of("convert", FIXTURES.resolve(source), folder.resolve(target)));
+        words.addAll(List.of(options.split(" ")));
+        CommandRun run = CommandRun.of(words.toArray());
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode(), run.err());
+        assertTrue(run.err().contains(reason), run.err());
         assertEquals(List.of(), Folders.names(folder));
     }
 

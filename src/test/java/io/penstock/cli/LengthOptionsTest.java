@@ -93,10 +93,34 @@ class LengthOptionsTest {
             {"--documents", "--token-budget", "0"}, {"--documents", "--bucket-window", "0"},
             {"--documents", "--token-budget", "100000", "--bad-samples", "skip"},
             {"--documents", "--max-length", "0"}}) {
-            List<Object> all = new ArrayList<>(List.of("batches", store));
-            all.addAll(List.of(options));
-            CommandRun run = CommandRun.of(all.toArray());
-            assertEquals(ExitCode.WRONG_USAGE, run.exitCode(), Arrays.toString(options) + run.err());
+            assertWrongUsage(store, options);
         }
+    }
+
+    @Test
+    void anOptionThatWouldDoNothingIsRefused() {
+        for (String[] options : new String[][] {{"--max-samples", "3"}, {"--length-field", "tokens"}, {"--follow"},
+            {"--lanes", "2"}, {"--live", "2s"}, {"--passes", "2"}, {"--spool", "folder"}}) {
+            String[] all = Arrays.copyOf(options, options.length + 2);
+            all[options.length] = "--window";
+            all[options.length + 1] = "10";
+            assertWrongUsage(Fixtures.path("megatron/u16_docs.idx"), all);
+        }
+        Path table = Fixtures.path("parquet/tokens_none.parquet");
+        assertWrongUsage(table, "--fields", "input_ids", "--pack", "64", "--max-length", "5");
+        assertWrongUsage(table, "--fields", "input_ids", "--image", "8x8");
+        for (String way : List.of("--window", "--pack")) {
+            assertWrongUsage(null, "--source", "examples/corpus/letters.jsonl", way, "16", "--max-length", "5");
+        }
+    }
+
+    private static void assertWrongUsage(Path store, String... options) {
+        List<Object> all = new ArrayList<>(List.of("batches"));
+        if (store != null) {
+            all.add(store);
+        }
+        all.addAll(List.of(options));
+        CommandRun run = CommandRun.of(all.toArray());
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode(), Arrays.toString(options) + run.err());
     }
 }

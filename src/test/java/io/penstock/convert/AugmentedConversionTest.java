@@ -150,6 +150,40 @@ class AugmentedConversionTest {
     }
 
     @Test
+    void copiesOfARecordThatLacksAnotherColumnAreLeftOutOnRequest() throws Exception {
+        Path target = folder.resolve("copies.tar");
+        byte[][][] values = {{new byte[20 * 26 * 3], {'0'}}, {new byte[20 * 26 * 3], null}};
+        try (MemoryRecordStore store = new MemoryRecordStore(List.of(Column.numbers("pixels", DType.U8, 20, 26, 3),
+                Column.bytes("cls", "cls")), values)) {
+            ConversionSummary written = new Conversion(store, target, TargetFormat.WEBDATASET).skipIncomplete()
+                    .augmented(PIXELS, List.of(), COPIES, SEED).run();
+            assertEquals(COPIES, written.records());
+            assertEquals(List.of("1 records that lack a value"), written.lost());
+        }
+        try (RecordStore copies = RecordStore.open(target)) {
+            assertEquals(COPIES, copies.size());
+        }
+    }
+
+    @Test
+    void aFieldToAugmentThatIsNotThereIsRefusedAndNothingIsWritten() throws Exception {
+        try (MemoryTensorStore store = tensors(); MemoryRecordStore records = records()) {
+            for (List<String> images : List.of(List.of("picture"), List.of("image", "msak"))) {
+                String found = assertThrows(ConversionException.class, () -> new Conversion(store,
+                        folder.resolve("copies.safetensors"), TargetFormat.SAFETENSORS)
+                        .augmented(PIXELS, images, COPIES, SEED).run()).getMessage();
+                assertEquals("found no field of images [" + images.getLast() + "], expected some of"
+                        + " [image: u8[20,26,3], label: i64[], mask: u8[20,26,1]]", found);
+            }
+            String found = assertThrows(ConversionException.class, () -> new Conversion(records,
+                    folder.resolve("copies.tar"), TargetFormat.WEBDATASET).skipIncomplete()
+                    .augmented(PIXELS, List.of("pixels", "msak"), COPIES, SEED).run()).getMessage();
+            assertTrue(found.startsWith("found no field of images [msak], expected some of [pixels: "), found);
+        }
+        assertEquals(List.of(), Folders.files(folder));
+    }
+
+    @Test
     void recordsBecomeAnArray() throws Exception {
         Path target = folder.resolve("copies.npy");
         try (MemoryRecordStore store = records()) {

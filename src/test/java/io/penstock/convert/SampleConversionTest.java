@@ -176,6 +176,43 @@ class SampleConversionTest {
     }
 
     @Test
+    void aFileWhoseSuffixIsThatOfItsClassIsRefusedUnlessTheClassHasAnother() throws Exception {
+        Path source = folder.resolve("programs");
+        for (String name : List.of("good/A.class", "bad/B.class")) {
+            Files.createDirectories(source.resolve(name).getParent());
+            Files.writeString(source.resolve(name), name);
+        }
+        String refused = assertThrows(ConversionException.class,
+                () -> Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET)).getMessage();
+        assertEquals("bad/B.class: its suffix 'class' is also that of column 'class' (name another suffix for the"
+                + " column)", refused);
+        assertEquals(List.of("programs"), Folders.names(folder));
+        Converted.run(source, folder.resolve("x.tar"), TargetFormat.WEBDATASET,
+                conversion -> conversion.suffixes(Map.of("class", "cls")));
+        try (RecordStore samples = RecordStore.open(folder.resolve("x.tar"))) {
+            assertEquals("good/A.class", new String(Converted.value(samples, 1, "class")));
+            assertEquals("1", new String(Converted.value(samples, 1, "cls")));
+        }
+    }
+
+    @Test
+    void recordsThatLackAValueAreLeftOutOnRequest() throws Exception {
+        RecordStore store = new MemoryRecordStore(List.of(Column.bytes("x", ""), Column.bytes("y", "")),
+                new byte[][] {{1}, null}, new byte[][] {{2}, {3}}, new byte[][] {null, null});
+        try (store) {
+            ConversionSummary written = new Conversion(store, folder.resolve("x.tar"), TargetFormat.WEBDATASET)
+                    .skipIncomplete().run();
+            assertEquals(1, written.records());
+            assertEquals(List.of("2 records that lack a value"), written.lost());
+        }
+        try (WebDatasetStore samples = WebDatasetStore.open(Location.of(folder.resolve("x.tar")))) {
+            assertEquals(1, samples.size());
+            assertEquals("000001", samples.key(0));
+            assertArrayEquals(new byte[] {2}, Converted.value(samples, 0, "x"));
+        }
+    }
+
+    @Test
     void suffixesAreToldWhereTheyWouldBeTheSame() throws Exception {
         RecordStore store = new MemoryRecordStore(List.of(Column.bytes("A", ""), Column.bytes("a", "")),
                 new byte[][] {{1}, {2}});

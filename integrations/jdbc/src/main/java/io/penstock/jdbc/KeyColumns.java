@@ -9,7 +9,6 @@ import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -51,7 +50,7 @@ record KeyColumns(List<Integer> types, List<Boolean> areWhole) {
                     throw refused(settings, settings.key.get(i - 1) + " may be null");
                 }
             }
-            Set<Set<String>> unique = uniqueKeys(connection.getMetaData(), settings.table);
+            Set<Set<String>> unique = uniqueKeys(connection, settings.table);
             if (unique.stream().noneMatch(names::containsAll)) {
                 throw refused(settings, unique.isEmpty() ? "no unique index" : "the unique indexes " + unique);
             }
@@ -65,23 +64,32 @@ record KeyColumns(List<Integer> types, List<Boolean> areWhole) {
     }
 
     /** The sets of columns that are unique. */
-    private static Set<Set<String>> uniqueKeys(DatabaseMetaData database, String written) throws SQLException {
+    private static Set<Set<String>> uniqueKeys(Connection connection, String written) throws SQLException {
+        DatabaseMetaData database = connection.getMetaData();
         String[] path = written.replace("\"", "").split("\\.");
+        Set<String> tables = spellings(path[path.length - 1]);
+        String catalog = path.length == 1 ? connection.getCatalog() : null;
+        List<@Nullable String> schemas = new ArrayList<>();
+        if (path.length == 1) {
+            schemas.add(schemaOf(connection, catalog, tables));
+        } else {
+            schemas.addAll(spellings(path[path.length - 2]));
+        }
         Set<Set<String>> found = new HashSet<>();
-        for (String table : spellings(path[path.length - 1])) {
-            for (String schema : path.length == 1 ? Collections.<@Nullable String>singleton(null)
-                    : spellings(path[path.length - 2])) {
+        for (String table : tables) {
+            for (String schema : schemas) {
                 Map<String, Set<String>> indexes = new HashMap<>();
-                try (ResultSet rows = database.getIndexInfo(null, schema, table, true, true)) {
+                try (ResultSet rows = database.getIndexInfo(catalog, schema, table, true, true)) {
                     while (rows.next()) {
                         String column = rows.getString("COLUMN_NAME");
-                        if (column != null) {
+                        // An index with a condition says nothing of the rows that do not satisfy it.
+                        if (column != null && rows.getString("FILTER_CONDITION") == null) {
                             indexes.computeIfAbsent(rows.getString("INDEX_NAME"), _ -> new HashSet<>())
                                     .add(lower(column));
                         }
                     }
                 }
-                try (ResultSet rows = database.getPrimaryKeys(null, schema, table)) {
+                try (ResultSet rows = database.getPrimaryKeys(catalog, schema, table)) {
                     while (rows.next()) {
                         indexes.computeIfAbsent("primary key", _ -> new HashSet<>())
                                 .add(lower(rows.getString("COLUMN_NAME")));
@@ -91,6 +99,22 @@ record KeyColumns(List<Integer> types, List<Boolean> areWhole) {
             }
         }
         return found;
+    }
+
+    /** The schema of a table that is named without one: the current one if it has such a table, otherwise any. */
+    private static @Nullable String schemaOf(Connection connection, @Nullable String catalog, Set<String> names)
+            throws SQLException {
+        String current = connection.getSchema();
+        if (current != null) {
+            for (String name : names) {
+                try (ResultSet tables = connection.getMetaData().getTables(catalog, current, name, null)) {
+                    if (tables.next()) {
+                        return current;
+                    }
+                }
+            }
+        }
+        return null;
     }
 
     /** How a database may keep a name: as it is written, or in one case. */

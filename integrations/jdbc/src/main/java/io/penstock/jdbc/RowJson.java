@@ -2,6 +2,7 @@
 package io.penstock.jdbc;
 
 import java.nio.charset.StandardCharsets;
+import java.sql.Blob;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Base64;
@@ -38,6 +39,7 @@ final class RowJson {
                 case Number number -> text.append(number);
                 case Boolean truth -> text.append(truth.booleanValue());
                 case byte[] binary -> quote(Base64.getEncoder().encodeToString(binary));
+                case Blob _ -> quote(Base64.getEncoder().encodeToString(row.getBytes(skipped + 1 + i)));
                 default -> quote(row.getString(skipped + 1 + i));
             }
         }

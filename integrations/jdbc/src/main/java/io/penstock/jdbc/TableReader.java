@@ -37,6 +37,7 @@ final class TableReader implements PartitionReader {
     private int rowsOfPage;
     /** Whether the first column is read as bytes, and not as a text to encode. */
     private boolean isBytes;
+    private boolean isPostgres;
     private boolean isOver;
 
     TableReader(JdbcSource.Builder settings, KeyColumns key, String name, List<String> conditions, String cursor)
@@ -101,16 +102,19 @@ final class TableReader implements PartitionReader {
             asked.setFetchSize(settings.pageRows);
             statement = asked;
             isOfNext = isNext;
+            isPostgres = connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
             isBytes = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
-                case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY -> true;
+                case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY, Types.BLOB -> true;
                 // PostgreSQL's driver has the bytes in UTF-8, and gives them as they are.
-                case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR ->
-                    connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
+                case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR -> isPostgres;
                 default -> false;
             };
         }
         for (int i = 0; i < last.size(); i++) {
-            asked.setObject(i + 1, last.get(i), key.types().get(i));
+            // PostgreSQL reads the text as the column's type. Its driver would make a moment of a timestamp, in the
+            // JVM's time zone, which lacks an hour where summer begins, and cut a time to milliseconds.
+            asked.setObject(i + 1, last.get(i), isPostgres && !key.areWhole().get(i) ? Types.OTHER
+                    : key.types().get(i));
         }
         rowsOfPage = 0;
         ResultSet rows = asked.executeQuery();

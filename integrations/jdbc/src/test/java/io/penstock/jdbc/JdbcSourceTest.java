@@ -33,12 +33,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -271,6 +273,75 @@ class JdbcSourceTest {
             assertEquals(Found.RECORD, reader.poll(into));
             assertArrayEquals(new byte[] {0, -1, 7}, into.record(0).toArray(JAVA_BYTE));
         }
+    }
+
+    /** Bytes that are no text. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void aColumnOfALargeObjectIsItsBytes(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        String type = name.equals("H2") ? "blob" : "bytea";
+        run(database, "drop table if exists objects", "create table objects (id int primary key, data " + type + ")");
+        try (Connection connection = database.getConnection();
+                var insert = connection.prepareStatement("insert into objects values (1, ?)")) {
+            insert.setBytes(1, new byte[] {0, -1, 7});
+            insert.execute();
+        }
+        StreamSource source = JdbcSource.builder(database, "objects", "id").columns("data").open();
+        try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            assertEquals(Found.RECORD, reader.poll(into));
+            assertArrayEquals(new byte[] {0, -1, 7}, into.record(0).toArray(JAVA_BYTE));
+        }
+        assertEquals(List.of("{\"id\":1,\"data\":\"AP8H\"}"),
+                poll(JdbcSource.builder(database, "objects", "id").columns("id", "data").open(), 0, ""));
+    }
+
+    /** In the hour that the zone of the JVM lacks, and by microseconds. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void keysOfTimesAreFollowedInEveryTimeZone(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        List<String> times = List.of("2026-03-29 01:59:59", "2026-03-29 02:10:00", "2026-03-29 02:10:00.000001",
+                "2026-03-29 02:50:00", "2026-03-29 03:05:00", "2026-10-25 02:30:00");
+        run(database, "drop table if exists events", "create table events (happened timestamp primary key, time_of_day"
+                + " time(6) not null unique, body varchar(40))",
+                "insert into events values " + String.join(", ", times.stream().map(time -> "('" + time + "', '"
+                        + time.substring(11).replace("02:30", "04:30") + "', '" + time + "')").toList()));
+        TimeZone before = TimeZone.getDefault();
+        TimeZone.setDefault(TimeZone.getTimeZone("Europe/Berlin"));
+        try {
+            for (String key : List.of("happened", "time_of_day")) {
+                assertEquals(times, poll(JdbcSource.builder(database, "events", key).columns("body").pageRows(1)
+                        .open(), 0, ""), key);
+            }
+        } finally {
+            TimeZone.setDefault(before);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void aKeyOfATableOfThatNameInAnotherSchemaIsNoKey(String name) throws Exception {
+        DataSource database = DATABASES.get(name);
+        run(database, "drop schema if exists archive cascade", "create schema archive",
+                "create table archive.visits (id int primary key, body varchar(5))",
+                "drop table if exists visits", "create table visits (id int not null, body varchar(5))");
+        var refused = assertThrows(IllegalArgumentException.class,
+                () -> JdbcSource.builder(database, "visits", "id").columns("body").open());
+        assertTrue(refused.getMessage().startsWith("visits, key [id]: found no unique index"), refused.getMessage());
+        assertEquals(List.of(), poll(JdbcSource.builder(database, "archive.visits", "id").columns("body").open(), 0,
+                ""));
+    }
+
+    /** Of the databases here, PostgreSQL has such indexes. */
+    @Test
+    void anIndexThatIsUniqueForSomeRowsIsNoKey() throws Exception {
+        Assumptions.assumeTrue(postgres.isPresent(), "PostgreSQL is not installed");
+        DataSource database = DATABASES.get("PostgreSQL");
+        run(database, "drop table if exists versions", "create table versions (name varchar(5) not null, live boolean"
+                + " not null)", "create unique index live_versions on versions (name) where live");
+        assertThrows(IllegalArgumentException.class,
+                () -> JdbcSource.builder(database, "versions", "name").columns("live").open());
     }
 
     @ParameterizedTest
