@@ -82,8 +82,9 @@ record KeyColumns(List<Integer> types, List<Boolean> areWhole) {
                 try (ResultSet rows = database.getIndexInfo(catalog, schema, table, true, true)) {
                     while (rows.next()) {
                         String column = rows.getString("COLUMN_NAME");
+                        String condition = rows.getString("FILTER_CONDITION");
                         // An index with a condition says nothing of the rows that do not satisfy it.
-                        if (column != null && rows.getString("FILTER_CONDITION") == null) {
+                        if (column != null && (condition == null || condition.isBlank())) {
                             indexes.computeIfAbsent(rows.getString("INDEX_NAME"), _ -> new HashSet<>())
                                     .add(lower(column));
                         }
