@@ -89,9 +89,19 @@ final class ParquetStore implements RecordStore {
 
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
+        String first = parts.getFirst().file().location().name();
         if (!found.equals(columns)) {
             throw new MalformedStoreException(part.file().location(), "the columns " + found, columns + ", as "
-                    + parts.getFirst().file().location().name() + " has");
+                    + first + " has");
+        }
+        for (int c = 0; c < columns.size(); c++) {
+            ParquetColumn own = part.columns().get(c);
+            ParquetColumn expected = parts.getFirst().columns().get(c);
+            // Times are given as their counts of units, which the columns do not have.
+            if (own instanceof Flat flat && expected instanceof Flat other && !flat.hasUnitOf(other)) {
+                throw new MalformedStoreException(part.file().location(), "column '" + own.column().name() + "' of "
+                        + own.storedType(), expected.storedType() + ", as " + first + " has");
+            }
         }
     }
 

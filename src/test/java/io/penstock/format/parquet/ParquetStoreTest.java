@@ -25,6 +25,8 @@ import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -192,6 +194,25 @@ class ParquetStoreTest {
         new ParquetBytes(1, 1).schema(Physical.FLOAT, new String[] {"x"}, ParquetBytes.leaf("x", Physical.FLOAT, 0))
                 .page(1, Encoding.PLAIN, ParquetBytes.ints(1)).write(folder.resolve("b.parquet"));
         assertRefused(folder, "b.parquet: the columns [x: f32[] numbers], expected [x: i32[] numbers], as a.parquet");
+    }
+
+    @Test
+    void filesWhoseTimestampsCountOtherUnitsAreNoTable() throws IOException {
+        oneTimestamp(folder.resolve("a.parquet"), 1_700_000_000_000L, 9);
+        oneTimestamp(folder.resolve("b.parquet"), 1_700_000_000_000L, 9);
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(2, store.size());
+        }
+        oneTimestamp(folder.resolve("b.parquet"), 1_700_000_000_000_000L, 10);
+        assertRefused(folder,
+                "b.parquet: column 'x' of timestamp[us, tz=UTC], expected timestamp[ms, tz=UTC], as a.parquet has");
+    }
+
+    /** Converted type 9 counts milliseconds, 10 microseconds. */
+    private static void oneTimestamp(Path file, long count, int converted) throws IOException {
+        byte[] bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(count).array();
+        new ParquetBytes(1, 1).schema(Physical.INT64, new String[] {"x"},
+                ParquetBytes.leaf("x", Physical.INT64, 0).i32(6, converted)).page(1, Encoding.PLAIN, bytes).write(file);
     }
 
     private static void assertRefused(Path path, String words) {
