@@ -75,9 +75,13 @@ final class ParquetStore implements RecordStore {
      * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
+        boolean isFolder = path.isFolder();
+        if (!isFolder && member != null) {
+            throw new IllegalArgumentException(path + ": one file is one table, found '" + member + "'");
+        }
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
+            for (Location file : isFolder ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));

@@ -215,6 +215,14 @@ class ParquetStoreTest {
                 ParquetBytes.leaf("x", Physical.INT64, 0).i32(6, converted)).page(1, Encoding.PLAIN, bytes).write(file);
     }
 
+    @Test
+    void oneFileHasNoTableToChoose() throws IOException {
+        oneRow(folder.resolve("train.parquet"), 1);
+        String message = assertThrows(IllegalArgumentException.class, () -> RecordStore.open(
+                folder.resolve("train.parquet"), OpenOptions.DEFAULT.withMember("test"))).getMessage();
+        assertTrue(message.contains("train.parquet: one file is one table, found 'test'"), message);
+    }
+
     private static void assertRefused(Path path, String words) {
         String message = assertThrows(MalformedStoreException.class, () -> RecordStore.open(path)).getMessage();
         assertTrue(message.contains(words), message);
