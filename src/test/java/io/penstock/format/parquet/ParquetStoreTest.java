@@ -184,6 +184,22 @@ class ParquetStoreTest {
         assertRefused(folder, "2 files of 'train', expected 3");
     }
 
+    @Test
+    void shardsOfTwoSetsAreNoTableEvenIfTheyAreAsManyAsOneHas() throws IOException {
+        oneRow(folder.resolve("train-00000-of-00003.parquet"), 1);
+        oneRow(folder.resolve("train-00001-of-00002.parquet"), 2);
+        assertRefused(folder, "train-00000-of-00003.parquet: a shard of another set, expected one of 2");
+        Path other = Files.move(folder.resolve("train-00000-of-00003.parquet"),
+                folder.resolve("train-00003-of-00002.parquet"));
+        assertRefused(folder, "train-00001-of-00002.parquet: shards 1 to 3 of 2, expected all from 0 or 1 on");
+        other = Files.move(other, folder.resolve("train-00002-of-00002.parquet"));
+        RecordStore.open(folder).close();       // counted from 1
+        Files.move(other, folder.resolve("train-00000-of-00002.parquet"));
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(2, store.size());
+        }
+    }
+
     private static void oneRow(Path file, int value) throws IOException {
         new ParquetBytes(1, 1).page(1, Encoding.PLAIN, ParquetBytes.ints(value)).write(file);
     }
