@@ -6,9 +6,12 @@ import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -18,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** The files of a folder that are one table, as Hugging Face names them: {@code train-00003-of-00010.parquet}. */
 public final class ShardFiles {
 
-    private static final Pattern SHARD = Pattern.compile("(.*)-\\d{5,9}-of-(\\d{5,9})");
+    private static final Pattern SHARD = Pattern.compile("(.*)-(\\d{5,9})-of-(\\d{5,9})");
 
     /**
      * Finds the files of one table, sorted by name.
@@ -35,7 +38,7 @@ public final class ShardFiles {
             Matcher shard = SHARD.matcher(name);
             String found = shard.matches() ? shard.group(1) : tableOf.apply(name);
             if (shard.matches()) {
-                counts.put(found, Integer.parseInt(shard.group(2)));
+                counts.put(found, Integer.parseInt(shard.group(3)));
             }
             tables.computeIfAbsent(found, _ -> new ArrayList<>()).add(file);
         }
@@ -49,7 +52,30 @@ public final class ShardFiles {
             throw new MalformedStoreException(folder, files.size() + " files of '" + chosen + "'", count
                     + ", as their names say");
         }
+        if (counts.containsKey(chosen)) {
+            requireOneSet(files, ending, count);
+        }
         return files;
+    }
+
+    /** Checks that files are the shards of one set: what is left of another one may make up their number. */
+    private static void requireOneSet(List<Location> files, String ending, int count) throws MalformedStoreException {
+        Set<Integer> numbers = new HashSet<>();
+        for (Location file : files) {
+            Matcher shard = SHARD.matcher(file.name().substring(0, file.name().length() - ending.length()));
+            if (!shard.matches() || Integer.parseInt(shard.group(3)) != count
+                    || !numbers.add(Integer.parseInt(shard.group(2)))) {
+                throw new MalformedStoreException(file, "a shard of another set", "one of " + count
+                        + ", each number once, as the files beside it say");
+            }
+        }
+        // Some writers count from 1.
+        int first = Collections.min(numbers);
+        int last = Collections.max(numbers);
+        if (first > 1 || last - first != count - 1) {
+            throw new MalformedStoreException(files.getFirst(), "shards " + first + " to " + last + " of " + count,
+                    "all from 0 or 1 on");
+        }
     }
 
     /** Returns the table that is wanted, or the only one if none is named. */

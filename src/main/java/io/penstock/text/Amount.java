@@ -10,13 +10,14 @@ final class Amount {
 
     private static final Pattern AMOUNT = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})?)([A-Za-z]*)");
 
-    static double read(String text, Map<String, Double> units, String expected) {
+    /** Returns the rounded number of the smallest units, at least 1; {@code units} says how many each unit has. */
+    static long read(String text, Map<String, Double> units, String expected) {
         Matcher matcher = AMOUNT.matcher(text);
         Double unit = matcher.matches() ? units.get(matcher.group(2)) : null;
-        double number = unit == null ? 0 : Double.parseDouble(matcher.group(1));
-        if (unit == null || number == 0) {
+        long amount = unit == null ? 0 : Math.round(Double.parseDouble(matcher.group(1)) * unit);
+        if (amount == 0) {
             throw new IllegalArgumentException("found '" + text + "', expected " + expected);
         }
-        return number * unit;
+        return amount;
     }
 }

@@ -21,6 +21,6 @@ public final class ByteText {
 
     /** Reads {@code 64M}, {@code 2G} or a number of bytes, which is positive. */
     public static long read(String text) {
-        return Math.round(Amount.read(text, UNITS, "bytes such as 1048576, 64M or 2G"));
+        return Amount.read(text, UNITS, "bytes such as 1048576, 64M or 2G");
     }
 }

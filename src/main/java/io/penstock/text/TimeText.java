@@ -7,7 +7,7 @@ import java.util.Map;
 /** Lengths of time. */
 public final class TimeText {
 
-    private static final Map<String, Double> SECONDS = Map.of("ms", 1e-3, "s", 1.0, "", 1.0, "m", 60.0, "h", 3600.0);
+    private static final Map<String, Double> NANOS = Map.of("ms", 1e6, "s", 1e9, "", 1e9, "m", 60e9, "h", 3600e9);
 
     /** Milliseconds with their unit, in microseconds or seconds where that reads better: {@code 1.25 s}. */
     public static String of(double millis) {
@@ -32,6 +32,6 @@ public final class TimeText {
 
     /** Reads {@code 30s}, {@code 2m}, {@code 500ms} or a number of seconds; returns nanoseconds, which are positive. */
     public static long readNanos(String text) {
-        return Math.round(1e9 * Amount.read(text, SECONDS, "a time such as 30s, 2m or 500ms"));
+        return Amount.read(text, NANOS, "a time such as 30s, 2m or 500ms");
     }
 }

@@ -72,6 +72,14 @@ class QuantitiesTest {
         assertThrows(IllegalArgumentException.class, () -> ByteText.read(text));
     }
 
+    @Test
+    void whatRoundsToNothingIsNoPositiveAmount() {
+        assertThrows(IllegalArgumentException.class, () -> ByteText.read("0.4"));
+        assertThrows(IllegalArgumentException.class, () -> TimeText.readNanos("0.0000001ms"));
+        assertEquals(1, ByteText.read("0.5"));
+        assertEquals(1, TimeText.readNanos("0.000001ms"));
+    }
+
     @ParameterizedTest
     @CsvSource({"0, 0 B", "1023, 1023 B", "1024, 1.0 KiB", "131174, 128.1 KiB", "1099511627776, 1.0 TiB"})
     void sizesOfMemoryAreInPowersOf1024(long bytes, String text) {

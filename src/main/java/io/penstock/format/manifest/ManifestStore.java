@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -226,6 +227,12 @@ final class ManifestStore implements TokenStore, Verifiable {
     @Override
     public String checksum() {
         return CHECKSUM;
+    }
+
+    /** {@return the manifest} */
+    @Override
+    public Set<Location> uncovered() {
+        return Set.of(file);
     }
 
     @Override

@@ -23,8 +23,10 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -229,6 +231,15 @@ public final class MdsStore implements RecordStore, Verifiable {
     @Override
     public @Nullable String checksum() {
         return MdsHashes.areIn(shards.parts()) ? MdsHashes.CHECK : null;
+    }
+
+    /** {@return the index, and the shards without a digest that can be checked} */
+    @Override
+    public Set<Location> uncovered() {
+        Set<Location> uncovered = new HashSet<>(Set.of(index.file()));
+        shards.parts().stream().filter(part -> !MdsHashes.areIn(List.of(part))).forEach(part ->
+                uncovered.add(part.path()));
+        return uncovered;
     }
 
     /**

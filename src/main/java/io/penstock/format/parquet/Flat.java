@@ -10,6 +10,8 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     a null one; 0 if it is no list
  */
 record Flat(Column column, String storedType, Leaf leaf, int listDefinition) implements ParquetColumn {
+
+    private static final Pattern UNIT_OF_TIME = Pattern.compile("(?:time32|time64|timestamp|duration)\\[(\\w+)");
 
     /** Returns the column of a leaf; null if its values are given as JSON. */
     static @Nullable Flat of(String name, SchemaNode node, Leaf leaf, int listDefinition) {
@@ -42,6 +46,19 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
                 : column.spec();
         return new Flat(new Column(spec, column.kind(), column.encoding()), isFiner ? type : storedType, leaf,
                 listDefinition);
+    }
+
+    /** Tells whether the values count the same units of time as another column's, as far as both files say. */
+    boolean hasUnitOf(Flat other) {
+        String own = unitOfTime();
+        String others = other.unitOfTime();
+        return own.isEmpty() || others.isEmpty() || own.equals(others);
+    }
+
+    /** Returns the unit that a time, timestamp or duration counts; empty if the file says none. */
+    private String unitOfTime() {
+        Matcher unit = UNIT_OF_TIME.matcher(storedType);
+        return unit.lookingAt() ? unit.group(1) : "";
     }
 
     @Override

@@ -75,9 +75,13 @@ final class ParquetStore implements RecordStore {
      * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
+        boolean isFolder = path.isFolder();
+        if (!isFolder && member != null) {
+            throw new IllegalArgumentException(path + ": one file is one table, found '" + member + "'");
+        }
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : path.isFolder() ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
+            for (Location file : isFolder ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
                 parts.add(ParquetPart.open(file, limit));
             }
             return new ParquetStore(path, List.copyOf(parts));
@@ -89,9 +93,19 @@ final class ParquetStore implements RecordStore {
 
     private void checkSame(ParquetPart part) throws MalformedStoreException {
         List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
+        String first = parts.getFirst().file().location().name();
         if (!found.equals(columns)) {
             throw new MalformedStoreException(part.file().location(), "the columns " + found, columns + ", as "
-                    + parts.getFirst().file().location().name() + " has");
+                    + first + " has");
+        }
+        for (int c = 0; c < columns.size(); c++) {
+            ParquetColumn own = part.columns().get(c);
+            ParquetColumn expected = parts.getFirst().columns().get(c);
+            // Times are given as their counts of units, which the columns do not have.
+            if (own instanceof Flat flat && expected instanceof Flat other && !flat.hasUnitOf(other)) {
+                throw new MalformedStoreException(part.file().location(), "column '" + own.column().name() + "' of "
+                        + own.storedType(), expected.storedType() + ", as " + first + " has");
+            }
         }
     }
 

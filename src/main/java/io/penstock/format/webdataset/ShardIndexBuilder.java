@@ -47,6 +47,10 @@ final class ShardIndexBuilder implements AutoCloseable {
                 if (scanner.beginsSample()) {
                     beginSample(shard, tar);
                 }
+                // A sample may begin before the limit and go on behind it.
+                if (tar.dataOffset() >= ShardIndex.MAX_TAR_BYTES) {
+                    throw tooLarge(shard, tar);
+                }
                 bad |= scanner.saysBad();
                 members.putInt((int) (tar.dataOffset() / TarReader.BLOCK_BYTES));
                 members.putLong(tar.dataBytes() << ShardIndex.SUFFIX_BITS | scanner.suffix());
@@ -62,13 +66,17 @@ final class ShardIndexBuilder implements AutoCloseable {
 
     private void beginSample(Location shard, TarReader tar) throws MalformedStoreException {
         dropIfBad();
-        if (tar.dataOffset() >= ShardIndex.MAX_TAR_BYTES || memberCount >= MAX_MEMBERS - Suffixes.MAX_COUNT) {
-            throw new MalformedStoreException(shard, tar.entryOffset(), "a shard of more than 2 TiB or 2^32 members",
-                    "several shards");
+        if (memberCount >= MAX_MEMBERS - Suffixes.MAX_COUNT) {
+            throw tooLarge(shard, tar);
         }
         samples.putInt((int) memberCount);
         samples.putInt((int) (tar.entryOffset() / TarReader.BLOCK_BYTES));
         sampleCount++;
+    }
+
+    private static MalformedStoreException tooLarge(Location shard, TarReader tar) {
+        return new MalformedStoreException(shard, tar.entryOffset(), "a shard of more than 2 TiB or 2^32 members",
+                "several shards");
     }
 
     /** The library skips samples that are marked as bad. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.io.Location;
 import io.penstock.store.Progress;
 import java.io.IOException;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,11 @@ public interface Verifiable {
      * was written without them}
      */
     @Nullable String checksum();
+
+    /** {@return those of the store's files that have no such checksum, for example the index that has the others'} */
+    default Set<Location> uncovered() {
+        return Set.of();
+    }
 
     /**
      * Reads everything that the format's checksums cover, and reports mismatches.

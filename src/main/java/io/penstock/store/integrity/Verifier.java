@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -277,7 +278,12 @@ final class Verifier {
     /** Checks the format's own checksums, and decodes what reading decodes. */
     private void checkContent(Store store) throws IOException {
         if (store instanceof Verifiable own && own.checksum() != null) {
-            checksOf.values().forEach(checks -> checks.add(own.checksum()));
+            Set<Location> uncovered = own.uncovered();
+            checksOf.forEach((file, checks) -> {
+                if (!uncovered.contains(file)) {
+                    checks.add(own.checksum());
+                }
+            });
             own.verify(faults::add, progress);
         }
         if (decodes(store)) {

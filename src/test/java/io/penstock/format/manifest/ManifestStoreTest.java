@@ -233,7 +233,10 @@ class ManifestStoreTest {
     @Test
     void verifyFindsAByteThatDiffersAndNamesThePart() throws Exception {
         Path file = manifest(7);
-        assertTrue(verified(file).isGood());
+        Verification good = verified(file);
+        assertTrue(good.isGood());
+        assertEquals(List.of("structure"), good.files().getFirst().checks());
+        assertTrue(good.files().stream().skip(1).allMatch(part -> part.checks().contains("manifest digests")));
         try (RandomAccessFile bin = new RandomAccessFile(folder.resolve("sub/c.bin").toFile(), "rw")) {
             bin.seek(20);
             int value = bin.read();

@@ -25,6 +25,8 @@ import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -182,6 +184,22 @@ class ParquetStoreTest {
         assertRefused(folder, "2 files of 'train', expected 3");
     }
 
+    @Test
+    void shardsOfTwoSetsAreNoTableEvenIfTheyAreAsManyAsOneHas() throws IOException {
+        oneRow(folder.resolve("train-00000-of-00003.parquet"), 1);
+        oneRow(folder.resolve("train-00001-of-00002.parquet"), 2);
+        assertRefused(folder, "train-00000-of-00003.parquet: a shard of another set, expected one of 2");
+        Path other = Files.move(folder.resolve("train-00000-of-00003.parquet"),
+                folder.resolve("train-00003-of-00002.parquet"));
+        assertRefused(folder, "train-00001-of-00002.parquet: shards 1 to 3 of 2, expected all from 0 or 1 on");
+        other = Files.move(other, folder.resolve("train-00002-of-00002.parquet"));
+        RecordStore.open(folder).close();       // counted from 1
+        Files.move(other, folder.resolve("train-00000-of-00002.parquet"));
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(2, store.size());
+        }
+    }
+
     private static void oneRow(Path file, int value) throws IOException {
         new ParquetBytes(1, 1).page(1, Encoding.PLAIN, ParquetBytes.ints(value)).write(file);
     }
@@ -192,6 +210,33 @@ class ParquetStoreTest {
         new ParquetBytes(1, 1).schema(Physical.FLOAT, new String[] {"x"}, ParquetBytes.leaf("x", Physical.FLOAT, 0))
                 .page(1, Encoding.PLAIN, ParquetBytes.ints(1)).write(folder.resolve("b.parquet"));
         assertRefused(folder, "b.parquet: the columns [x: f32[] numbers], expected [x: i32[] numbers], as a.parquet");
+    }
+
+    @Test
+    void filesWhoseTimestampsCountOtherUnitsAreNoTable() throws IOException {
+        oneTimestamp(folder.resolve("a.parquet"), 1_700_000_000_000L, 9);
+        oneTimestamp(folder.resolve("b.parquet"), 1_700_000_000_000L, 9);
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(2, store.size());
+        }
+        oneTimestamp(folder.resolve("b.parquet"), 1_700_000_000_000_000L, 10);
+        assertRefused(folder,
+                "b.parquet: column 'x' of timestamp[us, tz=UTC], expected timestamp[ms, tz=UTC], as a.parquet has");
+    }
+
+    /** Converted type 9 counts milliseconds, 10 microseconds. */
+    private static void oneTimestamp(Path file, long count, int converted) throws IOException {
+        byte[] bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(count).array();
+        new ParquetBytes(1, 1).schema(Physical.INT64, new String[] {"x"},
+                ParquetBytes.leaf("x", Physical.INT64, 0).i32(6, converted)).page(1, Encoding.PLAIN, bytes).write(file);
+    }
+
+    @Test
+    void oneFileHasNoTableToChoose() throws IOException {
+        oneRow(folder.resolve("train.parquet"), 1);
+        String message = assertThrows(IllegalArgumentException.class, () -> RecordStore.open(
+                folder.resolve("train.parquet"), OpenOptions.DEFAULT.withMember("test"))).getMessage();
+        assertTrue(message.contains("train.parquet: one file is one table, found 'test'"), message);
     }
 
     private static void assertRefused(Path path, String words) {

@@ -7,20 +7,24 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -76,6 +80,34 @@ class ShardIndexTest {
         }
         assertFalse(Files.exists(index));
         assertTrue(Files.exists(busy));
+    }
+
+    @Test
+    void aMemberBehindTwoTebibytesIsRefusedWhereverItsSampleBegins() throws IOException {
+        Path large = folder.resolve("large.tar");
+        try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {      // sparse
+            file.write(header("a.bin", (2L << 40) - 512));
+            file.seek(2L << 40);
+            file.write(header("a.cls", 512));
+            file.setLength((2L << 40) + 2048);
+        }
+        Location location = Location.of(large);
+        try (Arena arena = Arena.ofConfined()) {
+            String message = assertThrows(MalformedStoreException.class, () -> ShardIndexBuilder.build(location,
+                    Compression.NONE, DecodeLimit.DEFAULT, ShardState.of(location), arena)).getMessage();
+            assertTrue(message.contains("large.tar: at byte 2199023255552: a shard of more than 2 TiB"), message);
+        }
+    }
+
+    private static byte[] header(String name, long bytes) {
+        ByteBuffer header = ByteBuffer.allocate(512).put(name.getBytes(StandardCharsets.US_ASCII));
+        header.put(124, (byte) 0x80).putLong(128, bytes).put(156, (byte) '0');
+        header.put(257, "ustar\00000".getBytes(StandardCharsets.US_ASCII));
+        int sum = 8 * ' ';
+        for (byte b : header.array()) {
+            sum += b & 0xFF;
+        }
+        return header.put(148, String.format("%06o\0 ", sum).getBytes(StandardCharsets.US_ASCII)).array();
     }
 
     private Path writeShard(String name, int samples, int bytes) throws IOException {

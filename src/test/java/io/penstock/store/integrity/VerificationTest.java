@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.mds.MdsShardWriter;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
@@ -18,12 +19,15 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -194,12 +198,33 @@ class VerificationTest {
         }
         Verification good = verify(copy);
         assertEquals(List.of(), good.faults());
-        assertTrue(good.files().getFirst().checks().contains("index hashes"), good.toString());
+        for (CheckedFile file : good.files()) {
+            assertEquals(!file.file().name().equals("index.json"), file.checks().contains("index hashes"),
+                    file.toString());
+        }
         byte[] bytes = Files.readAllBytes(shards.getFirst());
         bytes[bytes.length - 1] ^= 1;
         Files.write(shards.getFirst(), bytes);
         List<Fault> faults = verify(copy).faults();
         assertEquals(Location.of(shards.getFirst()), faults.getFirst().file());
         assertEquals("index hashes", faults.getFirst().check());
+    }
+
+    @Test
+    void aShardWithoutADigestIsNotSaidToBeChecked() throws Exception {
+        Path home = Files.createDirectories(folder.resolve("mds-without"));
+        List<String> shards = new ArrayList<>();
+        for (String name : List.of("a.mds", "b.mds")) {
+            try (MdsShardWriter shard = MdsShardWriter.create(home.resolve(name), new TreeMap<>(Map.of("x", "str")))) {
+                shard.write(List.of(MemorySegment.ofArray(name.getBytes(StandardCharsets.UTF_8))));
+                shards.add(shard.commit(name));
+            }
+        }
+        shards.set(1, shards.get(1).replaceFirst("\\{\"sha256\":\"[0-9a-f]{64}\"}", "{}"));
+        Files.writeString(home.resolve("index.json"), MdsShardWriter.index(shards));
+        Verification found = verify(home);
+        assertTrue(found.isGood(), found.toString());
+        assertEquals(List.of(List.of("structure", "content"), List.of("structure", "index hashes", "content"),
+                List.of("structure", "content")), found.files().stream().map(CheckedFile::checks).toList());
     }
 }
