@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.Device;
+import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceStream;
+import io.penstock.device.EventWait;
+import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.os.Uninterrupted;
@@ -48,6 +51,25 @@ final class CloseScenarios {
             assertNull(map.afterwards);
             assertEquals(0, CudaSimulator.open(Kind.PINNED_MEMORY));
             assertEquals(0, CudaSimulator.open(Kind.DEVICE_MEMORY));
+        }
+    }
+
+    /** A stream that is closed waits for its work, on the device's thread. */
+    static void nobodyWaitsForAStreamThatAnotherThreadCloses() {
+        try (Device device = Device.cuda(0); PinnedBuffer source = device.allocatePinned(64);
+                DeviceBuffer target = device.allocate(64)) {
+            DeviceStream stream = device.openStream("held");
+            CudaSimulator.holdCopies(true);
+            stream.copyToDevice(target, 0, source, 0, 64);
+            CudaSimulator.awaitCopies(1, false);
+            Thread closer = Thread.ofPlatform().name("closer").start(stream::close);
+            while (closer.getState() != Thread.State.WAITING) {
+                Thread.yield();
+            }
+            device.openEvent(EventWait.SPIN).close();
+            assertTrue(closer.isAlive());
+            CudaSimulator.holdCopies(false);
+            Uninterrupted.join(closer);
         }
     }
 

@@ -50,7 +50,7 @@ final class FaultScenarios {
                         assertEquals(call, ((DeviceException) cause(e)).call());
                         failed = true;
                     }
-                    Scenarios.checkNothingIsOpen();
+                    Scenarios.checkNothingIsOpenOn(device);
                 }
                 failures += failed ? 1 : 0;
             }
@@ -236,7 +236,7 @@ final class FaultScenarios {
             DeviceException e = assertThrows(DeviceException.class, () -> loader(device, 2).open());
             assertEquals("cudaHostAlloc", e.call());
             assertEquals("cudaErrorMemoryAllocation", e.errorName());
-            Scenarios.checkNothingIsOpen();
+            Scenarios.checkNothingIsOpenOn(device);
             try (DataLoader smaller = loader(device, 0).batchSize(1).open()) {
                 smaller.next().close();
             }
@@ -249,7 +249,7 @@ final class FaultScenarios {
             DeviceException e = assertThrows(DeviceException.class, () -> loader(device, 2).open());
             assertEquals("cudaMalloc", e.call());
             assertEquals("cudaErrorMemoryAllocation", e.errorName());
-            Scenarios.checkNothingIsOpen();
+            Scenarios.checkNothingIsOpenOn(device);
         }
     }
 

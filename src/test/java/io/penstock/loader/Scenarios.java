@@ -122,13 +122,17 @@ public final class Scenarios {
 
     /** Nothing that was not there before; a scenario may ask it of itself at any time. */
     static void checkNothingIsLeft(int[] before) {
+        checkNothingIsLeft(before, "");
+    }
+
+    private static void checkNothingIsLeft(int[] before, String open) {
         int[] after = open();
         if (!Arrays.equals(before, after)) {
             throw new AssertionError("open before: " + Arrays.toString(before) + ", afterwards: "
                     + Arrays.toString(after) + " of " + Arrays.toString(Kind.values()));
         }
         List<String> threads = Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
-                .filter(name -> name.startsWith("penstock")).toList();
+                .filter(name -> name.startsWith("penstock") && !name.equals(open)).toList();
         if (!threads.isEmpty()) {
             throw new AssertionError("still running: " + threads);
         }
@@ -136,6 +140,11 @@ public final class Scenarios {
 
     static void checkNothingIsOpen() {
         checkNothingIsLeft(new int[Kind.values().length]);
+    }
+
+    /** The same of a device that is still open, and so has its thread. */
+    static void checkNothingIsOpenOn(Device device) {
+        checkNothingIsLeft(new int[Kind.values().length], "penstock " + device.name());
     }
 
     private static String stacks() {

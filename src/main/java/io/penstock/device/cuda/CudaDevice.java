@@ -19,8 +19,6 @@ import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
 import io.penstock.internal.Leak;
 import io.penstock.os.ThreadLimitException;
-import io.penstock.os.ThreadStart;
-import io.penstock.os.Uninterrupted;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,9 +30,9 @@ import java.util.function.IntSupplier;
  *
  * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
  * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
- * So creation, which is slow anyway, runs on a {@linkplain #create short-lived thread} with this device current,
- * where a graph that another thread captures does not forbid it; and so does {@linkplain #release release}. Calls
- * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
+ * So creation, which is slow anyway, runs on a {@linkplain CudaThread thread of its own} with this device current, where
+ * a graph that another thread captures does not forbid it; and so does {@linkplain #release release}. Calls that
+ * enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
  * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
  * never reset; closing releases only what was opened here.
@@ -44,6 +42,7 @@ final class CudaDevice implements Device {
     private final String name;
     private final OpenResources resources;
     private final CudaKernels kernels = new CudaKernels(this);
+    private final CudaThread thread;
     private final Leak leak;
     /** The memory node that the device is near; -1 if the driver does not say. */
     private int hostNode = -1;
@@ -52,6 +51,7 @@ final class CudaDevice implements Device {
         this.ordinal = ordinal;
         this.name = "cuda:" + ordinal;
         this.resources = new OpenResources(name);
+        this.thread = new CudaThread("penstock " + name);
         this.leak = Leak.watch(this, "device", name);
     }
 
@@ -70,6 +70,7 @@ final class CudaDevice implements Device {
             device.create("cudaSetDevice", device::locate);
         } catch (DeviceException e) {
             device.leak.closed();
+            device.thread.close();
             throw new DeviceUnavailableException(Reason.INITIALIZATION_FAILED,
                     "CUDA cannot initialize the device: " + e.getMessage(), e);
         }
@@ -158,10 +159,8 @@ final class CudaDevice implements Device {
     @Override
     public void close() {
         leak.closed();
-        try {
+        try (thread; kernels) {
             resources.closeAll();
-        } finally {
-            kernels.close();
         }
     }
 
@@ -185,7 +184,7 @@ final class CudaDevice implements Device {
     void create(String call, IntSupplier creation) {
         int unknown = cudaErrorUnknown();
         int[] statuses = {unknown, unknown, unknown};   // unless the thread replaces them
-        Thread thread = thread(call, () -> {
+        thread.run(call, () -> {
             statuses[0] = cudaSetDevice(ordinal);
             if (statuses[0] == cudaSuccess()) {
                 statuses[1] = CudaCalls.ignoreCaptures();
@@ -194,8 +193,6 @@ final class CudaDevice implements Device {
                 statuses[2] = creation.getAsInt();
             }
         });
-        ThreadStart.start(thread, call);
-        Uninterrupted.join(thread);
         check(statuses[0], "cudaSetDevice");
         check(statuses[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
         check(statuses[2], call);
@@ -215,14 +212,12 @@ final class CudaDevice implements Device {
         Arrays.fill(statuses, cudaErrorUnknown());      // unless they are replaced
         int[] before = {cudaSuccess(), cudaSuccess()};
         Runnable releases = () -> Arrays.setAll(statuses, i -> calls[i].made.getAsInt());
-        Thread thread = thread(calls[0].name, () -> {
-            before[0] = cudaSetDevice(ordinal);
-            before[1] = CudaCalls.ignoreCaptures();
-            releases.run();
-        });
         try {
-            ThreadStart.start(thread, calls[0].name);
-            Uninterrupted.join(thread);
+            thread.run(calls[0].name, () -> {
+                before[0] = cudaSetDevice(ordinal);
+                before[1] = CudaCalls.ignoreCaptures();
+                releases.run();
+            });
         } catch (ThreadLimitException _) {
             releases.run();
         }
@@ -231,10 +226,6 @@ final class CudaDevice implements Device {
         }
         checkRelease(before[0], "cudaSetDevice");
         checkRelease(before[1], CudaCalls.EXCHANGE_CAPTURE_MODE);
-    }
-
-    private Thread thread(String call, Runnable calls) {
-        return Thread.ofPlatform().name("penstock " + name + " " + call).daemon().unstarted(calls);
     }
 
     /** CUDA keeps state per OS thread, and its blocking calls hold one. */

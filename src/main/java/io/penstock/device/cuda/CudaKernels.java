@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * otherwise load during the launch.
  */
 @SuppressWarnings("restricted")
-final class CudaKernels {
+final class CudaKernels implements AutoCloseable {
     /** Property naming a file to load instead of the committed build, for kernel development. */
     private static final String PROPERTY = "penstock.kernels";
     private static final String FATBIN = "kernels.fatbin";
@@ -193,7 +193,8 @@ final class CudaKernels {
     }
 
     /** Unloads the code once nothing runs any more. */
-    synchronized void close() {
+    @Override
+    public synchronized void close() {
         if (closed) {
             return;
         }
