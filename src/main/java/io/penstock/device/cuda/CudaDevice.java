@@ -30,9 +30,9 @@ import java.util.function.IntSupplier;
  *
  * <p><b>The current device.</b> CUDA keeps one per OS thread, and calls that create something use it. Setting it in the
  * caller's thread would disturb the caller, and restoring it would create a context on a device the caller never used.
- * So creation, which is slow anyway, runs on a {@linkplain CudaThread thread of its own} with this device current, where
- * a graph that another thread captures does not forbid it; and so does {@linkplain #release release}. Calls that
- * enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
+ * So creation, which is slow anyway, runs on a {@linkplain CudaThread thread of its own} with this device current,
+ * where a graph that another thread captures does not forbid it; and so does {@linkplain #release release}. Calls
+ * that enqueue, poll or wait take a stream or event, which knows its device, and run in the caller's thread.
  *
  * <p>The primary context is shared with every other user of the runtime in this process, such as the trainer. So it is
  * never reset; closing releases only what was opened here.
