@@ -139,7 +139,13 @@ def measure(options):
         "skipped": preparing.skipped(found, options.python), "workloads": [], "records": [],
         "asked": [workload for name in options.only for workload in ASKED.get(name, [name])]}
     for name in options.only:
-        records, described, left_out = measure_one(name, setup, options)
+        try:
+            records, described, left_out = measure_one(name, setup, options)
+        except SideFailed as reason:                # the figures of the other workloads are kept
+            say(f"{name}: left out: {reason}")
+            run["skipped"].append(f"{name}, of which a side failed")
+            run["failed"] = True
+            continue
         run["records"] += records
         run["workloads"] += described
         run["skipped"] += left_out
@@ -190,7 +196,7 @@ def main():
     print(text)
     print(f"{options.json}, {options.markdown}, {options.svg}: written"
           f"{'' if options.render else f''' in {run['took_seconds']} s'''}", file=sys.stderr)
-    return 0
+    return 3 if run.get("failed") and not options.render else 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import time
 import unittest
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from unittest import mock
 
+import run
 from sidebyside import aims, measuring, picture, report
 from sidebyside.aims import Aim, Pick
 from sidebyside.figures import Figures
@@ -216,6 +218,24 @@ def state_of(pid):
 
 
 class CommandTest(unittest.TestCase):
+
+    def test_a_workload_of_which_a_side_fails_is_left_out_and_the_others_are_saved(self):
+        def measured(name, setup, options):
+            if name == "empty":
+                raise SideFailed("exit status 2 from: a program")
+            return rounds("Penstock w1", 100.0), ReportTest.RUN["workloads"], []
+
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(run, "set_up", lambda options: (mock.DEFAULT, {})), \
+                mock.patch.object(run, "measure_one", measured), \
+                mock.patch.multiple(run.preparing, machine=dict, versions=lambda *_: [], skipped=lambda *_: []), \
+                mock.patch.object(sys, "argv", ["run.py", "--only", "empty", "tokens-narrow", "--json",
+                                                f"{folder}/run.json"]):
+            found = run.measure(run.parse())
+            self.assertEqual(found, json.loads((Path(folder) / "run.json").read_text()))
+        self.assertEqual(["empty, of which a side failed"], found["skipped"])
+        self.assertEqual(1, len(found["records"]))
+        self.assertTrue(found["failed"])
 
     def test_a_report_is_rendered_again_from_what_was_saved(self):
         with tempfile.TemporaryDirectory() as folder:
