@@ -402,9 +402,9 @@ class AugmentTest {
                 image));
         refused("hue 1.5, expected -1.0 to 1.0", () -> changed(Augment.images().colorJitter(0.4, 0.4, 0.4, 0.1), "hue",
                 1.5, image));
-        refused("gamma -0.5, expected 0.0 to " + Double.MAX_VALUE,
+        refused("gamma -0.5, expected 0.0 or more",
                 () -> changed(Augment.images().gamma(Range.of(0.8, 1.2), 1), "gamma", -0.5, image));
-        refused("sigma 0.0, expected 4.9E-324 to " + Double.MAX_VALUE,
+        refused("sigma 0.0, expected more than 0",
                 () -> changed(Augment.images().gaussianBlur(3), "sigma", 0, image));
         Augment noise = Augment.images().gaussianNoise(Range.of(0, 0.1));
         refused("sigma NaN, expected 0.0 to 1.0", () -> changed(noise, "sigma", Double.NaN, image));

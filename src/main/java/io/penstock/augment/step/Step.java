@@ -72,7 +72,9 @@ public sealed interface Step permits Affine, AugMix, ColorJitter, Crop, Erasing,
     /** Checks a parameter of an image, which a program may have changed. */
     static void checkParameter(String name, double value, double least, double most) {
         if (!(value >= least && value <= most)) {
-            throw new IllegalArgumentException(name + " " + value + ", expected " + least + " to " + most);
+            String range = most < Double.MAX_VALUE ? least + " to " + most
+                    : least == Double.MIN_VALUE ? "more than 0" : least + " or more";
+            throw new IllegalArgumentException(name + " " + value + ", expected " + range);
         }
     }
 
