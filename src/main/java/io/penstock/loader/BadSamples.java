@@ -52,7 +52,7 @@ final class BadSamples {
     }
 
     /**
-     * Puts other samples in the places of those that cannot be read, or removes these.
+     * Replaces the samples that cannot be read by others, or removes them.
      *
      * @param refused samples that are bad though they can be read: the collator needs more
      */

@@ -58,9 +58,9 @@ public interface PartitionReader extends AutoCloseable {
     }
 
     /**
-     * Returns whether the records that {@link #poll} gave depend on where something ended that may have more when they
-     * are read again, such as another source. A run that resumes then checks that they are the same. Called once a
-     * window. The partition's own end need not be told.
+     * Returns whether the records that {@link #poll} gave depend on the end of something else, such as another source.
+     * That may have more records when it is read again, so a run that resumes checks that the records are the same.
+     * Called once a window. The partition's own end does not count.
      *
      * @return by default false
      */

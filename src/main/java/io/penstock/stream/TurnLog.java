@@ -11,8 +11,8 @@ import java.util.zip.CRC32C;
 
 /**
  * Which partitions of a lane have ended, and in live order, which are aside because they have been silent for a while.
- * When that happens is no function of the records that an earlier run has read: a source may have grown since. So it is
- * written down for each window. A run that resumes repeats what is written, and goes on by itself from there.
+ * A run that resumes cannot tell when that happened: the source may have grown since. So each run writes it down for
+ * every window. A run that resumes repeats what is written, and goes on by itself from there.
  *
  * <p>Text of a window: {@code 0-1 17+1 30x0 40=89ab4567}. Before its record 0, partition 1 was put aside; before record
  * 17 it was back; before record 30, partition 0 had ended; and that is all up to record 40, with the checksum of these

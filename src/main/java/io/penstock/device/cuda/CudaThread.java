@@ -47,7 +47,7 @@ final class CudaThread implements AutoCloseable {
     }
 
     /**
-     * Runs calls on the thread, and waits for their end. Throws what they throw.
+     * Runs calls on the thread, waits until they have ended, and throws what they threw.
      *
      * @param what names them in messages
      * @throws ThreadLimitException if no thread can be started; nothing was called

@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  *   tid 200     JVM                  pauses
  * </pre>
  *
- * The last two are behind the workers if there are more than 90. Slices of a lane nest. A batch is an asynchronous
- * slice from its worker's claim until its close, and a flow joins its making, copying and taking. Counters show ready
- * batches and free slots. Source: "Trace Event Format", Google.
+ * With more than 90 workers, the copy and the JVM have the lanes behind the last worker. Slices of a lane nest. A batch
+ * is an asynchronous slice from its worker's claim until its close, and a flow joins its making, copying and taking.
+ * Counters show ready batches and free slots. Source: "Trace Event Format", Google.
  */
 public final class ChromeTrace {
 
