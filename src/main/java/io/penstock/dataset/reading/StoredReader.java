@@ -94,7 +94,9 @@ final class StoredReader extends FieldReader {
         try {
             context.reader.copyRows(rows, samples, count, target, targetOffset);
         } finally {
-            context.about(context.reader.lastRow());
+            if (count > 0) {
+                context.about(samples[context.reader.lastPiece()]);
+            }
         }
         return count * rows.rowBytes();
     }
@@ -128,7 +130,7 @@ final class StoredReader extends FieldReader {
         try {
             return context.reader.copyRuns(first, offsets, sizes, runs, target, targetOffset);
         } catch (RuntimeException e) {
-            context.about(samples[begin + (int) context.reader.lastRow()]);
+            context.about(samples[begin + context.reader.lastPiece()]);
             throw e;
         }
     }
