@@ -5,6 +5,7 @@
     python bench/peers/run.py                                          everything, about a quarter of an hour
     python bench/peers/run.py --quick                                  one short round: directional, three minutes
     python bench/peers/run.py --only tokens-narrow memory --rounds 3   some workloads
+    python bench/peers/run.py --against                                beside Penstock as it was at the baseline commit
     python bench/peers/run.py --only pictures --turbojpeg libturbojpeg.so.0.5.0       images, from files to batches
     python bench/peers/run.py --render target/bench/side-by-side.json --page docs/performance.md
 
@@ -45,6 +46,8 @@ THROUGHPUT = {
 }
 ALL = [*THROUGHPUT, "first", "memory", "cold"]
 GROUPS = {"pictures": ["pictures-rrc", "pictures-eval", "augment-steps", "images-224-u8", "images-224-f32"]}
+MEMORY_SECONDS = 1.5
+BASELINE = "678722013"  # a build whose windows were as fast as any before or since; losses add up beside it
 ASKED = {"cold": ["cold-random", "cold-sequential"]}
 
 
@@ -60,7 +63,9 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="one short round of the main configurations: directional")
     parser.add_argument("--rounds", type=int, help="5, or 1 of a quick run")
     parser.add_argument("--seconds", type=float, help="of a round: 0.4, or 0.3")
-    parser.add_argument("--warmup", type=float, help="the engine's seconds before its first round: 1.5, or 1")
+    parser.add_argument("--warmup", type=float, help="the most seconds until three rounds of the engine agree: 60, or 5")
+    parser.add_argument("--against", nargs="?", const=BASELINE, default="", metavar="COMMIT",
+                        help=f"also measures Penstock as it was at this commit; without one: {BASELINE}")
     parser.add_argument("--engine-rounds", type=int, default=2, help="rounds of one JVM (2)")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")
     parser.add_argument("--java", help="a JDK's java; without it JAVA_HOME, the path, the usual places")
@@ -77,7 +82,7 @@ def parse():
     quick = options.quick
     options.rounds = options.rounds or (1 if quick else 5)
     options.seconds = options.seconds or (0.3 if quick else 0.4)
-    options.warmup = options.warmup or (1.0 if quick else 1.5)
+    options.warmup = options.warmup or (5.0 if quick else 60.0)
     for name in ("json", "markdown", "svg"):
         suffix = {"markdown": "md"}.get(name, name)
         setattr(options, name, getattr(options, name) or preparing.FOLDER / f"side-by-side.{suffix}")
@@ -89,7 +94,9 @@ def set_up(options):
     if not options.class_path:
         preparing.build_classes(say)
     classes = os.pathsep.join(str(preparing.ROOT / "target" / folder) for folder in ("test-classes", "classes"))
+    against, against_classes = preparing.build_against(options.against, say) if options.against else ("", "")
     setup = workloads.Setup(
+        against=against, against_class_path=against_classes,
         java=options.java or preparing.find_java(), jvm_flags=preparing.jvm_flags(), heap=options.heap,
         class_path=options.class_path or classes, python=options.python, installed=frozenset(found),
         folder=preparing.FOLDER, cpus=os.cpu_count(), turbojpeg=options.turbojpeg)
@@ -120,10 +127,10 @@ def measure_one(name, setup, options):
     if name == "first":
         measuring.first_batches(meter, sides, options.rounds)
     elif name == "memory":
-        measuring.memory(meter, sides, min(3, options.rounds), options.warmup)
+        measuring.memory(meter, sides, min(3, options.rounds), MEMORY_SECONDS)
     else:
         measuring.by_turns(meter, sides, requests(options), options.rounds, options.warmup, options.engine_rounds)
-    left_out = ["an AOT cache: this JVM makes none"] if name == "first" and not archive else []
+    left_out = meter.left_out + (["an AOT cache: this JVM makes none"] if name == "first" and not archive else [])
     described = {"name": workload.name, "title": workload.title, "unit": workload.unit, "tokens": workload.tokens}
     return meter.records, [described], left_out
 
@@ -136,6 +143,7 @@ def measure(options):
         "machine": preparing.machine(), "versions": preparing.versions(setup, found),
         "settings": {"quick": options.quick, "rounds": options.rounds, "seconds": options.seconds,
                      "warmup": options.warmup, "engine_rounds": options.engine_rounds, "heap": options.heap},
+        "against": setup.against,
         "skipped": preparing.skipped(found, options.python), "workloads": [], "records": [],
         "asked": [workload for name in options.only for workload in ASKED.get(name, [name])]}
     for name in options.only:

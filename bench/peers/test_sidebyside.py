@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import run
-from sidebyside import aims, measuring, picture, report
+from sidebyside import aims, measuring, picture, report, workloads
 from sidebyside.aims import Aim, Pick
 from sidebyside.figures import Figures
 from sidebyside.sides import Request, Side, SideFailed
@@ -93,6 +93,13 @@ class AimsTest(unittest.TestCase):
         self.assertTrue(self.outcome(0.9, (80, 80), (100, 100), at_least=False).reached)
         self.assertFalse(self.outcome(0.5, (80, 80), (100, 100), at_least=False).reached)
 
+    def test_the_best_rounds_are_compared_too(self):
+        self.assertEqual(0.5, self.outcome(0.9, (80, 90, 100), (100, 100, 200)).best)
+        records = [record(config, number, 1, "first", "first", first_batch_ms=ms)
+                   for config, each in (("Penstock java -cp", (50, 40)), ("PyTorch item w2", (300, 200)))
+                   for number, ms in enumerate(each, 1)]
+        self.assertEqual(5, aims.outcome(aims.sooner("Penstock java -cp", ""), Figures(records)).best)
+
     def test_how_many_times_sooner_is_theirs_over_ours(self):
         self.assertEqual(4, self.outcome(5, (50,), (200,), inverse=True).ratio)
 
@@ -132,6 +139,13 @@ class ReportTest(unittest.TestCase):
         text = report.markdown(alone, Figures(alone["records"]), "picture.svg")
         self.assertIn("| Penstock w1 |", text)
         self.assertNotIn("the best peer |", text)
+
+    def test_a_run_against_a_commit_compares_each_configuration_with_itself(self):
+        run_of_two = {**run_of(rounds("Penstock w1", 90, 95, 99) + rounds("Penstock w1 at abc", 100, 100, 110)
+                               + rounds("Penstock w2", 1, 1, 1)), "against": "abc"}
+        text = report.markdown(run_of_two, Figures(run_of_two["records"]))
+        self.assertIn("| Windows, batch 32 | Penstock w1 | 0.95 | 0.9 |", text)
+        self.assertNotIn("| Windows, batch 32 | Penstock w2 |", text)
 
     def test_a_page_is_rewritten_between_its_markers_and_nowhere_else(self):
         page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
@@ -177,6 +191,32 @@ class SidesTest(unittest.TestCase):
     def test_a_side_that_ends_is_told_with_what_it_said(self):
         with self.assertRaisesRegex(SideFailed, "no such store"):
             self.side("raise SystemExit('no such store')").start()
+
+    def measured(self, *sides):
+        meter = measuring.Meter("tokens-narrow", lambda text: None)
+        measuring.by_turns(meter, sides, [Request("saturated", 0.01)], 2, 1, 2)
+        return meter
+
+    def test_an_optional_side_that_fails_is_left_out_and_named_and_the_others_are_measured(self):
+        broken = Side("numpy", "an older one", (sys.executable, "-c", "raise SystemExit('no such option')"),
+                      optional=True)
+        meter = self.measured(self.side(ANSWERS), broken)
+        self.assertEqual({"a side"}, {r["config"] for r in meter.records})
+        self.assertEqual(1, len(meter.left_out))
+        self.assertIn("tokens-narrow, an older one: an older one ended", meter.left_out[0])
+
+    def test_a_side_that_is_not_optional_ends_the_workload(self):
+        with self.assertRaises(SideFailed):
+            self.measured(self.side("raise SystemExit('no such store')"))
+
+    def test_the_engine_is_warm_when_three_rounds_agree(self):
+        def warm(rates, most):
+            answers, times = iter(rates), iter(range(100))
+            return measuring.until_rounds_agree(lambda: next(answers), most, lambda: next(times))
+
+        # The clock is read at the start and after each round: rounds take a second each.
+        self.assertEqual((3, True), warm((10, 50, 100, 101, 103, 200), 60))
+        self.assertEqual((3, False), warm((10, 20, 30, 40, 50, 60), 5))
 
     def test_workers_do_not_outlive_a_side(self):
         running = self.side("import subprocess, sys\nchild = subprocess.Popen(['sleep', '60'])\n"
@@ -226,7 +266,7 @@ class CommandTest(unittest.TestCase):
             return rounds("Penstock w1", 100.0), ReportTest.RUN["workloads"], []
 
         with tempfile.TemporaryDirectory() as folder, \
-                mock.patch.object(run, "set_up", lambda options: (mock.DEFAULT, {})), \
+                mock.patch.object(run, "set_up", lambda options: (workloads.Setup("", (), "", "", "", frozenset(), Path(), 2), {})), \
                 mock.patch.object(run, "measure_one", measured), \
                 mock.patch.multiple(run.preparing, machine=dict, versions=lambda *_: [], skipped=lambda *_: []), \
                 mock.patch.object(sys, "argv", ["run.py", "--only", "empty", "tokens-narrow", "--json",

@@ -18,6 +18,7 @@ METRICS = {
     "next_p99_us": lambda r: r["next_p99_ms"] * 1e3,
     "heap_bytes_a_batch": lambda r: r["heap_bytes_per_batch"],
     "cpu_ms_an_image": lambda r: r["cpu_ms"],
+    "full_speed_seconds": lambda r: r["full_speed_seconds"],
     "first_batch_ms": lambda r: r["first_batch_ms"],
     "megabytes_per_second": lambda r: r["bytes_per_second"] / 1e6,
     "megabytes": lambda r: r["pss_above_store_bytes"] / 1e6,

@@ -6,11 +6,14 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from .sides import Request
+from .sides import Request, SideFailed
 
 CALIBRATION_BYTES = 64 << 20
 SPIN = 200_000
 PEER_WARMUP_SECONDS = 0.4
+WARMUP_ROUND_SECONDS = 0.5
+AGREEING = 3
+SPREAD = 1.05  # of rounds that agree
 
 
 class Calibration:
@@ -50,6 +53,7 @@ class Meter:
         self.say = say
         self.calibration = Calibration()
         self.records = []
+        self.left_out = []
 
     def record(self, side, kind, round_number, answer, **more):
         self.records.append({**answer, "workload": self.workload, "group": side.group, "config": side.config,
@@ -76,36 +80,63 @@ def by_turns(meter, sides, requests, rounds, warmup, engine_rounds):
     engine is started anew every so many rounds, since what the compiler makes of it differs from JVM to JVM.
     """
     running, slots = {}, {}
+    sides = list(sides)
     try:
         for round_number in range(1, rounds + 1):
-            for side in sides:
+            for side in list(sides):
                 anew = side.group == "penstock" and (round_number - 1) % engine_rounds == 0
-                if side not in running or anew:
-                    if side in running:
-                        running.pop(side).stop()
-                    meter.say(f"{meter.workload}: starting {side.config}")
-                    running[side] = side.start()
-                    slots[side.config] = running[side].ready.get("slots")
-                    warm(running[side], requests, warmup)
-                if side.ring_of:
-                    running[side].ring = slots[side.ring_of]
-                for request in requests:
-                    if request.kind in side.kinds:
-                        meter.measure(running[side], request, round_number)
+                try:
+                    if side not in running or anew:
+                        if side in running:
+                            running.pop(side).stop()
+                        meter.say(f"{meter.workload}: starting {side.config}")
+                        running[side] = side.start()
+                        slots[side.config] = running[side].ready.get("slots")
+                        warm(meter, running[side], requests, warmup, round_number)
+                    if side.ring_of:
+                        running[side].ring = slots[side.ring_of]
+                    for request in requests:
+                        if request.kind in side.kinds:
+                            meter.measure(running[side], request, round_number)
+                except SideFailed as reason:
+                    if not side.optional:
+                        raise
+                    meter.left_out.append(f"{meter.workload}, {side.config}: {str(reason).splitlines()[0]}")
+                    meter.records = [r for r in meter.records if r["config"] != side.config]
+                    sides.remove(side)
     finally:
         for each in running.values():
             each.stop()
 
 
-def warm(running, requests, warmup):
-    """The engine until its loops are compiled; a peer, which interprets, for a moment."""
+def warm(meter, running, requests, most, round_number):
+    """
+    The engine until rounds agree, as on a slow day its loops are compiled late; a peer, which interprets, for a moment.
+    Records how long the engine took, from the start of its process to the end of the first round that agreed.
+    """
     if running.pid is None:
         return
-    seconds = warmup if running.side.group == "penstock" else min(warmup, PEER_WARMUP_SECONDS)
-    for request in requests:
-        if request.kind in running.side.kinds:
-            running.round(replace(request, seconds=seconds))
-            seconds = min(seconds, PEER_WARMUP_SECONDS)
+    asked = [request for request in requests if request.kind in running.side.kinds]
+    if running.side.group == "penstock" and asked:
+        first, *asked = asked
+        took, agreed = until_rounds_agree(
+            lambda: running.round(replace(first, seconds=WARMUP_ROUND_SECONDS))["samples_per_second"], most)
+        meter.record(running.side, "warm-up", round_number,
+                     {"full_speed_seconds": round(running.ready_seconds + took, 2), "rounds_agreed": agreed})
+    for request in asked:
+        running.round(replace(request, seconds=min(most, PEER_WARMUP_SECONDS)))
+
+
+def until_rounds_agree(rate, most, clock=time.perf_counter):
+    """(seconds until the first of the last rounds, whether they agreed before there were too many seconds)"""
+    rates, ends, begin = [], [], clock()
+    while True:
+        rates.append(rate())
+        ends.append(clock() - begin)
+        last = rates[-AGREEING:]
+        agreed = len(last) == AGREEING and max(last) <= SPREAD * min(last)
+        if agreed or ends[-1] >= most:
+            return ends[-len(last)], agreed
 
 
 def first_batches(meter, sides, rounds):
@@ -121,13 +152,13 @@ def first_batches(meter, sides, rounds):
             running.stop()
 
 
-def memory(meter, sides, rounds, warmup):
+def memory(meter, sides, rounds, seconds):
     """Memory of a side's processes that is not a page of its store, once it has run for a while."""
     for round_number in range(1, rounds + 1):
         for side in sides:
             meter.say(f"{meter.workload}: round {round_number}, {side.config}")
             running = side.start()
-            running.round(Request("saturated", warmup))
+            running.round(Request("saturated", seconds))
             meter.record(side, "memory", round_number, proportional_set(running.pid, side.maps))
             running.stop()
 

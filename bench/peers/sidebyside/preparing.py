@@ -82,6 +82,30 @@ def build_classes(say):
     stamp.touch()
 
 
+def build_against(commit, say):
+    """(the commit's short name, the class path of the engine and the benchmarks as they were then), built once"""
+    try:
+        short = run("git", "rev-parse", "--short=8", "--verify", f"{commit}^{{commit}}").strip()
+    except Unusable as reason:
+        raise Unusable(f"--against {commit}: no such commit here; a clone without its history lacks it") from reason
+    folder = FOLDER / "against" / short
+    classes = os.pathsep.join(str(folder / "target" / name) for name in ("test-classes", "classes"))
+    if (folder / "target/.built").exists():
+        return short, classes
+    if not shutil.which("mvn"):
+        raise Unusable(f"--against {commit} builds that commit: install Maven first")
+    say(f"building commit {short}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    archive = folder / "sources.tar"
+    run("git", "archive", "--output", archive, short)
+    run("tar", "-xf", archive, "-C", folder)
+    archive.unlink()
+    run("mvn", "-q", "-B", "-Pbench", "validate", "test-compile", "-f", folder / "pom.xml")
+    (folder / "target/.built").touch()
+    return short, classes
+
+
 def make_data(setup, say):
     """The C limits and the stores; nothing that is there is made again, but the limits are compiled."""
     say("compiling the limits, writing stores that are missing")

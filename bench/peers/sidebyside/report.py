@@ -3,6 +3,7 @@
 
 from . import aims
 from .figures import CALIBRATIONS
+from .workloads import at_commit
 
 BEGIN = "<!-- side by side: begin; written by bench/peers/run.py -->"
 END = "<!-- side by side: end -->"
@@ -41,6 +42,7 @@ def aim_rows(outcomes):
         yield [f"{row.aim.what} ({row.ours})" if measured else row.aim.what, over,
                f"{three(row.ratio)}{unit}{' †' if row.directional else ''}" if measured else "",
                f"{three(row.low)} to {three(row.high)}" if measured else "",
+               f"{three(row.best)}{unit}" if measured else "",
                "" if limit is None else f"{'≥' if row.aim.at_least else '≤'} {three(limit)}{unit}", verdict(row)]
 
 
@@ -54,7 +56,7 @@ def rates(figures, workload):
     limit = figures.best(name, aims.C_1, "saturated", "samples_per_second")
     peer = figures.best(name, "(?!Penstock|C ).*", "saturated", "samples_per_second")
     cost = "CPU s a million tokens" if tokens else "CPU µs a sample"
-    head = ["configuration", f"{workload['unit']}/s, median", "min to max", "the consumer reads the batch", cost,
+    head = ["configuration", f"{workload['unit']}/s, median", "min to max, the best", "the consumer reads the batch", cost,
             "`next()` µs p50", "p99"]
     head += ["of C, 1 thread"] * bool(limit) + ["× the best peer"] * bool(peer)
     rows = []
@@ -139,16 +141,36 @@ def markdown(run, figures, picture=None):
     if picture:
         lines += ["", f"![What each loader reaches, by workload]({picture})"]
     lines += ["", "### What must hold", ""]
-    lines += table(["workload", "over", "ratio of medians", "min to max by round", "aim", "reached"],
+    lines += table(["workload", "over", "ratio of medians", "min to max by round", "of best rounds", "aim", "reached"],
                    aim_rows(outcomes), left=2)
     reached = [row.reached for row in outcomes if row.reached is not None]
     lines += ["", f"{sum(reached)} of {len(reached)} aims that were measured are reached."]
+    lines += against(run, figures)
     if run["skipped"]:
         lines += ["", "Left out:", "", *(f"- {line}" for line in run["skipped"])]
     lines += ["", "### Every figure"]
     for workload in run["workloads"]:
         lines += section(figures, workload)
     return "\n".join(lines) + "\n"
+
+
+def against(run, figures):
+    """Penstock as it is over Penstock at another commit: a row a configuration that both have."""
+    commit = run.get("against")
+    if not commit:
+        return []
+    rows = []
+    for workload in run["workloads"]:
+        name = workload["name"]
+        for config in figures.configs(name, "saturated", "Penstock .*"):
+            now, before = (figures.series(name, each, "saturated", "samples_per_second")
+                           for each in (config, config + at_commit(commit)))
+            if now and before:
+                rows.append([workload["title"], config,
+                             three(now.median / before.median) + " †" * (now.directional or before.directional),
+                             three(now.high / before.high)])
+    return ["", f"### Against commit {commit}", "", *table(["workload", "configuration", "ratio of medians",
+                                                           "of best rounds"], rows, left=2)]
 
 
 def rewrite(page, text):

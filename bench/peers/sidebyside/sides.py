@@ -45,6 +45,7 @@ class Side:
     quick    whether a quick run has it too
     kinds    the kinds of request that it takes part in
     ring_of  for the C limits: the config whose number of slots is the number of their output buffers
+    optional whether the workload is measured without it if it fails, as what an older library or an older Penstock lacks
     """
 
     group: str
@@ -54,6 +55,7 @@ class Side:
     quick: bool = True
     kinds: tuple = ("saturated",)
     ring_of: str = ""
+    optional: bool = False
 
     def start(self):
         return OneShot(self) if self.group == "c" else Server(self)

@@ -12,6 +12,11 @@ STEPS_CLASS = "io.penstock.bench.AugmentRates"
 STEP_MS = 5
 
 
+def at_commit(commit):
+    """What the name of a configuration of an older Penstock ends with."""
+    return f" at {commit}"
+
+
 @dataclass(frozen=True)
 class Setup:
     """Where everything is, and what there is."""
@@ -25,6 +30,8 @@ class Setup:
     folder: Path
     cpus: int
     turbojpeg: str = ""
+    against: str = ""
+    against_class_path: str = ""
 
     def file(self, name):
         return str(self.folder / name)
@@ -53,9 +60,14 @@ class Workload:
             self.sides.append(Side(group, config, tuple(map(str, command)), **more))
 
     def java(self, setup, config, main, *options, flags=(), class_path=None, **more):
-        self.add(setup, "penstock", f"Penstock {config}",
-                 [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap, *flags, "-cp",
-                  class_path or setup.class_path, main, "--serve", *options], **more)
+        def side(name, classes, **rest):
+            self.add(setup, "penstock", name,
+                     [setup.java, "--enable-native-access=ALL-UNNAMED", *setup.jvm_flags, setup.heap, *flags, "-cp",
+                      classes, main, "--serve", *options], **{**more, **rest})
+
+        side(f"Penstock {config}", class_path or setup.class_path)
+        if setup.against and not class_path:
+            side(f"Penstock {config}{at_commit(setup.against)}", setup.against_class_path, optional=True)
 
     def penstock(self, setup, config, store, workload, *options, **more):
         self.java(setup, config, MAIN_CLASS, "--workload", workload, "--store", store, *options, **more)
@@ -135,11 +147,12 @@ def pictures(setup, mode):
     libraries = [("w0", "", ()), *([("w0, parts", setup.turbojpeg, ("--part",))] if setup.turbojpeg else [])]
     for config, library, part in libraries:
         made.penstock(setup, config, f"{folder}/pictures.tar", "pictures", "--mode", mode, "--workers", 0,
-                      "--leases", "reused", flags=[f"-Dpenstock.turbojpeg={library}"] * bool(library))
+                      "--leases", "reused", flags=[f"-Dpenstock.turbojpeg={library}"] * bool(library),
+                      optional=bool(part))
         if base:
             made.add(setup, "c", f"C {'parts' if part else 'whole'}, 1 thread",
                      [setup.folder / "pictures", "--store", folder, "--mode", mode, *part,
-                      *(["--library", library] if library else [])], ring_of=f"Penstock {config}")
+                      *(["--library", library] if library else [])], ring_of=f"Penstock {config}", optional=bool(part))
     for via, name, needs in (("tensors", "torchvision tensors", "torchvision"),
                              ("pil", "torchvision PIL", "torchvision"), ("opencv", "OpenCV, no antialiasing", "cv2")):
         if base or via != "opencv":
