@@ -23,10 +23,15 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LoaderThroughput {
 
-    private static final int MAX_BATCHES = 1 << 20;
-    private static final OperatingSystemMXBean SYSTEM =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    /** The latest batches, whose times are kept: few, since the runner counts this process's memory. */
+    private static final int MAX_BATCHES = 1 << 16;
+
+    /** Loaded for the first round, not for the first batch, whose time is measured too. */
+    private static final class Beans {
+        static final OperatingSystemMXBean SYSTEM =
+                (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    }
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
 
@@ -95,13 +100,13 @@ public final class LoaderThroughput {
     }
 
     private String round(double seconds, boolean read, double stepMillis, int round) {
-        long cpu = SYSTEM.getProcessCpuTime();
-        long heap = THREADS.getTotalThreadAllocatedBytes();
+        long cpu = Beans.SYSTEM.getProcessCpuTime();
+        long heap = Beans.THREADS.getTotalThreadAllocatedBytes();
         long begin = System.nanoTime();
         takeFor((long) (seconds * 1e9), read, stepMillis);
         double took = (System.nanoTime() - begin) / 1e9;
-        heap = THREADS.getTotalThreadAllocatedBytes() - heap;
-        double cpuSeconds = (SYSTEM.getProcessCpuTime() - cpu) / 1e9;
+        heap = Beans.THREADS.getTotalThreadAllocatedBytes() - heap;
+        double cpuSeconds = (Beans.SYSTEM.getProcessCpuTime() - cpu) / 1e9;
         int timed = (int) Math.min(batches, MAX_BATCHES);
         Arrays.sort(nextNanos, 0, timed);
         return String.format(Locale.ROOT, "{%s, \"read\": %b, \"step_ms\": %s, \"round\": %d, \"batches\": %d, "

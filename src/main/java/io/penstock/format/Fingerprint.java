@@ -9,10 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.zip.CRC32C;
 
 /**
  * A checksum of a bounded sample of a store's files: their sizes, heads, tails and 64 evenly spread blocks of 4 KiB
  * each. It distinguishes stores of any size in the time of a few page reads. It does not resist deliberate collisions.
+ *
+ * <p>SHA-256 of the blocks' CRC-32C, not of the blocks: in a new JVM, whose code is not compiled yet, SHA-256 of so much
+ * takes a tenth of a second, a sixth of the time to the first batch. CRC-32C is native code from the start.
  */
 public final class Fingerprint {
 
@@ -21,6 +25,7 @@ public final class Fingerprint {
 
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] block = new byte[BLOCK_BYTES];
+    private final CRC32C crc = new CRC32C();
 
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
@@ -44,15 +49,19 @@ public final class Fingerprint {
 
     public Fingerprint add(MemorySegment bytes) {
         long size = bytes.byteSize();
-        byte[] sizeBytes = new byte[Long.BYTES];
-        MemorySegment.ofArray(sizeBytes).set(LittleEndian.I64, 0, size);
-        sha256.update(sizeBytes);
         int blocks = blocks(size);
+        byte[] sums = new byte[Long.BYTES + Integer.BYTES * blocks];
+        MemorySegment.ofArray(sums).set(LittleEndian.I64, 0, size);
         for (int i = 0; i < blocks; i++) {
             int length = blockBytes(i, size);
+            // A copy: a page that is gone would kill the process in native code.
             MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, blockStart(i, size), block, 0, length);
-            sha256.update(block, 0, length);
+            crc.reset();
+            crc.update(block, 0, length);
+            MemorySegment.ofArray(sums).set(LittleEndian.I32, Long.BYTES + (long) Integer.BYTES * i,
+                    (int) crc.getValue());
         }
+        sha256.update(sums);
         return this;
     }
 
