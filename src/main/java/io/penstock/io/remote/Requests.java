@@ -2,9 +2,17 @@
 package io.penstock.io.remote;
 
 import io.penstock.io.FetchPhase;
+import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.ProxySelector;
+import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
@@ -13,6 +21,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.FileSystemException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -22,6 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +53,9 @@ import org.jspecify.annotations.Nullable;
  * host that it was meant for, and is not sent on over a redirect to another one.
  */
 final class Requests {
+
+    /** Of a server that does not answer HEAD. */
+    static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (_, _) -> true);
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
@@ -81,7 +94,13 @@ final class Requests {
         static final Sending USUAL = new Sending(false, false, _ -> { });
     }
 
+    /** Before a server has answered once, its name or port is as likely to be wrong as it is to be starting. */
+    private static final int FIRST_ATTEMPTS = 6;
+    private static final int FIRST_SLOW_ATTEMPTS = 2;
+
     private final RequestSettings settings;
+    /** The servers that have answered something. */
+    private final Set<String> answered = ConcurrentHashMap.newKeySet();
     private final HttpClient client;
     private final PlainHttp plain;
     private final Retries retries;
@@ -123,12 +142,50 @@ final class Requests {
                 BodySubscribers::discarding), new Sending(true, false, _ -> { })), () -> 0).headers();
     }
 
-    /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
-    HttpHeaders firstByte(Target target) throws IOException {
-        return retries.run(() -> once("GET", target, Map.of("Range", "bytes=0-0"), info -> info.statusCode() == 206
-                ? BodySubscribers.replacing("") : new Refusal<>(target.name(), info, info.statusCode() != 200 ? null
-                        : new FileSystemException(target.name(), null, "the server ignores ranges (status 200 for its"
-                                + " first byte, expected 206)"))), () -> 0).headers();
+    /**
+     * Returns the size and the version of an object whose server has answered HEAD with some headers. If they have no
+     * size, or 0 as some servers say of any object, its first byte is requested.
+     *
+     * @param head the headers, or {@link #NO_HEADERS}
+     */
+    FileInfo info(Target target, HttpHeaders head) throws IOException {
+        long byteSize = number(head, "Content-Length");
+        if (byteSize > 0) {
+            return new FileInfo(EntryKind.FILE, byteSize, ObjectVersion.of(head));
+        }
+        HttpResponse<String> first = firstByte(target);
+        String version = ObjectVersion.of(head);
+        return new FileInfo(EntryKind.FILE, first.headers().firstValue("Content-Range").isPresent()
+                || first.statusCode() == 206 ? totalSize(target.name(), first.headers()) : 0, version.equals(
+                        ObjectVersion.UNKNOWN) ? ObjectVersion.of(first.headers()) : version);
+    }
+
+    /** Requests the first byte of an object; the status 206 has it, any other says that there is none. */
+    private HttpResponse<String> firstByte(Target target) throws IOException {
+        return retries.run(() -> once("GET", target, Map.of("Range", "bytes=0-0"), info -> {
+            boolean isEmpty = info.statusCode() == 416
+                    || info.statusCode() == 200 && number(info.headers(), "Content-Length") == 0;
+            return info.statusCode() == 206 || isEmpty ? BodySubscribers.replacing("")
+                    : new Refusal<>(target.name(), info, info.statusCode() != 200 ? null : new FileSystemException(
+                            target.name(), null, "the server ignores ranges (status 200 for its first byte, expected"
+                                    + " 206)"));
+        }), () -> 0);
+    }
+
+    private static long totalSize(String name, HttpHeaders headers) throws IOException {
+        String range = headers.firstValue("Content-Range").orElse("");
+        String total = range.substring(range.lastIndexOf('/') + 1).strip();
+        if (!total.matches("[0-9]{1,18}")) {
+            throw new FileSystemException(name, null, "the server does not say its size: Content-Range is '" + range
+                    + "'");
+        }
+        return Long.parseLong(total);
+    }
+
+    /** Returns the number in a header; -1 if there is none. */
+    static long number(HttpHeaders headers, String name) {
+        String text = headers.firstValue(name).orElse("");
+        return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
     }
 
     /** Requests a text. */
@@ -262,14 +319,18 @@ final class Requests {
     private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler, Sending sending)
             throws IOException {
         AtomicLong progress = new AtomicLong();
-        BodyHandler<T> watched = info -> watch(info, handler, progress);
+        String server = request.uri().getRawAuthority();
+        BodyHandler<T> watched = info -> {
+            answered.add(server);
+            return watch(name, info, handler, progress);
+        };
         sending.phases.accept(FetchPhase.QUEUE);
         try (RequestSlots.Slot slot = slots.acquire(sending.isUrgent)) {
             sending.phases.accept(FetchPhase.FIRST_BYTE);
             CompletableFuture<HttpResponse<T>> future = plain.takes(request) ? plain.send(request, watched)
                     : client.sendAsync(request, watched);
             try {
-                HttpResponse<T> response = await(name, future, request.timeout().orElseThrow(), progress);
+                HttpResponse<T> response = await(name, request.uri(), future, request.timeout().orElseThrow(), progress);
                 slot.succeeded();
                 return response;
             } catch (StatusException e) {
@@ -285,11 +346,15 @@ final class Requests {
         }
     }
 
-    private static <T> HttpResponse.BodySubscriber<T> watch(ResponseInfo info, BodyHandler<T> handler,
+    private static <T> HttpResponse.BodySubscriber<T> watch(String name, ResponseInfo info, BodyHandler<T> handler,
             AtomicLong progress) {
         progress.incrementAndGet();
-        return redirect(info.statusCode(), info.headers()).isPresent() ? nothing()
-                : new Watched<>(handler.apply(info), progress);
+        if (redirect(info.statusCode(), info.headers()).isPresent()) {
+            return nothing();
+        }
+        FileSystemException encoded = info.statusCode() != 200 && info.statusCode() != 206 ? null
+                : BodyCoding.refusal(name, info.headers());
+        return new Watched<>(encoded != null ? new Refusal<>(name, info, encoded) : handler.apply(info), progress);
     }
 
     @SuppressWarnings("NullAway") // the body of a redirect is not looked at
@@ -297,7 +362,7 @@ final class Requests {
         return BodySubscribers.replacing(null);
     }
 
-    private <T> HttpResponse<T> await(String name, CompletableFuture<HttpResponse<T>> future, Duration toAnswer,
+    private <T> HttpResponse<T> await(String name, URI uri, CompletableFuture<HttpResponse<T>> future, Duration toAnswer,
             AtomicLong progress) throws IOException, InterruptedException {
         while (true) {
             long before = progress.get();
@@ -306,17 +371,24 @@ final class Requests {
                 return future.get(millis, TimeUnit.MILLISECONDS);
             } catch (TimeoutException _) {
                 if (progress.get() == before) {
-                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " for " + millis
-                            + " ms");
+                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " from "
+                            + uri.getRawAuthority() + " for " + millis + " ms");
                 }
             } catch (ExecutionException e) {
-                throw failure(name, e.getCause());
+                throw failure(name, uri, e.getCause());
             }
         }
     }
 
-    private static IOException failure(String name, @Nullable Throwable cause) {
+    private IOException failure(String name, URI uri, @Nullable Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
+            String unreachable = unreachable(uri, t);
+            if (unreachable != null) {
+                boolean isSlow = t instanceof SocketTimeoutException || t instanceof HttpConnectTimeoutException;
+                return new UnreachableException(name + ": cannot connect to " + endpoint(uri) + ": " + unreachable,
+                        answered.contains(uri.getRawAuthority()) ? Integer.MAX_VALUE
+                                : isSlow ? FIRST_SLOW_ATTEMPTS : FIRST_ATTEMPTS, cause);
+            }
             if (t instanceof FileSystemException || t instanceof StatusException) {
                 return (IOException) t;
             }
@@ -327,7 +399,40 @@ final class Requests {
         }
         String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
+        return new IOException(reason.startsWith(name) ? reason : name + ": " + endpoint(uri) + ": " + reason, cause);
+    }
+
+    /** Says why there is no connection; null if there was one. */
+    private @Nullable String unreachable(URI uri, Throwable failure) {
+        String reason = failure.getMessage() == null ? "" : failure.getMessage();
+        return switch (failure) {
+            case UnknownHostException _, UnresolvedAddressException _ -> "the host " + uri.getHost() + " is unknown";
+            case HttpConnectTimeoutException _ -> noAnswer();
+            case SocketTimeoutException _ when reason.contains("onnect") -> noAnswer();
+            case NoRouteToHostException _ -> "there is no route to the host";
+            case ConnectException _ when isUnresolved(failure) -> "the host " + uri.getHost() + " is unknown";
+            case ConnectException _ when reason.isEmpty() || reason.contains("refused") -> "connection refused";
+            case ConnectException _ -> reason;
+            default -> null;
+        };
+    }
+
+    private static boolean isUnresolved(Throwable failure) {
+        return failure.getCause() != null && (failure.getCause() instanceof UnresolvedAddressException
+                || isUnresolved(failure.getCause()));
+    }
+
+    private String noAnswer() {
+        return "no answer within " + settings.connectTimeout().toMillis() + " ms";
+    }
+
+    /** Where a request goes: to a proxy if there is one for it. */
+    private static String endpoint(URI uri) {
+        ProxySelector proxies = ProxySelector.getDefault();
+        String way = proxies == null ? "" : proxies.select(uri).stream().filter(proxy -> proxy.address() != null)
+                .map(proxy -> " through the proxy " + proxy.address()).findFirst().orElse("");
+        int port = uri.getPort() >= 0 ? uri.getPort() : uri.getScheme().equalsIgnoreCase("https") ? 443 : 80;
+        return uri.getHost() + ":" + port + way;
     }
 
     /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */
