@@ -30,13 +30,13 @@ final class QueryScope {
 
     private static final List<Signature> SIGNATURES = List.of(
             // Amazon S3, Signature Version 4, and the services that speak it
-            signature("X-Amz-Signature X-Amz-Credential", "X-Amz-Algorithm X-Amz-Date X-Amz-Expires"
+            signature("X-Amz-Signature", "X-Amz-Algorithm X-Amz-Credential X-Amz-Date X-Amz-Expires"
                     + " X-Amz-SignedHeaders X-Amz-Security-Token X-Amz-Content-Sha256"),
             // Google Cloud Storage, version 4
-            signature("X-Goog-Signature X-Goog-Credential", "X-Goog-Algorithm X-Goog-Date X-Goog-Expires"
+            signature("X-Goog-Signature", "X-Goog-Algorithm X-Goog-Credential X-Goog-Date X-Goog-Expires"
                     + " X-Goog-SignedHeaders"),
             // Alibaba Cloud OSS, version 4
-            signature("x-oss-signature x-oss-credential", "x-oss-signature-version x-oss-date x-oss-expires"
+            signature("x-oss-signature", "x-oss-signature-version x-oss-credential x-oss-date x-oss-expires"
                     + " x-oss-security-token x-oss-additional-headers"),
             // Amazon S3, version 2
             signature("Signature AWSAccessKeyId Expires", "x-amz-security-token"),
