@@ -37,7 +37,9 @@ final class CacheCommand implements Callable<Integer> {
         private @Nullable Path folder;
 
         BlockCache open() throws IOException {
-            return BlockCache.existing(folder == null ? RemoteSettings.fromEnvironment().cacheFolder() : folder);
+            Path given = folder;
+            return BlockCache.existing(given != null ? given
+                    : UsageException.valid(() -> RemoteSettings.fromEnvironment().cacheFolder()));
         }
     }
 

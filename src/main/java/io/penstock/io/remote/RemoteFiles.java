@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
@@ -334,6 +335,7 @@ public final class RemoteFiles {
         String reason = switch (e) {
             case AccessDeniedException _ when e.getReason() == null -> "permission denied";
             case FileAlreadyExistsException _ when e.getReason() == null -> "not a folder";
+            case NoSuchFileException _ when e.getReason() == null -> "cannot be created";
             default -> e.getReason() == null ? "cannot be used" : e.getReason();
         };
         String file = e.getFile() == null || e.getFile().equals(folder.toString()) ? "" : e.getFile() + ": ";

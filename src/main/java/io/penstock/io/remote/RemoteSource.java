@@ -7,6 +7,7 @@ import io.penstock.io.FileSource;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.cache.CachedObject;
+import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import io.penstock.io.remote.RemoteSettings.Access;
 import java.io.IOException;
@@ -249,13 +250,18 @@ final class RemoteSource implements FileSource {
     private CachedObject open(String path, FileInfo info) throws IOException {
         RemoteObject object = new RemoteObject(root() + path, info.version(), info.byteSize());
         boolean isOffline = files.settings().access() == Access.OFFLINE;
-        return files.cache().open(object(path, info), (offset, bytes, sink) -> {
+        ObjectReader reader = (offset, bytes, sink) -> {
             if (isOffline) {
                 throw new NoSuchFileException(object.name(), null, bytes + " bytes from " + offset
                         + " are not in the cache " + files.settings().cacheFolder() + ", and no request is sent"
                         + " (offline)");
             }
             server.read(path, object, offset, bytes, sink);
-        });
+        };
+        try {
+            return files.cache().open(object(path, info), reader);
+        } catch (AccessDeniedException e) {
+            throw RemoteFiles.unusable(files.settings().cacheFolder(), e);
+        }
     }
 }
