@@ -57,8 +57,8 @@ final class CacheCommand implements Callable<Integer> {
             List<BlockCache.Entry> entries = folder.open().entries();
             if (report.isJson()) {
                 report.print(entries.stream().map(entry -> Json.members("name", entry.object().name(), "scope",
-                        entry.object().scope(), "version", entry.object().version(), "bytes", entry.object().byteSize(), "cached_bytes",
-                        entry.presentBytes(), "last_use", entry.lastUse().toString())).toList());
+                        entry.object().scope(), "version", entry.object().version(), "bytes",
+                        entry.object().byteSize(), "cached_bytes", entry.presentBytes(), "last_use", entry.lastUse().toString())).toList());
                 return ExitCode.SUCCESS;
             }
             StringBuilder text = new StringBuilder();
@@ -66,7 +66,8 @@ final class CacheCommand implements Callable<Integer> {
             for (BlockCache.Entry entry : entries) {
                 bytes += entry.presentBytes();
                 String scope = entry.object().scope();
-                text.append(entry.object().name()).append(scope.isEmpty() ? "" : " (" + scope + ")").append(": ").append(ByteText.of(entry.presentBytes())).append(" of ")
+                text.append(entry.object().name()).append(scope.isEmpty() ? "" : " (" + scope + ")").append(": ")
+                        .append(ByteText.of(entry.presentBytes())).append(" of ")
                         .append(ByteText.of(entry.object().byteSize())).append(", last used ").append(entry.lastUse())
                         .append('\n');
             }

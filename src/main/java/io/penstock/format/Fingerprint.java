@@ -31,8 +31,8 @@ public final class Fingerprint {
 
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
-     * device's read-ahead, around each. Of a remote file it takes the size and the version, and fetches nothing; without
-     * a version it fetches some blocks.
+     * device's read-ahead, around each. Of a remote file it takes the size and the version, and fetches nothing;
+     * without a version it fetches some blocks.
      */
     public Fingerprint add(MappedFile file) {
         if (file.remoteVersion().isPresent()) {

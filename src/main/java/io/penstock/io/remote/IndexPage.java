@@ -48,8 +48,7 @@ final class IndexPage {
      * @param page where the page is, behind all redirects
      */
     static Map<String, @Nullable FileInfo> entries(URI page, String html) {
-        String address = page.getScheme() + "://" + page.getRawAuthority() + (page.getRawPath().isEmpty() ? "/"
-                : page.getRawPath());
+        String address = withPath(page.getScheme() + "://" + page.getRawAuthority() + page.getRawPath());
         Matcher given = BASE.matcher(html);
         String base = given.find() ? resolve(address, value(given)) : address;
         String folder = decoded(address.substring(0, address.lastIndexOf('/') + 1));
@@ -74,7 +73,7 @@ final class IndexPage {
     private static String value(Matcher tag) {
         String text = tag.group(1) != null ? tag.group(1) : tag.group(2) != null ? tag.group(2) : tag.group(3);
         return ENTITY.matcher(text.strip()).replaceAll(found -> Matcher.quoteReplacement(found.group(3) != null
-                ? ENTITIES.get(found.group(3)) : character(found)));
+                ? ENTITIES.getOrDefault(found.group(3), "") : character(found)));
     }
 
     private static String character(MatchResult entity) {

@@ -161,7 +161,8 @@ final class RangeBody implements AutoCloseable {
                 String size = found.startsWith("bytes " + from() + "-") ? found.substring(found.indexOf('/') + 1) : "";
                 return size.matches("[0-9]+") && !size.equals(Long.toString(object.byteSize())) ? failure(
                         "the server says two sizes: " + object.byteSize() + " bytes when it was opened, now " + size
-                                + " (was it replaced, or is the answer to HEAD wrong?)") : failure("the server answers another range: '" + found + "', expected '" + range + "'");
+                                + " (was it replaced, or is the answer to HEAD wrong?)") : failure(
+                                        "the server answers another range: '" + found + "', expected '" + range + "'");
             }
             long length = info.headers().firstValueAsLong("Content-Length").orElse(bytes - start);
             return length == bytes - start ? null : failure("the server answers " + length + " bytes, expected "

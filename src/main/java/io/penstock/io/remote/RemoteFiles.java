@@ -44,8 +44,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH}, {@code https://HOST/PATH} and
  * {@code hf://datasets/OWNER/NAME@REVISION/PATH}, where the revision may be left out. A query, such as a
- * signature, and a user with a password before the host are sent, but are no part of the file's name: no message and no
- * cache has them. The query is sent with requests for files beside the named one, too.
+ * signature, and a user with a password before the host are sent, but no message and no cache shows them. Files of
+ * different queries are different files: the cache knows them by a digest of the query, without the parameters of a
+ * signature, and of the user. The query is sent with requests for files beside the named one, too.
  */
 public final class RemoteFiles {
 

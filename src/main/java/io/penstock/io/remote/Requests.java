@@ -5,14 +5,8 @@ import io.penstock.io.FetchPhase;
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.NoRouteToHostException;
-import java.net.ProxySelector;
-import java.net.SocketTimeoutException;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.net.http.HttpClient;
-import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
@@ -21,7 +15,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscribers;
 import java.net.http.HttpResponse.ResponseInfo;
-import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.FileSystemException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -93,10 +86,6 @@ final class Requests {
         /** Of requests whose waiting nobody measures. */
         static final Sending USUAL = new Sending(false, false, _ -> { });
     }
-
-    /** Before a server has answered once, its name or port is as likely to be wrong as it is to be starting. */
-    private static final int FIRST_ATTEMPTS = 6;
-    private static final int FIRST_SLOW_ATTEMPTS = 2;
 
     private final RequestSettings settings;
     /** The servers that have answered something. */
@@ -330,7 +319,8 @@ final class Requests {
             CompletableFuture<HttpResponse<T>> future = plain.takes(request) ? plain.send(request, watched)
                     : client.sendAsync(request, watched);
             try {
-                HttpResponse<T> response = await(name, request.uri(), future, request.timeout().orElseThrow(), progress);
+                HttpResponse<T> response = await(name, request.uri(), future, request.timeout().orElseThrow(),
+                        progress);
                 slot.succeeded();
                 return response;
             } catch (StatusException e) {
@@ -362,8 +352,8 @@ final class Requests {
         return BodySubscribers.replacing(null);
     }
 
-    private <T> HttpResponse<T> await(String name, URI uri, CompletableFuture<HttpResponse<T>> future, Duration toAnswer,
-            AtomicLong progress) throws IOException, InterruptedException {
+    private <T> HttpResponse<T> await(String name, URI uri, CompletableFuture<HttpResponse<T>> future,
+            Duration toAnswer, AtomicLong progress) throws IOException, InterruptedException {
         while (true) {
             long before = progress.get();
             long millis = (before == 0 ? toAnswer : settings.stallTimeout()).toMillis();
@@ -382,12 +372,10 @@ final class Requests {
 
     private IOException failure(String name, URI uri, @Nullable Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
-            String unreachable = unreachable(uri, t);
+            UnreachableException unreachable = UnreachableException.of(name, uri, t,
+                    answered.contains(uri.getRawAuthority()), settings.connectTimeout());
             if (unreachable != null) {
-                boolean isSlow = t instanceof SocketTimeoutException || t instanceof HttpConnectTimeoutException;
-                return new UnreachableException(name + ": cannot connect to " + endpoint(uri) + ": " + unreachable,
-                        answered.contains(uri.getRawAuthority()) ? Integer.MAX_VALUE
-                                : isSlow ? FIRST_SLOW_ATTEMPTS : FIRST_ATTEMPTS, cause);
+                return unreachable;
             }
             if (t instanceof FileSystemException || t instanceof StatusException) {
                 return (IOException) t;
@@ -399,40 +387,8 @@ final class Requests {
         }
         String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new IOException(reason.startsWith(name) ? reason : name + ": " + endpoint(uri) + ": " + reason, cause);
-    }
-
-    /** Says why there is no connection; null if there was one. */
-    private @Nullable String unreachable(URI uri, Throwable failure) {
-        String reason = failure.getMessage() == null ? "" : failure.getMessage();
-        return switch (failure) {
-            case UnknownHostException _, UnresolvedAddressException _ -> "the host " + uri.getHost() + " is unknown";
-            case HttpConnectTimeoutException _ -> noAnswer();
-            case SocketTimeoutException _ when reason.contains("onnect") -> noAnswer();
-            case NoRouteToHostException _ -> "there is no route to the host";
-            case ConnectException _ when isUnresolved(failure) -> "the host " + uri.getHost() + " is unknown";
-            case ConnectException _ when reason.isEmpty() || reason.contains("refused") -> "connection refused";
-            case ConnectException _ -> reason;
-            default -> null;
-        };
-    }
-
-    private static boolean isUnresolved(Throwable failure) {
-        return failure.getCause() != null && (failure.getCause() instanceof UnresolvedAddressException
-                || isUnresolved(failure.getCause()));
-    }
-
-    private String noAnswer() {
-        return "no answer within " + settings.connectTimeout().toMillis() + " ms";
-    }
-
-    /** Where a request goes: to a proxy if there is one for it. */
-    private static String endpoint(URI uri) {
-        ProxySelector proxies = ProxySelector.getDefault();
-        String way = proxies == null ? "" : proxies.select(uri).stream().filter(proxy -> proxy.address() != null)
-                .map(proxy -> " through the proxy " + proxy.address()).findFirst().orElse("");
-        int port = uri.getPort() >= 0 ? uri.getPort() : uri.getScheme().equalsIgnoreCase("https") ? 443 : 80;
-        return uri.getHost() + ":" + port + way;
+        return new IOException(reason.startsWith(name) ? reason : name + ": " + UnreachableException.endpoint(uri) + ": "
+                + reason, cause);
     }
 
     /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */

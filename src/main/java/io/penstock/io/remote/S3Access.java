@@ -55,13 +55,13 @@ final class S3Access {
 
     /** What a bucket's name means depends on the endpoint; empty for AWS's own. */
     String scope() {
-        return endpoint == null || host(endpoint).endsWith(".amazonaws.com") ? ""
-                : endpoint.getScheme() + "://" + host(endpoint) + (endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort())
-                        + endpoint.getRawPath().replaceFirst("/+$", "");
-    }
-
-    private static String host(URI endpoint) {
-        return endpoint.getHost().toLowerCase(Locale.ROOT);
+        if (endpoint == null) {
+            return "";
+        }
+        String host = endpoint.getHost().toLowerCase(Locale.ROOT);
+        String port = endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort();
+        return host.endsWith(".amazonaws.com") ? "" : endpoint.getScheme() + "://" + host + port
+                + endpoint.getRawPath().replaceFirst("/+$", "");
     }
 
     /** Returns the URI of a key, with a query or none. */

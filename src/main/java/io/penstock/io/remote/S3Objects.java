@@ -93,6 +93,9 @@ final class S3Objects implements ObjectServer {
                 return inRegion(path, () -> requests.info(target, requests.head(target)));
             } catch (NoSuchFileException _) {
                 // perhaps a folder
+            } catch (AccessDeniedException e) {
+                throw new AccessDeniedException(e.getFile(), null, e.getReason() + "; it may be missing: without the"
+                        + " right to list the bucket (s3:ListBucket), S3 denies what is not there");
             }
         }
         // Two: an object may stand for the folder itself.

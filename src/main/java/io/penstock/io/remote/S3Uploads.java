@@ -166,8 +166,8 @@ final class S3Uploads {
         } else {
             requireStill(key, mark, before);
         }
-        boolean isConditional = all.size() > headers.size();
-        String refusal = send(method, key, parameters, all, body, isConditional ? REFUSED_OR_UNKNOWN : REFUSED, answer -> {
+        Set<Integer> answers = all.size() > headers.size() ? REFUSED_OR_UNKNOWN : REFUSED;
+        String refusal = send(method, key, parameters, all, body, answers, answer -> {
             if (answer.statusCode() == NOT_IMPLEMENTED) {
                 return UNKNOWN;
             }

@@ -99,8 +99,8 @@ class EncodedBodiesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bytes 1-65536/200000", "bytes 0-65534/200000", "bytes 0-65535/199999", "items 0-65535/200000",
-        ""})
+    @ValueSource(strings = {"bytes 1-65536/200000", "bytes 0-65534/200000", "bytes 0-65535/199999",
+        "items 0-65535/200000", ""})
     void anAnswerWithAnotherRangeIsRefused(String range) throws IOException {
         try (ScriptedHost host = ScriptedHost.start(request -> {
             if (request.isHead()) {

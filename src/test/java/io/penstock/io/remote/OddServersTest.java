@@ -331,7 +331,8 @@ class OddServersTest {
         RequestSettings settings = RequestSettings.DEFAULT;
         Requests requests = new Requests(settings, (_, _) -> { }, delays::add);
         String uri = name.startsWith("http") ? name : "http://127.0.0.1:PORT/x.bin";
-        Requests.Target target = new Requests.Target(name, URI.create(uri.replace("PORT", "" + port)), (_, _, _) -> { });
+        Requests.Target target = new Requests.Target(name, URI.create(uri.replace("PORT", "" + port)), (_, _, _) -> {
+        });
         String message = assertThrows(IOException.class, () -> requests.head(target)).getMessage();
         assertTrue(message.startsWith(name + ": cannot connect to 127.0.0.1:" + port + ": connection refused (after "),
                 message);
