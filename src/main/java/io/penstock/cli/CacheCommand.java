@@ -37,7 +37,9 @@ final class CacheCommand implements Callable<Integer> {
         private @Nullable Path folder;
 
         BlockCache open() throws IOException {
-            return BlockCache.existing(folder == null ? RemoteSettings.fromEnvironment().cacheFolder() : folder);
+            Path given = folder;
+            return BlockCache.existing(given != null ? given
+                    : UsageException.valid(() -> RemoteSettings.fromEnvironment().cacheFolder()));
         }
     }
 
@@ -54,16 +56,18 @@ final class CacheCommand implements Callable<Integer> {
         public Integer call() throws IOException {
             List<BlockCache.Entry> entries = folder.open().entries();
             if (report.isJson()) {
-                report.print(entries.stream().map(entry -> Json.members("name", entry.object().name(), "version",
-                        entry.object().version(), "bytes", entry.object().byteSize(), "cached_bytes",
-                        entry.presentBytes(), "last_use", entry.lastUse().toString())).toList());
+                report.print(entries.stream().map(entry -> Json.members("name", entry.object().name(), "scope",
+                        entry.object().scope(), "version", entry.object().version(), "bytes",
+                        entry.object().byteSize(), "cached_bytes", entry.presentBytes(), "last_use", entry.lastUse().toString())).toList());
                 return ExitCode.SUCCESS;
             }
             StringBuilder text = new StringBuilder();
             long bytes = 0;
             for (BlockCache.Entry entry : entries) {
                 bytes += entry.presentBytes();
-                text.append(entry.object().name()).append(": ").append(ByteText.of(entry.presentBytes())).append(" of ")
+                String scope = entry.object().scope();
+                text.append(entry.object().name()).append(scope.isEmpty() ? "" : " (" + scope + ")").append(": ")
+                        .append(ByteText.of(entry.presentBytes())).append(" of ")
                         .append(ByteText.of(entry.object().byteSize())).append(", last used ").append(entry.lastUse())
                         .append('\n');
             }

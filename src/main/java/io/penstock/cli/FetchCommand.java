@@ -100,10 +100,10 @@ final class FetchCommand implements Callable<Integer> {
                 Location location = remote.locate(one);
                 FileInfo info = location.info();
                 switch (info.kind()) {
-                    case FILE -> wanted.add(new Wanted(location, info.byteSize()));
+                    case FILE -> wanted.add(wanted(location));
                     case FOLDER -> {
                         for (Location file : location.files(_ -> true)) {
-                            wanted.add(new Wanted(file, file.byteSize()));
+                            wanted.add(wanted(file));
                         }
                     }
                     default -> throw new NoSuchFileException(location.toString());
@@ -111,6 +111,18 @@ final class FetchCommand implements Callable<Integer> {
             }
         }
         return wanted;
+    }
+
+    private static Wanted wanted(Location file) throws IOException {
+        FileInfo info = file.infoOfNamed();
+        if (info.kind() != FileInfo.EntryKind.FILE) {
+            throw new NoSuchFileException(file.toString());
+        }
+        if (info.version().equals(FileInfo.UNKNOWN_VERSION)) {
+            throw new BadInputException(file + ": its server says neither its version (ETag) nor when it changed"
+                    + " (Last-Modified): the cache keeps nothing of it for later runs; download it instead");
+        }
+        return new Wanted(file, info.byteSize());
     }
 
     private static void fetch(Wanted wanted, AtomicLong done) throws IOException {

@@ -8,6 +8,7 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.Location;
+import io.penstock.io.remote.RemoteFiles;
 import io.penstock.json.Json;
 import io.penstock.stream.DatasetSource;
 import io.penstock.stream.LineSource;
@@ -144,6 +145,11 @@ final class SourceOptions {
         }
         if (passes != 1) {
             throw new UsageException("--passes: found " + passes + " with " + group + ", expected tars");
+        }
+        for (String name : group) {
+            if (RemoteFiles.isRemote(name)) {
+                return open(name);      // its error says what is read from there
+            }
         }
         boolean isNamed = group.stream().anyMatch(name -> ONCE.matcher(name).matches() || isUri(name));
         if (isNamed && group.size() > 1) {

@@ -2,11 +2,16 @@
 package io.penstock.format;
 
 import io.penstock.io.Advice;
+import io.penstock.io.FileSource;
 import io.penstock.io.MappedFile;
 import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.zip.CRC32C;
@@ -22,6 +27,8 @@ public final class Fingerprint {
 
     private static final int BLOCK_BYTES = 4096;
     private static final int BLOCKS = 64;
+    /** Of a large file, one block in so many is fetched: the first, four between and the last. */
+    private static final int FETCHED_OF = (BLOCKS + 1) / 5;
 
     private final MessageDigest sha256 = Sha256.digest();
     private final byte[] block = new byte[BLOCK_BYTES];
@@ -29,13 +36,17 @@ public final class Fingerprint {
 
     /**
      * Adds a file. First requests exactly the sampled pages, all at once: otherwise the OS would read 128 KiB, or the
-     * device's read-ahead, around each. Of a remote file it takes the size and the version, and fetches nothing.
+     * device's read-ahead, around each. Of a remote file it takes the size and the version, and fetches nothing;
+     * without a version it fetches some blocks.
      */
     public Fingerprint add(MappedFile file) {
         if (file.remoteVersion().isPresent()) {
             sha256.update((file.byteSize() + "\n" + file.remoteVersion().get() + "\n")
                     .getBytes(StandardCharsets.UTF_8));
             return this;
+        }
+        if (file.fetcher() != null) {
+            return addFetched(file);
         }
         long size = file.byteSize();
         int blocks = blocks(size);
@@ -45,6 +56,26 @@ public final class Fingerprint {
             }
         }
         return file.reading(() -> add(file.mapping()));
+    }
+
+    /** Adds a remote file whose server names no version: each block costs a request. */
+    private Fingerprint addFetched(MappedFile file) {
+        long size = file.byteSize();
+        sha256.update((size + "\nno version\n").getBytes(StandardCharsets.UTF_8));
+        SeekableByteChannel channel = FileSource.channel(file);     // closing it would close the file
+        try {
+            for (int i = 0; i < blocks(size); i += isWhole(size) ? 1 : FETCHED_OF) {
+                ByteBuffer into = ByteBuffer.wrap(block, 0, blockBytes(i, size));
+                channel.position(blockStart(i, size));
+                while (into.hasRemaining() && channel.read(into) >= 0) {
+                    // until the block is whole
+                }
+                sha256.update(into.flip());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return this;
     }
 
     public Fingerprint add(MemorySegment bytes) {

@@ -57,6 +57,18 @@ public interface FileSource {
     }
 
     /**
+     * {@return the same, of a path that a user or another file names} Where access is denied, this is an error.
+     * {@link #info} takes it for a missing file, since some servers deny what they do not have.
+     *
+     * @param path the path
+     * @throws java.nio.file.AccessDeniedException if a remote source denies access
+     * @throws IOException if the source fails; a missing path is no error
+     */
+    default FileInfo infoOfNamed(String path) throws IOException {
+        return info(path);
+    }
+
+    /**
      * Lists the regular files of a folder, without subfolders.
      *
      * @param folder the folder's path

@@ -155,6 +155,16 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * {@return the same, of a path that a user or another file names: where access is denied, this is an error}
+     *
+     * @throws java.nio.file.AccessDeniedException if a remote source denies access
+     * @throws IOException if the source fails
+     */
+    public FileInfo infoOfNamed() throws IOException {
+        return source.infoOfNamed(path);
+    }
+
+    /**
      * {@return whether this is a regular file}
      *
      * @throws IOException if the source fails
@@ -188,7 +198,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if the source fails
      */
     public long byteSize() throws IOException {
-        FileInfo info = info();
+        FileInfo info = infoOfNamed();
         if (info.kind() == FileInfo.EntryKind.ABSENT) {
             throw new NoSuchFileException(toString(), null, "no such file");
         }

@@ -227,9 +227,12 @@ public final class MappedFile implements AutoCloseable {
         return fetcher == null ? 0 : fetcher.drops();
     }
 
-    /** {@return the version of a remote file, from {@link FileSource#info}; empty for a local file} */
+    /**
+     * {@return the version of a remote file, from {@link FileSource#info}; empty for a local file, and for one whose
+     * server names no version}
+     */
     public Optional<String> remoteVersion() {
-        return fetcher == null ? Optional.empty() : Optional.of(version);
+        return fetcher == null || version.equals(FileInfo.UNKNOWN_VERSION) ? Optional.empty() : Optional.of(version);
     }
 
     /** {@return what fetches the bytes of a remote file; null for a local one, of which none are missing} */

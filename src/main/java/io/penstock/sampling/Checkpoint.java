@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
@@ -130,7 +131,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
         List<String> differences = new ArrayList<>();
         for (Map.Entry<String, FileMark> each : new TreeMap<>(checkpoint.files).entrySet()) {
             Location one = folder.below(each.getKey());
-            FileMark found = one.isFile() ? FileMark.of(one) : null;
+            FileMark found = one.infoOfNamed().kind() == EntryKind.FILE ? FileMark.of(one) : null;
             if (!each.getValue().equals(found)) {
                 differences.add(each.getKey() + (found == null ? " is missing"
                         : found.bytes != each.getValue().bytes ? " has " + found.bytes + " bytes, it had "

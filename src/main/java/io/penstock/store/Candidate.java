@@ -41,7 +41,10 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     public static byte[] headOf(Location file) throws IOException {
         try (InputStream in = file.newInputStream()) {
             return in.readNBytes(HEAD_BYTES);
-        } catch (AccessDeniedException _) {
+        } catch (AccessDeniedException e) {
+            if (e.getReason() != null || file.local().isEmpty()) {
+                throw e;        // a server's word, or one of the cache's own files
+            }
             throw new AccessDeniedException(file.toString(), null, "permission denied");
         }
     }

@@ -114,6 +114,7 @@ public final class StoreFormats {
             }
         }
         if (!path.exists()) {
+            new Location(path.source(), path.path() + ".idx").infoOfNamed();     // an error if access is denied
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"

@@ -76,6 +76,12 @@ public interface StreamSource {
             }
             return LineSource.socket(InetSocketAddress.createUnresolved(server.getHost(), server.getPort()));
         }
+        if (List.of("http", "https", "s3", "hf").contains(scheme)) {
+            String shown = name.replaceFirst("[?#].*", "").replaceFirst("//[^/]*@", "//");
+            throw new IllegalArgumentException(shown + ": found a remote file or folder that is no tar, expected tars"
+                    + " such as " + scheme + "://…/train-{000000..000099}.tar; lines are read from local files only:"
+                    + " download the file first");
+        }
         var found = new TreeSet<String>();
         for (SourceProvider provider : ServiceLoader.load(SourceProvider.class)) {
             found.add(provider.scheme());

@@ -2,11 +2,15 @@
 package io.penstock.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.remote.ObjectHost;
+import io.penstock.io.remote.ScriptedHost;
 import io.penstock.store.Fixtures;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -47,6 +51,75 @@ class RemoteCommandsTest {
         all[args.length] = "--cache";
         all[args.length + 1] = folder.resolve("cache");
         return CommandRun.of(all);
+    }
+
+    private static byte[] tokens(int first) {
+        ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < 2048; i++) {
+            bytes.putShort((short) (first + i));
+        }
+        return bytes.array();
+    }
+
+    /** A server of tokens that begin with a number of the query, which names no version. */
+    private static ScriptedHost tokensByQuery() {
+        return ScriptedHost.start(request -> {
+            if (request.path().endsWith(".bin")) {
+                request.data(tokens(Integer.parseInt(request.query().replace("first=", ""))));
+            } else {
+                request.status(404, "");
+            }
+        });
+    }
+
+    @Test
+    void urlsWithDifferentQueriesAreDifferentStores() {
+        try (ScriptedHost tokens = tokensByQuery()) {
+            String one = tokens.url("get.bin") + "?first=1000";
+            String other = tokens.url("get.bin") + "?first=2000";
+            for (int round = 0; round < 2; round++) {
+                assertTrue(run("inspect", one).out().contains("first: [1000, 1001,"));
+                assertTrue(run("inspect", other).out().contains("first: [2000, 2001,"));
+            }
+            CommandRun both = run("inspect", "--digest", "--json", one);
+            assertTrue(!both.out().equals(run("inspect", "--digest", "--json", other).out()), both.err());
+        }
+    }
+
+    @Test
+    void aFileWithoutAVersionIsNotFetchedForLaterRuns() {
+        try (ScriptedHost tokens = tokensByQuery()) {
+            CommandRun fetched = run("fetch", tokens.url("get.bin") + "?first=1");
+            assertEquals(3, fetched.exitCode(), fetched.err());
+            assertTrue(fetched.err().contains("neither its version (ETag) nor when it changed"), fetched.err());
+        }
+    }
+
+    @Test
+    void aDeniedShardIsNotMissing() {
+        try (ScriptedHost tokens = ScriptedHost.start(request -> request.status(request.path().contains("{") ? 404
+                : 403, "<Error><Code>AccessDenied</Code></Error>"))) {
+            String shards = tokens.url("train-{0..2}.tar");
+            for (Object[] command : List.of(new Object[] {"batches", shards, "--fields", "cls"},
+                    new Object[] {"batches", "--source", shards, "--decode", "cls=int"},
+                    new Object[] {"fetch", shards}, new Object[] {"inspect", tokens.url("x.bin")})) {
+                CommandRun denied = run(command);
+                assertTrue(denied.err().contains("access denied (status 403 AccessDenied)"), denied.err());
+            }
+            assertTrue(CommandRun.of("batches", npy, "--batch", 1, "--state", tokens.url("state.json")).err()
+                    .contains("access denied"));
+        }
+    }
+
+    @Test
+    void aRemoteFileThatIsNoTarIsNoSourceAndNeedsNoJar() {
+        for (String name : List.of("http://h/lines.jsonl?sig=secret", "https://h/folder/", "s3://b/x.txt",
+                "hf://datasets/o/n/x.jsonl")) {
+            CommandRun refused = CommandRun.of("batches", "--source", name, "--decode", "text");
+            assertEquals(2, refused.exitCode());
+            assertTrue(refused.err().contains("expected tars such as"), refused.err());
+            assertFalse(refused.err().contains("class path") || refused.err().contains("secret"), refused.err());
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.penstock.format.arrow;
 
 import io.penstock.format.ShardFiles;
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.JsonFile;
@@ -51,7 +52,7 @@ final class ArrowFiles {
     }
 
     private static <T> T read(Location file, JsonFile.Reader<T> reader) throws IOException {
-        if (!file.isFile()) {
+        if (file.infoOfNamed().kind() != EntryKind.FILE) {
             throw new MalformedStoreException(file, "no such file", "what save_to_disk writes");
         }
         return JsonFile.read(file, "what save_to_disk writes", MAX_JSON_BYTES, reader);

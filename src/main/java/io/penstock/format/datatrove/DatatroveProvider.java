@@ -5,6 +5,7 @@ import io.penstock.format.Mapping;
 import io.penstock.format.TokenRun;
 import io.penstock.format.TokenRunStore;
 import io.penstock.io.Advice;
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -68,7 +69,7 @@ public final class DatatroveProvider implements StoreProvider {
     public Store open(Location path, OpenOptions options) throws IOException {
         Location dsPath = isCompanion(path) ? withoutLastEnding(path) : path;
         Location index = companion(dsPath, INDEX);
-        if (!index.exists()) {
+        if (index.infoOfNamed().kind() == EntryKind.ABSENT) {
             dsPath.openChannel().close();   // a missing token file is reported first
             throw new MalformedStoreException(index, "no such file", "the document ends of " + dsPath);
         }

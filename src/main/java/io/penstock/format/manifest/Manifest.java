@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.manifest;
 
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.JsonFile;
@@ -194,7 +195,7 @@ public record Manifest(List<ManifestPart> parts) {
     }
 
     static void requireSize(ManifestPart part, Location file, long bytes) throws IOException {
-        if (!file.isFile()) {
+        if (file.infoOfNamed().kind() != EntryKind.FILE) {
             throw new MalformedStoreException(file, "no such file", bytes + " bytes of part " + part.path());
         }
         if (file.byteSize() != bytes) {

@@ -64,6 +64,7 @@ final class MdsShards implements AutoCloseable {
                 blockOf[i] = packed.size();
                 packed.add(PackedShard.of(index.file(), shard, zip));
             } else {
+                shard.raw().path().infoOfNamed();       // an error if access is denied
                 throw new MalformedStoreException(shard.raw().path(), "no such file", "shard " + i + " of the "
                         + files.length + " that " + index.file() + " names");
             }

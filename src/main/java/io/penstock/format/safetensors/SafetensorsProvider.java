@@ -4,6 +4,7 @@ package io.penstock.format.safetensors;
 import io.penstock.format.Mapping;
 import io.penstock.format.TensorFiles;
 import io.penstock.format.safetensors.SafetensorsHeader.Entry;
+import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -126,7 +127,7 @@ public final class SafetensorsProvider implements StoreProvider {
         try {
             for (String name : index.shards()) {
                 Location file = path.resolveSibling(name);
-                if (!file.isFile()) {
+                if (file.infoOfNamed().kind() != EntryKind.FILE) {
                     throw new MalformedStoreException(path, "no file '" + name + "'", "one, as weight_map says");
                 }
                 Shard shard = openShard(file);

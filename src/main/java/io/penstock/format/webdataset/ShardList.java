@@ -34,13 +34,11 @@ public final class ShardList {
     public static List<Location> of(Location path) throws IOException {
         List<Location> shards = new ArrayList<>();
         for (Location part : parts(path)) {
-            if (part.isFolder()) {
-                addFolder(part, shards);
-            } else if (part.exists()) {
-                shards.add(part);
-            } else {
-                throw new NoSuchFileException(part.toString(), null, "no such file"
+            switch (part.infoOfNamed().kind()) {
+                case FOLDER -> addFolder(part, shards);
+                case ABSENT -> throw new NoSuchFileException(part.toString(), null, "no such file"
                         + (part.equals(path) ? "" : ", which " + path + " names"));
+                default -> shards.add(part);
             }
         }
         return List.copyOf(shards);

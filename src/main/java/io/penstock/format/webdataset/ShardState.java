@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
  *
  * @param mtimeNanos the time of the last write, in nanoseconds since 1970; {@link #UNKNOWN} if the file is not local
  * @param content the first 16 bytes of the SHA-256 of the size (an {@code i64}) and of blocks of the content: all of it
- *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them. Of a shard that is not local, the
- *     SHA-256 of its size and version
+ *     up to 64 KiB, otherwise the first 4 KiB, the last, and 14 evenly between them. Of a shard that is not local
+ *     and has a version, the SHA-256 of its size and version
  */
 record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
@@ -36,7 +36,10 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
 
     static ShardState of(Location shard) throws IOException {
         if (shard.local().isEmpty()) {
-            return ofVersion(shard);
+            FileInfo info = shard.infoOfNamed();
+            if (!info.version().equals(FileInfo.UNKNOWN_VERSION)) {
+                return ofVersion(shard, info);
+            }
         }
         long mtime = mtimeNanos(shard);
         try (SeekableByteChannel channel = shard.openChannel()) {
@@ -66,8 +69,7 @@ record ShardState(long byteSize, long mtimeNanos, byte[] content) {
     }
 
     /** A remote shard's version stands for its content: sampling it would fetch most of it. */
-    private static ShardState ofVersion(Location shard) throws IOException {
-        FileInfo info = shard.info();
+    private static ShardState ofVersion(Location shard, FileInfo info) throws IOException {
         if (info.kind() != FileInfo.EntryKind.FILE) {
             throw new NoSuchFileException(shard.toString(), null, "no such file");
         }

@@ -33,7 +33,8 @@ import java.util.stream.Stream;
  * A folder on a local disk that holds blocks of remote objects, for all processes of a node. Thread-safe.
  *
  * <p>The folder is {@code penstock-cache} (a marker: a folder without it is never changed) and
- * {@code objects/NAME/VERSION/}, both hashed, for each version of an object ({@link ObjectFolder}).
+ * {@code objects/NAME/VERSION/}, both hashed, for each version of an object ({@link ObjectFolder}). Objects whose
+ * server names no version are in {@code objects/NAME.run/} and serve one run; they are removed when a cache is next opened.
  *
  * <p>If a block would exceed the limit, others are dropped, but not those that an open file keeps: first those that no
  * plan of a living process reads, then those that are read last ({@link CachePlan}); of equal ones, those that were
@@ -50,6 +51,8 @@ public final class BlockCache {
     public static final int MIN_BLOCKS = 16;
 
     private static final System.Logger LOG = System.getLogger(BlockCache.class.getName());
+    /** Ends the folder's name of an object without a version. */
+    private static final String OF_RUN = ".run";
     private static final String MARKER = "penstock-cache";
     private static final String MARKER_TEXT = "Blocks of remote objects, version 1. See 'penstock cache --help'.\n";
     private static final Set<String> SHARED_FILE_SYSTEMS = Set.of("nfs", "nfs4", "cifs", "smb2", "smb3", "afs",
@@ -101,6 +104,7 @@ public final class BlockCache {
         BlockCache cache = new BlockCache(folder, limitBytes == 0 ? halfOfDisk(folder) : limitBytes, blockBytes,
                 readAheadBlocks);
         checkLimit(cache.limitBytes(), blockBytes);
+        cache.removeOtherRuns();
         return cache;
     }
 
@@ -175,7 +179,24 @@ public final class BlockCache {
     }
 
     private Path folder(RemoteObject object) {
-        return objects().resolve(RemoteObject.nameKey(object.name())).resolve(object.versionKey(blockBytes));
+        return objects().resolve(RemoteObject.nameKey(object.name(), object.scope())
+                + (object.isOfRun() ? OF_RUN : "")).resolve(object.versionKey(blockBytes));
+    }
+
+    /** Removes the objects of runs that have ended. */
+    private void removeOtherRuns() throws IOException {
+        for (Path name : folders(objects())) {
+            if (name.getFileName().toString().endsWith(OF_RUN)) {
+                for (Path version : versions(name, false)) {
+                    try (ObjectFolder opened = ObjectFolder.openExisting(version)) {
+                        opened.removeUnused();
+                    } catch (NoSuchFileException _) {
+                        // removed
+                    }
+                }
+                deleteIfEmpty(name);
+            }
+        }
     }
 
     private Path objects() {
@@ -183,14 +204,15 @@ public final class BlockCache {
     }
 
     /** Returns the version of an object in the cache that was opened last; empty if there is none. */
-    public Optional<RemoteObject> find(String name) throws IOException {
+    public Optional<RemoteObject> find(String name, String scope) throws IOException {
         RemoteObject found = null;
         Instant latest = Instant.MIN;
-        for (Path version : versions(objects().resolve(RemoteObject.nameKey(name)), false)) {
+        for (Path version : versions(objects().resolve(RemoteObject.nameKey(name, scope)), false)) {
             try {
                 Instant opened = ObjectFolder.opened(version);
-                if (opened.isAfter(latest)) {
-                    found = ObjectFolder.object(version);
+                RemoteObject object = ObjectFolder.object(version);
+                if (opened.isAfter(latest) && object.isVersioned()) {
+                    found = object;
                     latest = opened;
                 }
             } catch (NoSuchFileException _) {
@@ -223,9 +245,10 @@ public final class BlockCache {
         return entries;
     }
 
-    /** {@return the names of the objects in the cache, each once} */
-    public List<String> names() throws IOException {
-        return entries().stream().map(entry -> entry.object().name()).distinct().toList();
+    /** {@return the names of the objects of a scope in the cache that another run can use, each once} */
+    public List<String> names(String scope) throws IOException {
+        return entries().stream().map(Entry::object).filter(object -> object.scope().equals(scope)
+                && object.isVersioned()).map(RemoteObject::name).distinct().toList();
     }
 
     /** Checks every block against its checksum and drops damaged ones, which it returns, by object and offset. */
@@ -252,7 +275,7 @@ public final class BlockCache {
      */
     public long trim(long limitBytes) throws IOException {
         long dropped = eviction.trim(limitBytes);
-        for (Path name : versions(objects(), false)) {
+        for (Path name : folders(objects())) {
             for (Path version : versions(name, true)) {
                 if (ObjectFolder.isLeftover(version)) {
                     removeIfOld(version);
@@ -260,13 +283,17 @@ public final class BlockCache {
                     removeIfEmpty(version);
                 }
             }
-            try {
-                Files.deleteIfExists(name);
-            } catch (DirectoryNotEmptyException _) {
-                // has objects
-            }
+            deleteIfEmpty(name);
         }
         return dropped;
+    }
+
+    private static void deleteIfEmpty(Path name) throws IOException {
+        try {
+            Files.deleteIfExists(name);
+        } catch (DirectoryNotEmptyException _) {
+            // has objects
+        }
     }
 
     /** Removes a folder that a process left when it died; a new one may be in the making. */
@@ -293,10 +320,14 @@ public final class BlockCache {
     /** The folders of all objects. */
     List<Path> versionFolders() throws IOException {
         List<Path> all = new ArrayList<>();
-        for (Path name : versions(objects(), false)) {
+        for (Path name : folders(objects())) {
             all.addAll(versions(name, false));
         }
         return all;
+    }
+
+    private static List<Path> folders(Path parent) throws IOException {
+        return versions(parent, false);
     }
 
     private static List<Path> versions(Path parent, boolean leftovers) throws IOException {

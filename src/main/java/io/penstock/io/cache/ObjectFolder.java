@@ -86,7 +86,7 @@ final class ObjectFolder implements AutoCloseable {
         Files.createDirectory(temporary);
         try {
             Files.writeString(temporary.resolve(DESCRIPTION), Json.write(Json.members("name", object.name(),
-                    "version", object.version(), "byte_size", object.byteSize())));
+                    "scope", object.scope(), "version", object.version(), "byte_size", object.byteSize())));
             BlockTable.create(temporary.resolve(BlockTable.NAME), object.byteSize(), blockBytes);
             try (RandomAccessFile data = new RandomAccessFile(temporary.resolve(DATA).toFile(), "rw")) {
                 data.setLength(object.byteSize());
@@ -140,7 +140,8 @@ final class ObjectFolder implements AutoCloseable {
         Path file = folder.resolve(DESCRIPTION);
         try {
             JsonFields fields = JsonFields.parse(RegularFile.readAllBytes(file), "a cached object");
-            return new RemoteObject(fields.text("name"), fields.text("version"), fields.whole("byte_size"));
+            return new RemoteObject(fields.text("name"), fields.has("scope") ? fields.text("scope") : "",
+                    fields.text("version"), fields.whole("byte_size"));
         } catch (IllegalArgumentException e) {
             throw new MalformedStoreException(file, e);
         }

@@ -34,7 +34,7 @@ record AwsProfile(Map<String, String> environment, String name, Map<String, Stri
     static AwsProfile read(Map<String, String> environment) throws IOException {
         String named = environment.get("AWS_PROFILE");
         String name = named == null || named.isEmpty() ? DEFAULT : named;
-        Path home = Path.of(System.getProperty("user.home"), ".aws");
+        Path home = RemoteSettings.home(environment).orElse(Path.of("/")).resolve(".aws");
         Path config = file(environment, "AWS_CONFIG_FILE", home.resolve("config"));
         Path credentials = file(environment, "AWS_SHARED_CREDENTIALS_FILE", home.resolve("credentials"));
         Map<String, String> values = new HashMap<>();

@@ -7,17 +7,12 @@ import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URLDecoder;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
-import java.util.HashMap;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,23 +21,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class HttpObjects implements ObjectServer {
 
-    private static final Pattern LINK = Pattern.compile("(?i)<a\\s[^>]{0,500}?href\\s*=\\s*[\"']([^\"'?#/]+)(/?)[\"']");
-
-    private static final Pattern PERCENT = Pattern.compile("%(?![0-9A-Fa-f]{2})");
-
     private final Requests requests;
     /** The scheme, the host, and a slash. */
     private final String root;
-    /** Sent with every request, for example the signature of an URL; null if there is none. Never shown. */
-    private final @Nullable String rawQuery;
+    /** Sent with every request, for example the signature of an URL; empty if there is none. Never shown. */
+    private final String rawQuery;
+    private final String scope;
     private final Requests.Authorization authorization;
-    /** Whether this server has answered with an object: what it then denies is taken for absent. */
-    private volatile boolean hasAnswered;
 
-    HttpObjects(Requests requests, String root, @Nullable String rawQuery, @Nullable String authorization) {
+    HttpObjects(Requests requests, String root, String rawQuery, String user, @Nullable String authorization) {
         this.requests = requests;
         this.root = root;
         this.rawQuery = rawQuery;
+        this.scope = QueryScope.of(rawQuery, user);
         this.authorization = authorization == null ? (_, _, _) -> { }
                 : (_, _, headers) -> headers.put("Authorization", authorization);
     }
@@ -52,9 +43,14 @@ final class HttpObjects implements ObjectServer {
         return root;
     }
 
+    @Override
+    public String scope() {
+        return scope;
+    }
+
     private Requests.Target target(String path) {
         return new Requests.Target(root + path, URI.create(root + UriText.path(path)
-                + (rawQuery == null ? "" : "?" + rawQuery)), authorization);
+                + (rawQuery.isEmpty() ? "" : "?" + rawQuery)), authorization);
     }
 
     @Override
@@ -62,49 +58,23 @@ final class HttpObjects implements ObjectServer {
         if (path.isEmpty() || path.endsWith("/")) {
             return new FileInfo(EntryKind.FOLDER, 0, "");
         }
+        Requests.Target target = target(path);
         try {
-            FileInfo info = file(path);
-            hasAnswered = true;
-            return info;
+            return requests.info(target, head(target));
         } catch (NoSuchFileException _) {
             return FileInfo.ABSENT;
-        } catch (AccessDeniedException e) {
-            // A signed URL is of one object: what is looked for beside it is denied.
-            if (hasAnswered) {
-                return FileInfo.ABSENT;
-            }
-            throw e;
         }
     }
 
-    private FileInfo file(String path) throws IOException {
-        Requests.Target target = target(path);
-        HttpHeaders headers;
-        long byteSize;
+    /** Some servers, and URLs that are signed for GET, have no HEAD. */
+    private HttpHeaders head(Requests.Target target) throws IOException {
         try {
-            headers = requests.head(target);
-            byteSize = headers.firstValueAsLong("Content-Length").orElse(-1);
+            return requests.head(target);
         } catch (NoSuchFileException e) {
             throw e;
         } catch (FileSystemException _) {
-            headers = null;
-            byteSize = -1;
+            return Requests.NO_HEADERS;
         }
-        if (headers == null || byteSize < 0) {
-            // Some servers, and URLs that are signed for GET, have no HEAD.
-            headers = requests.firstByte(target);
-            byteSize = totalSize(target.name(), headers.firstValue("Content-Range").orElse(""));
-        }
-        return new FileInfo(EntryKind.FILE, byteSize, ObjectVersion.of(headers));
-    }
-
-    private static long totalSize(String name, String contentRange) throws IOException {
-        String total = contentRange.substring(contentRange.lastIndexOf('/') + 1);
-        if (!total.matches("[0-9]{1,18}")) {
-            throw new FileSystemException(name, null, "the server does not say its size: Content-Range is '"
-                    + contentRange + "'");
-        }
-        return Long.parseLong(total);
     }
 
     @Override
@@ -113,24 +83,17 @@ final class HttpObjects implements ObjectServer {
         HttpResponse<byte[]> page = requests.text(target(path));
         String type = page.headers().firstValue("Content-Type").orElse("");
         if (!type.startsWith("text/html")) {
-            throw new FileSystemException(root + path, null, "an HTTP server that lists no files here; name the files,"
+            throw new FileSystemException(root + path, null, "the server lists no files here: it answers "
+                    + (type.isEmpty() ? "no page" : type) + ", expected text/html; name the files, for example with"
+                    + " braces");
+        }
+        Map<String, @Nullable FileInfo> entries = IndexPage.entries(page.uri(), new String(page.body(),
+                StandardCharsets.UTF_8));
+        if (entries.isEmpty()) {
+            throw new FileSystemException(root + path, null, "the page of this folder lists no files; name the files,"
                     + " for example with braces");
         }
-        Map<String, @Nullable FileInfo> entries = new HashMap<>();
-        Matcher link = LINK.matcher(new String(page.body(), StandardCharsets.UTF_8));
-        while (link.find()) {
-            String name = decoded(link.group(1));
-            if (!name.equals(".") && !name.equals("..") && name.indexOf('/') < 0 && name.indexOf(':') < 0) {
-                entries.put(name, link.group(2).isEmpty() ? null : new FileInfo(EntryKind.FOLDER, 0, ""));
-            }
-        }
         return entries;
-    }
-
-    /** The name that a link has; a sign of percent that encodes nothing stands for itself. */
-    private static String decoded(String link) {
-        String encoded = PERCENT.matcher(link.replace("&amp;", "&")).replaceAll("%25").replace("+", "%2B");
-        return URLDecoder.decode(encoded, StandardCharsets.UTF_8);
     }
 
     @Override

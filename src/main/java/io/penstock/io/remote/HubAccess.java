@@ -3,7 +3,6 @@ package io.penstock.io.remote;
 
 import io.penstock.io.file.RegularFile;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -29,16 +28,20 @@ record HubAccess(String endpoint, @Nullable String authorization) {
      */
     static HubAccess of(Map<String, String> environment) throws IOException {
         String endpoint = value(environment, "HF_ENDPOINT", HUB).replaceFirst("/+$", "");
-        if (URI.create(endpoint).getHost() == null) {
-            throw new IllegalArgumentException("HF_ENDPOINT: found no host, expected a URI such as " + HUB);
-        }
+        UriText.endpoint("HF_ENDPOINT", endpoint, HUB);
         String token = value(environment, "HF_TOKEN", "");
         if (token.isEmpty()) {
-            String caches = value(environment, "XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");
+            String caches = value(environment, "XDG_CACHE_HOME", RemoteSettings.home(environment)
+                    .orElse(Path.of("/")).resolve(".cache").toString());
             String home = value(environment, "HF_HOME", caches + "/huggingface");
             token = read(Path.of(value(environment, "HF_TOKEN_PATH", home + "/token")));
         }
         return new HubAccess(endpoint, token.isEmpty() ? null : "Bearer " + token);
+    }
+
+    /** Tells whether it is the public hub. */
+    boolean isUsual() {
+        return endpoint.equalsIgnoreCase(HUB);
     }
 
     private static String value(Map<String, String> environment, String name, String missing) {

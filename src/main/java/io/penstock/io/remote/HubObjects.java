@@ -70,6 +70,11 @@ final class HubObjects implements ObjectServer {
         return "hf://datasets/" + repository + (revision.isEmpty() ? "" : "@" + revision) + "/";
     }
 
+    @Override
+    public String scope() {
+        return access.isUsual() ? "" : access.endpoint();
+    }
+
     private void authorize(Map<String, String> headers) {
         if (access.authorization() != null) {
             headers.put("Authorization", access.authorization());
@@ -132,8 +137,10 @@ final class HubObjects implements ObjectServer {
         try {
             HttpHeaders headers = requests.headOfHost(file);
             locate(path, headers);
-            long byteSize = headers.firstValueAsLong("X-Linked-Size").orElse(headers.firstValueAsLong("Content-Length")
-                    .orElse(-1));
+            long linked = Requests.number(headers, "X-Linked-Size");
+            // The length of an answer that leads elsewhere is that of no file.
+            long byteSize = linked >= 0 || headers.firstValue("Location").isPresent() ? linked
+                    : requests.info(file, headers).byteSize();
             String hash = headers.firstValue("X-Linked-ETag").or(() -> headers.firstValue("ETag")).orElse("");
             if (byteSize < 0 || hash.isEmpty()) {
                 throw new FileSystemException(root() + path, null, "no size or no hash in the hub's answer");

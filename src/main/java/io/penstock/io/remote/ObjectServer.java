@@ -14,7 +14,16 @@ interface ObjectServer {
     /** What the names of all its objects begin with, for example {@code s3://bucket/}; without credentials. */
     String root();
 
-    /** The kind, size and version of a path. */
+    /** What it chooses objects by besides their names, without secrets; empty if there is nothing else. */
+    default String scope() {
+        return "";
+    }
+
+    /**
+     * The kind, size and version of a path.
+     *
+     * @throws java.nio.file.AccessDeniedException if the server denies it: it may be there or not
+     */
     FileInfo info(String path) throws IOException;
 
     /**

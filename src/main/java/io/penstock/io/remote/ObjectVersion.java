@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.io.FileInfo;
 import java.net.http.HttpHeaders;
 import java.util.Map;
 
@@ -11,7 +12,7 @@ import java.util.Map;
  */
 final class ObjectVersion {
 
-    static final String UNKNOWN = "unknown";
+    static final String UNKNOWN = FileInfo.UNKNOWN_VERSION;
 
     private static final String MODIFIED = "modified ";
 

@@ -158,7 +158,11 @@ final class RangeBody implements AutoCloseable {
             String range = "bytes " + from() + "-" + last() + "/" + object.byteSize();
             String found = info.headers().firstValue("Content-Range").orElse("none").strip();
             if (info.statusCode() == 206 && !found.equals(range) && !found.equals(unknownSize())) {
-                return failure("the server answers another range: '" + found + "', expected '" + range + "'");
+                String size = found.startsWith("bytes " + from() + "-") ? found.substring(found.indexOf('/') + 1) : "";
+                return size.matches("[0-9]+") && !size.equals(Long.toString(object.byteSize())) ? failure(
+                        "the server says two sizes: " + object.byteSize() + " bytes when it was opened, now " + size
+                                + " (was it replaced, or is the answer to HEAD wrong?)") : failure(
+                                        "the server answers another range: '" + found + "', expected '" + range + "'");
             }
             long length = info.headers().firstValueAsLong("Content-Length").orElse(bytes - start);
             return length == bytes - start ? null : failure("the server answers " + length + " bytes, expected "

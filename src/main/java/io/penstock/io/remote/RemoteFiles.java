@@ -2,6 +2,7 @@
 package io.penstock.io.remote;
 
 import io.penstock.io.Location;
+import io.penstock.io.MalformedStoreException;
 import io.penstock.io.cache.BlockCache;
 import io.penstock.io.cache.RemoteObject;
 import io.penstock.store.IfExists;
@@ -12,6 +13,10 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
@@ -39,8 +44,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Names are {@code s3://BUCKET/KEY}, {@code http://HOST/PATH}, {@code https://HOST/PATH} and
  * {@code hf://datasets/OWNER/NAME@REVISION/PATH}, where the revision may be left out. A query, such as a
- * signature, and a user with a password before the host are sent, but are no part of the file's name: no message and no
- * cache has them. The query is sent with requests for files beside the named one, too.
+ * signature, and a user with a password before the host are sent, but no message and no cache shows them. Files of
+ * different queries are different files: the cache knows them by a digest of the query, without the parameters of a
+ * signature, and of the user. The query is sent with requests for files beside the named one, too.
  */
 public final class RemoteFiles {
 
@@ -54,6 +60,7 @@ public final class RemoteFiles {
 
     private final RemoteSettings settings;
     private final Map<String, String> environment;
+    private final String runVersion = RemoteObject.ofRun(UUID.randomUUID().toString());
     private final Map<String, RemoteSource> sources = new ConcurrentHashMap<>();
     /** Created when first needed. Guarded by the monitor. */
     private @Nullable BlockCache cache;
@@ -107,6 +114,9 @@ public final class RemoteFiles {
      */
     public Location locate(String name) {
         Found found = find(name);
+        if (found.path.indexOf('{') < 0 && !found.path.contains("::")) {
+            found.source.name(found.path);
+        }
         return new Location(found.source, found.path);
     }
 
@@ -136,8 +146,9 @@ public final class RemoteFiles {
             throw new IllegalArgumentException(scheme + "://" + host(parts.group(2)) + "/…: found an encoded slash"
                     + " (%2F) in the path, expected none");
         }
-        String key = scheme + "://" + parts.group(2) + "?" + parts.group(4);
-        return new Found(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), parts.group(4))),
+        String query = parts.group(4) == null ? "" : parts.group(4);
+        String key = scheme + "://" + parts.group(2) + "?" + query;
+        return new Found(sources.computeIfAbsent(key, _ -> server(scheme, parts.group(2), query)),
                 decoded(rawPath));
     }
 
@@ -178,7 +189,8 @@ public final class RemoteFiles {
         if (Set.of("", ".", "..").contains(target.path.endsWith("/") ? "/" : location.name())) {
             throw new IllegalArgumentException(location + ": no name of a file or folder, expected s3://BUCKET/KEY");
         }
-        Path folder = cache().folder().resolve("uploads").resolve(RemoteObject.nameKey(location.toString()));
+        Path folder = cache().folder().resolve("uploads").resolve(RemoteObject.nameKey(location.toString(),
+                target.source.scope()));
         return Upload.open(location, target.source, ifExists, settings.requests().parallel(), partBytes, folder);
     }
 
@@ -248,14 +260,15 @@ public final class RemoteFiles {
         return path.indexOf('%') < 0 ? path : URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 
-    private RemoteSource server(String scheme, String authority, @Nullable String query) {
+    private RemoteSource server(String scheme, String authority, String query) {
         String host = host(authority);
-        int at = authority.lastIndexOf('@');
-        String authorization = at < 0 ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
-                .encodeToString(decoded(authority.substring(0, at)).getBytes(StandardCharsets.UTF_8));
+        String user = decoded(authority.substring(0, Math.max(0, authority.lastIndexOf('@'))));
+        String authorization = user.isEmpty() ? settings.authorization().get(host) : "Basic " + Base64.getEncoder()
+                .encodeToString(user.getBytes(StandardCharsets.UTF_8));
         String root = scheme + "://" + host + "/";
-        requireUri(root, query == null ? "" : query);
-        return source(() -> new HttpObjects(requests(), root, query, authorization));
+        requireUri(root, query);
+        String name = user.substring(0, (user + ":").indexOf(':'));
+        return source(() -> new HttpObjects(requests(), root, query, name, authorization));
     }
 
     /** Checks what is sent as it is. An error of {@link URI} itself, or of the client, would show the query. */
@@ -290,6 +303,11 @@ public final class RemoteFiles {
         return settings;
     }
 
+    /** The version of objects whose server names none: of this run alone. */
+    String runVersion() {
+        return runVersion;
+    }
+
     private synchronized Requests requests() {
         if (requests == null) {
             requests = new Requests(settings.requests());
@@ -300,10 +318,32 @@ public final class RemoteFiles {
     /** The cache, which is created when a file is first opened. */
     synchronized BlockCache cache() throws IOException {
         if (cache == null) {
-            cache = BlockCache.open(settings.cacheFolder(), settings.cacheBytes(), settings.blockBytes(),
-                    2 * settings.requests().parallel());
+            Path folder = settings.cacheFolder();
+            try {
+                cache = BlockCache.open(folder, settings.cacheBytes(), settings.blockBytes(),
+                        2 * settings.requests().parallel());
+            } catch (MalformedStoreException e) {
+                throw e;
+            } catch (FileSystemException e) {
+                throw unusable(folder, e);
+            }
         }
         return cache;
+    }
+
+    /** An error of the cache's own files, which must not look like one of the file that is read. */
+    static FileSystemException unusable(Path folder, FileSystemException e) {
+        String reason = switch (e) {
+            case AccessDeniedException _ when e.getReason() == null -> "permission denied";
+            case FileAlreadyExistsException _ when e.getReason() == null -> "not a folder";
+            case NoSuchFileException _ when e.getReason() == null -> "cannot be created";
+            default -> e.getReason() == null ? "cannot be used" : e.getReason();
+        };
+        String file = e.getFile() == null || e.getFile().equals(folder.toString()) ? "" : e.getFile() + ": ";
+        FileSystemException unusable = new FileSystemException(folder.toString(), null, "the cache of remote files: "
+                + file + reason + "; PENSTOCK_CACHE or --cache names another folder");
+        unusable.initCause(e);
+        return unusable;
     }
 
     /**

@@ -6,12 +6,14 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
  * Where remote files are kept, and how they are requested.
  *
- * @param cacheFolder the cache's folder, on a local disk
+ * @param cacheFolder the cache's folder, on a local disk; an empty path if there is none by default, as the user has no
+ *     home folder
  * @param cacheBytes the most that the cache may hold; 0 for half of the disk's space that is free or the cache's
  * @param blockBytes the part of a file that is fetched at a time, a power of 2
  * @param access whether requests are sent
@@ -51,7 +53,7 @@ public record RemoteSettings(Path cacheFolder, long cacheBytes, int blockBytes, 
      *
      * <ul>
      * <li>{@code PENSTOCK_CACHE}: the cache's folder; default: {@code penstock} in {@code XDG_CACHE_HOME}, which is
-     * {@code ~/.cache} by default
+     * {@code ~/.cache} by default, where {@code ~} is {@code HOME} or what the system says
      * <li>{@code PENSTOCK_CACHE_SIZE}: the most that it may hold, such as {@code 200G}
      * <li>{@code PENSTOCK_BLOCK_SIZE}: the part of a file that is fetched at a time, such as {@code 4M}
      * <li>{@code PENSTOCK_OFFLINE}: {@code 1} to send no request
@@ -67,7 +69,7 @@ public record RemoteSettings(Path cacheFolder, long cacheBytes, int blockBytes, 
 
     static RemoteSettings of(Map<String, String> environment) {
         String folder = environment.get("PENSTOCK_CACHE");
-        return new RemoteSettings(folder != null ? Path.of(folder) : defaultFolder(environment),
+        return new RemoteSettings(folder != null && !folder.isEmpty() ? Path.of(folder) : defaultFolder(environment),
                 read(environment, "PENSTOCK_CACHE_SIZE", 0L, ByteText::read),
                 read(environment, "PENSTOCK_BLOCK_SIZE", DEFAULT_BLOCK_BYTES,
                         text -> Math.toIntExact(ByteText.read(text))),
@@ -76,10 +78,32 @@ public record RemoteSettings(Path cacheFolder, long cacheBytes, int blockBytes, 
                         RemoteSettings::authorization));
     }
 
+    /** The cache's folder; empty if the user has no home. */
     private static Path defaultFolder(Map<String, String> environment) {
-        String caches = environment.get("XDG_CACHE_HOME");
-        return (caches != null ? Path.of(caches) : Path.of(System.getProperty("user.home"), ".cache"))
-                .resolve("penstock");
+        String caches = environment.getOrDefault("XDG_CACHE_HOME", "");
+        return !caches.isEmpty() ? Path.of(caches, "penstock") : home(environment).map(home -> home.resolve(".cache")
+                .resolve("penstock")).orElse(Path.of(""));
+    }
+
+    /** The user's home folder: {@code HOME}, otherwise what the system says. A user of a container may have none. */
+    static Optional<Path> home(Map<String, String> environment) {
+        String home = environment.getOrDefault("HOME", "");
+        Path folder = Path.of(home.isEmpty() ? System.getProperty("user.home", "") : home);
+        return folder.isAbsolute() ? Optional.of(folder) : Optional.empty();     // the JDK's word for none is ?
+    }
+
+    /**
+     * {@return the cache's folder, on a local disk}
+     *
+     * @throws IllegalArgumentException if none was given, and the user has no home folder
+     */
+    @Override
+    public Path cacheFolder() {
+        if (cacheFolder.toString().isEmpty()) {
+            throw new IllegalArgumentException("no folder for the cache of remote files: the user has no home folder"
+                    + " (HOME is not set); set PENSTOCK_CACHE, or name a folder with --cache");
+        }
+        return cacheFolder;
     }
 
     private static <T> T read(Map<String, String> environment, String name, T missing, Function<String, T> reader) {

@@ -7,15 +7,18 @@ import io.penstock.io.FileSource;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.cache.CachedObject;
+import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import io.penstock.io.remote.RemoteSettings.Access;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -38,7 +41,12 @@ final class RemoteSource implements FileSource {
     /** Replaced when it has become too much or too old: what a request that began before then learns is lost. */
     private volatile Known known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
 
-    private record Remembered(FileInfo info, long nanos) {
+    /**
+     * What was learned of a path.
+     *
+     * @param denial why the server does not say whether it is there; null if it does
+     */
+    private record Remembered(FileInfo info, @Nullable AccessDeniedException denial, long nanos) {
     }
 
     /**
@@ -56,6 +64,9 @@ final class RemoteSource implements FileSource {
     /** What the cache held at the last look; null before the first. */
     private volatile @Nullable Cached cached;
 
+    /** The paths that a user named, or that were opened: of those a denial is an error. */
+    private final Set<String> named = ConcurrentHashMap.newKeySet();
+
     RemoteSource(ObjectServer server, RemoteFiles files, LongSupplier clock) {
         this.server = server;
         this.files = files;
@@ -69,17 +80,47 @@ final class RemoteSource implements FileSource {
 
     @Override
     public FileInfo info(String path) throws IOException {
+        return info(path, named.contains(path));
+    }
+
+    @Override
+    public FileInfo infoOfNamed(String path) throws IOException {
+        return info(path, true);
+    }
+
+    private FileInfo info(String path, boolean isNamed) throws IOException {
         Known now = known;
         Remembered one = now.infos.get(path);
         if (one != null && isRecent(one.nanos)) {
-            return one.info;
+            return infoOf(one, isNamed);
         }
         int slash = path.lastIndexOf('/');
         Long folder = now.listed.get(path.substring(0, Math.max(slash, 0)));
         if (folder != null && isRecent(folder) && !path.endsWith("/") && one == null) {
             return FileInfo.ABSENT;
         }
-        return infoNow(path);
+        return infoNow(path, isNamed);
+    }
+
+    String scope() {
+        return server.scope();
+    }
+
+    /** Says that a user named a path. */
+    void name(String path) {
+        named.add(path);
+    }
+
+    /**
+     * Returns what was learned. A server that denies a file which is looked for beside another one need not have it: a
+     * signature is of one object, and without the right to list its bucket S3 denies what is absent.
+     */
+    private static FileInfo infoOf(Remembered one, boolean isNamed) throws AccessDeniedException {
+        AccessDeniedException denial = one.denial;
+        if (denial != null && isNamed) {
+            throw new AccessDeniedException(denial.getFile(), null, denial.getReason());
+        }
+        return one.info;
     }
 
     /** Returns what writes objects here. */
@@ -103,13 +144,22 @@ final class RemoteSource implements FileSource {
 
     @Override
     public FileInfo infoNow(String path) throws IOException {
+        return infoNow(path, named.contains(path));
+    }
+
+    private FileInfo infoNow(String path, boolean isNamed) throws IOException {
         if (files.settings().access() == Access.OFFLINE) {
             return cached(path);
         }
         Known now = knownWithRoom();
-        FileInfo info = server.info(path);
-        now.infos.put(path, new Remembered(info, clock.getAsLong()));
-        return info;
+        Remembered one;
+        try {
+            one = new Remembered(server.info(path), null, clock.getAsLong());
+        } catch (AccessDeniedException e) {
+            one = new Remembered(FileInfo.ABSENT, e, clock.getAsLong());
+        }
+        now.infos.put(path, one);
+        return infoOf(one, isNamed);
     }
 
     private Known knownWithRoom() {
@@ -121,7 +171,7 @@ final class RemoteSource implements FileSource {
 
     /** Returns what the cache knows of a path. */
     private FileInfo cached(String path) throws IOException {
-        Optional<RemoteObject> object = files.cache().find(root() + path);
+        Optional<RemoteObject> object = files.cache().find(root() + path, server.scope());
         if (object.isPresent()) {
             return new FileInfo(EntryKind.FILE, object.get().byteSize(), object.get().version());
         }
@@ -133,7 +183,7 @@ final class RemoteSource implements FileSource {
         String prefix = root() + (folder.isEmpty() || folder.endsWith("/") ? folder : folder + "/");
         Cached now = cached;
         if (now == null || !isRecent(now.nanos)) {
-            now = new Cached(files.cache().names(), clock.getAsLong());
+            now = new Cached(files.cache().names(server.scope()), clock.getAsLong());
             cached = now;
         }
         return now.names.stream().filter(name -> name.startsWith(prefix) && name.length() > prefix.length())
@@ -151,7 +201,8 @@ final class RemoteSource implements FileSource {
         List<String> names = new ArrayList<>();
         entries.forEach((name, info) -> {
             if (info != null) {
-                now.infos.put(path.isEmpty() ? name : path + "/" + name, new Remembered(info, clock.getAsLong()));
+                now.infos.put(path.isEmpty() ? name : path + "/" + name, new Remembered(info, null,
+                        clock.getAsLong()));
             }
             if ((info == null || info.kind() == EntryKind.FILE) && chosen.test(name)) {
                 names.add(name);
@@ -165,7 +216,7 @@ final class RemoteSource implements FileSource {
 
     @Override
     public MappedFile open(Location file, @Nullable MappedFile index) throws IOException {
-        FileInfo info = info(file.path());
+        FileInfo info = infoOfNamed(file.path());
         if (info.kind() != EntryKind.FILE) {
             throw new NoSuchFileException(file.toString(), null, info.kind() == EntryKind.FOLDER
                     ? "a folder, expected a file" : files.settings().access() == Access.OFFLINE
@@ -173,6 +224,7 @@ final class RemoteSource implements FileSource {
                                     + " (offline)"
                             : "no such file");
         }
+        name(file.path());
         CachedObject object = open(file.path(), info);
         try {
             return MappedFile.openSparse(file, info.version(), object.data(), object, index);
@@ -189,20 +241,27 @@ final class RemoteSource implements FileSource {
                 : Optional.empty();
     }
 
+    /** The object as the cache knows it: without a version, it is another one in each run. */
     private RemoteObject object(String path, FileInfo info) {
-        return new RemoteObject(root() + path, info.version(), info.byteSize());
+        return new RemoteObject(root() + path, server.scope(), info.version().equals(FileInfo.UNKNOWN_VERSION)
+                ? files.runVersion() : info.version(), info.byteSize());
     }
 
     private CachedObject open(String path, FileInfo info) throws IOException {
-        RemoteObject object = object(path, info);
+        RemoteObject object = new RemoteObject(root() + path, info.version(), info.byteSize());
         boolean isOffline = files.settings().access() == Access.OFFLINE;
-        return files.cache().open(object, (offset, bytes, sink) -> {
+        ObjectReader reader = (offset, bytes, sink) -> {
             if (isOffline) {
                 throw new NoSuchFileException(object.name(), null, bytes + " bytes from " + offset
                         + " are not in the cache " + files.settings().cacheFolder() + ", and no request is sent"
                         + " (offline)");
             }
             server.read(path, object, offset, bytes, sink);
-        });
+        };
+        try {
+            return files.cache().open(object(path, info), reader);
+        } catch (AccessDeniedException e) {
+            throw RemoteFiles.unusable(files.settings().cacheFolder(), e);
+        }
     }
 }

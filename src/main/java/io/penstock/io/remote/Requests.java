@@ -2,6 +2,8 @@
 package io.penstock.io.remote;
 
 import io.penstock.io.FetchPhase;
+import io.penstock.io.FileInfo;
+import io.penstock.io.FileInfo.EntryKind;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * host that it was meant for, and is not sent on over a redirect to another one.
  */
 final class Requests {
+
+    /** Of a server that does not answer HEAD. */
+    static final HttpHeaders NO_HEADERS = HttpHeaders.of(Map.of(), (_, _) -> true);
 
     private static final Set<Integer> REDIRECTS = Set.of(301, 302, 303, 307, 308);
     private static final int MAX_REDIRECTS = 5;
@@ -82,6 +88,8 @@ final class Requests {
     }
 
     private final RequestSettings settings;
+    /** The servers that have answered something. */
+    private final Set<String> answered = ConcurrentHashMap.newKeySet();
     private final HttpClient client;
     private final PlainHttp plain;
     private final Retries retries;
@@ -123,12 +131,50 @@ final class Requests {
                 BodySubscribers::discarding), new Sending(true, false, _ -> { })), () -> 0).headers();
     }
 
-    /** Asks for the headers of an object by requesting its first byte, of servers that do not answer HEAD. */
-    HttpHeaders firstByte(Target target) throws IOException {
-        return retries.run(() -> once("GET", target, Map.of("Range", "bytes=0-0"), info -> info.statusCode() == 206
-                ? BodySubscribers.replacing("") : new Refusal<>(target.name(), info, info.statusCode() != 200 ? null
-                        : new FileSystemException(target.name(), null, "the server ignores ranges (status 200 for its"
-                                + " first byte, expected 206)"))), () -> 0).headers();
+    /**
+     * Returns the size and the version of an object whose server has answered HEAD with some headers. If they have no
+     * size, or 0 as some servers say of any object, its first byte is requested.
+     *
+     * @param head the headers, or {@link #NO_HEADERS}
+     */
+    FileInfo info(Target target, HttpHeaders head) throws IOException {
+        long byteSize = number(head, "Content-Length");
+        if (byteSize > 0) {
+            return new FileInfo(EntryKind.FILE, byteSize, ObjectVersion.of(head));
+        }
+        HttpResponse<String> first = firstByte(target);
+        String version = ObjectVersion.of(head);
+        return new FileInfo(EntryKind.FILE, first.headers().firstValue("Content-Range").isPresent()
+                || first.statusCode() == 206 ? totalSize(target.name(), first.headers()) : 0, version.equals(
+                        ObjectVersion.UNKNOWN) ? ObjectVersion.of(first.headers()) : version);
+    }
+
+    /** Requests the first byte of an object; the status 206 has it, any other says that there is none. */
+    private HttpResponse<String> firstByte(Target target) throws IOException {
+        return retries.run(() -> once("GET", target, Map.of("Range", "bytes=0-0"), info -> {
+            boolean isEmpty = info.statusCode() == 416
+                    || info.statusCode() == 200 && number(info.headers(), "Content-Length") == 0;
+            return info.statusCode() == 206 || isEmpty ? BodySubscribers.replacing("")
+                    : new Refusal<>(target.name(), info, info.statusCode() != 200 ? null : new FileSystemException(
+                            target.name(), null, "the server ignores ranges (status 200 for its first byte, expected"
+                                    + " 206)"));
+        }), () -> 0);
+    }
+
+    private static long totalSize(String name, HttpHeaders headers) throws IOException {
+        String range = headers.firstValue("Content-Range").orElse("");
+        String total = range.substring(range.lastIndexOf('/') + 1).strip();
+        if (!total.matches("[0-9]{1,18}")) {
+            throw new FileSystemException(name, null, "the server does not say its size: Content-Range is '" + range
+                    + "'");
+        }
+        return Long.parseLong(total);
+    }
+
+    /** Returns the number in a header; -1 if there is none. */
+    static long number(HttpHeaders headers, String name) {
+        String text = headers.firstValue(name).orElse("");
+        return text.matches("[0-9]{1,18}") ? Long.parseLong(text) : -1;
     }
 
     /** Requests a text. */
@@ -262,14 +308,19 @@ final class Requests {
     private <T> HttpResponse<T> exchange(String name, HttpRequest request, BodyHandler<T> handler, Sending sending)
             throws IOException {
         AtomicLong progress = new AtomicLong();
-        BodyHandler<T> watched = info -> watch(info, handler, progress);
+        String server = request.uri().getRawAuthority();
+        BodyHandler<T> watched = info -> {
+            answered.add(server);
+            return watch(name, info, handler, progress);
+        };
         sending.phases.accept(FetchPhase.QUEUE);
         try (RequestSlots.Slot slot = slots.acquire(sending.isUrgent)) {
             sending.phases.accept(FetchPhase.FIRST_BYTE);
             CompletableFuture<HttpResponse<T>> future = plain.takes(request) ? plain.send(request, watched)
                     : client.sendAsync(request, watched);
             try {
-                HttpResponse<T> response = await(name, future, request.timeout().orElseThrow(), progress);
+                HttpResponse<T> response = await(name, request.uri(), future, request.timeout().orElseThrow(),
+                        progress);
                 slot.succeeded();
                 return response;
             } catch (StatusException e) {
@@ -285,11 +336,15 @@ final class Requests {
         }
     }
 
-    private static <T> HttpResponse.BodySubscriber<T> watch(ResponseInfo info, BodyHandler<T> handler,
+    private static <T> HttpResponse.BodySubscriber<T> watch(String name, ResponseInfo info, BodyHandler<T> handler,
             AtomicLong progress) {
         progress.incrementAndGet();
-        return redirect(info.statusCode(), info.headers()).isPresent() ? nothing()
-                : new Watched<>(handler.apply(info), progress);
+        if (redirect(info.statusCode(), info.headers()).isPresent()) {
+            return nothing();
+        }
+        FileSystemException encoded = info.statusCode() != 200 && info.statusCode() != 206 ? null
+                : BodyCoding.refusal(name, info.headers());
+        return new Watched<>(encoded != null ? new Refusal<>(name, info, encoded) : handler.apply(info), progress);
     }
 
     @SuppressWarnings("NullAway") // the body of a redirect is not looked at
@@ -297,8 +352,8 @@ final class Requests {
         return BodySubscribers.replacing(null);
     }
 
-    private <T> HttpResponse<T> await(String name, CompletableFuture<HttpResponse<T>> future, Duration toAnswer,
-            AtomicLong progress) throws IOException, InterruptedException {
+    private <T> HttpResponse<T> await(String name, URI uri, CompletableFuture<HttpResponse<T>> future,
+            Duration toAnswer, AtomicLong progress) throws IOException, InterruptedException {
         while (true) {
             long before = progress.get();
             long millis = (before == 0 ? toAnswer : settings.stallTimeout()).toMillis();
@@ -306,17 +361,22 @@ final class Requests {
                 return future.get(millis, TimeUnit.MILLISECONDS);
             } catch (TimeoutException _) {
                 if (progress.get() == before) {
-                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " for " + millis
-                            + " ms");
+                    throw new IOException(name + ": no " + (before == 0 ? "answer" : "byte") + " from "
+                            + uri.getRawAuthority() + " for " + millis + " ms");
                 }
             } catch (ExecutionException e) {
-                throw failure(name, e.getCause());
+                throw failure(name, uri, e.getCause());
             }
         }
     }
 
-    private static IOException failure(String name, @Nullable Throwable cause) {
+    private IOException failure(String name, URI uri, @Nullable Throwable cause) {
         for (Throwable t = cause; t != null; t = t.getCause()) {
+            UnreachableException unreachable = UnreachableException.of(name, uri, t,
+                    answered.contains(uri.getRawAuthority()), settings.connectTimeout());
+            if (unreachable != null) {
+                return unreachable;
+            }
             if (t instanceof FileSystemException || t instanceof StatusException) {
                 return (IOException) t;
             }
@@ -327,7 +387,8 @@ final class Requests {
         }
         String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new IOException(reason.startsWith(name) ? reason : name + ": " + reason, cause);
+        return new IOException(reason.startsWith(name) ? reason : name + ": " + UnreachableException.endpoint(uri) + ": "
+                + reason, cause);
     }
 
     /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.FileSystemException;
@@ -20,6 +21,11 @@ final class Retries {
     /** All requests together may have one retry per this many requests, and the budget besides. */
     private static final long REQUESTS_A_RETRY = 10;
     private static final int MAX_DOUBLINGS = 30;
+    /** The failure of one request that is told while it is tried again: those before take less than a second. */
+    private static final int LOGGED_FAILURE = 5;
+    private static final int FEW_ATTEMPTS = 2 * LOGGED_FAILURE - 1;
+    private static final long QUIET_NANOS = 10_000_000_000L;
+    private static final System.Logger LOG = System.getLogger(Retries.class.getName());
 
     /** Something that may fail. */
     @FunctionalInterface
@@ -38,6 +44,7 @@ final class Retries {
     private final Sleeper sleeper;
     private final AtomicLong requests = new AtomicLong();
     private final AtomicLong retries = new AtomicLong();
+    private final AtomicLong tellNext = new AtomicLong(System.nanoTime());
 
     Retries(RequestSettings settings, Supplier<? extends RandomGenerator> random, Sleeper sleeper) {
         this.settings = settings;
@@ -65,8 +72,13 @@ final class Retries {
                     before = progress.getAsLong();
                     failures = 1;
                 }
-                if (failures >= settings.attempts()) {
-                    throw new IOException(e.getMessage() + " (after " + settings.attempts() + " attempts)", e);
+                int attempts = e instanceof UnreachableException unreachable
+                        ? Math.min(unreachable.attempts(), settings.attempts()) : settings.attempts();
+                if (failures >= attempts) {
+                    throw new IOException(e.getMessage() + " (after " + NumberText.count(failures, "attempt") + ")", e);
+                }
+                if (failures == LOGGED_FAILURE && attempts > FEW_ATTEMPTS) {
+                    tell(e.getMessage() + "; it is tried up to " + attempts + " times");
                 }
                 if (retries.incrementAndGet() > settings.retryBudget() + requests.get() / REQUESTS_A_RETRY) {
                     throw new IOException(e.getMessage() + " (the budget of retries is used up: "
@@ -76,6 +88,15 @@ final class Retries {
                     pause(delay(failures, e));
                 }
             }
+        }
+    }
+
+    /** Logs a failure that is tried again, unless another one was logged just before. */
+    private void tell(String failure) {
+        long now = System.nanoTime();
+        long next = tellNext.get();
+        if (now - next >= 0 && tellNext.compareAndSet(next, now + QUIET_NANOS)) {
+            LOG.log(System.Logger.Level.WARNING, failure);
         }
     }
 

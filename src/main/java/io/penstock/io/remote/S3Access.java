@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -30,7 +31,7 @@ final class S3Access {
     S3Access(S3Settings settings, Map<String, String> environment, String bucket) throws IOException {
         AwsProfile profile = AwsProfile.read(environment);
         this.bucket = bucket;
-        this.endpoint = settings.endpoint() != null ? settings.endpoint()
+        this.endpoint = settings.endpoint() != null ? endpoint(settings.endpoint().toString())
                 : profile.value("endpoint_url", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL").map(S3Access::endpoint)
                         .orElse(null);
         this.isPathStyle = switch (settings.addressing()) {
@@ -49,12 +50,18 @@ final class S3Access {
     }
 
     private static URI endpoint(String text) {
-        URI endpoint = URI.create(text);
-        if (endpoint.getHost() == null) {
-            throw new IllegalArgumentException("the endpoint of S3: found no host, expected a URI such as"
-                    + " http://localhost:9000");
+        return UriText.endpoint("the endpoint of S3", text, "http://localhost:9000");
+    }
+
+    /** What a bucket's name means depends on the endpoint; empty for AWS's own. */
+    String scope() {
+        if (endpoint == null) {
+            return "";
         }
-        return endpoint;
+        String host = endpoint.getHost().toLowerCase(Locale.ROOT);
+        String port = endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort();
+        return host.endsWith(".amazonaws.com") ? "" : endpoint.getScheme() + "://" + host + port
+                + endpoint.getRawPath().replaceFirst("/+$", "");
     }
 
     /** Returns the URI of a key, with a query or none. */

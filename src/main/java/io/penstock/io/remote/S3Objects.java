@@ -6,7 +6,6 @@ import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.cache.ObjectReader;
 import io.penstock.io.cache.RemoteObject;
 import java.io.IOException;
-import java.net.http.HttpHeaders;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -21,13 +20,13 @@ final class S3Objects implements ObjectServer {
     /** The header by which AWS says that a bucket is in another region. */
     static final String BUCKET_REGION = "x-amz-bucket-region";
 
+    private static final System.Logger LOG = System.getLogger(S3Objects.class.getName());
     private static final int PAGE_KEYS = 1000;
 
     private final Requests requests;
     private final String bucket;
     private final S3Access access;
-    /** Whether the bucket has answered with an object: what it then denies is taken for absent. */
-    private volatile boolean hasAnswered;
+    private volatile boolean hasConditions = true;
 
     S3Objects(Requests requests, String bucket, S3Access access) {
         this.requests = requests;
@@ -38,6 +37,11 @@ final class S3Objects implements ObjectServer {
     @Override
     public String root() {
         return "s3://" + bucket + "/";
+    }
+
+    @Override
+    public String scope() {
+        return access.scope();
     }
 
     Requests.Target target(String key, Map<String, String> parameters) {
@@ -63,6 +67,19 @@ final class S3Objects implements ObjectServer {
         }
     }
 
+    /** Tells whether requests that write may have conditions: until the server has said that it knows none. */
+    boolean hasConditions() {
+        return hasConditions;
+    }
+
+    void forgetConditions() {
+        if (hasConditions) {
+            LOG.log(System.Logger.Level.WARNING, () -> root() + ": the server knows no conditional writes (status 501"
+                    + " for If-None-Match or If-Match): of two writers of one object the last one wins");
+        }
+        hasConditions = false;
+    }
+
     @Override
     public S3Uploads uploads() {
         return new S3Uploads(this, requests);
@@ -72,31 +89,18 @@ final class S3Objects implements ObjectServer {
     public FileInfo info(String path) throws IOException {
         if (!path.isEmpty() && !path.endsWith("/")) {
             try {
-                HttpHeaders headers = inRegion(path, () -> requests.head(target(path, Map.of())));
-                hasAnswered = true;
-                return new FileInfo(EntryKind.FILE, headers.firstValueAsLong("Content-Length").orElseThrow(() ->
-                        new FileSystemException(root() + path, null, "no size in the answer")),
-                        ObjectVersion.of(headers));
+                Requests.Target target = target(path, Map.of());
+                return inRegion(path, () -> requests.info(target, requests.head(target)));
             } catch (NoSuchFileException _) {
                 // perhaps a folder
             } catch (AccessDeniedException e) {
-                // Without the right to list the bucket, S3 denies what is absent.
-                if (!hasAnswered) {
-                    throw e;
-                }
-                return FileInfo.ABSENT;
+                throw new AccessDeniedException(e.getFile(), null, e.getReason() + "; it may be missing: without the"
+                        + " right to list the bucket (s3:ListBucket), S3 denies what is not there");
             }
         }
-        try {
-            // Two: an object may stand for the folder itself.
-            boolean isFolder = !page(prefix(path), 2, null).entries().isEmpty();
-            return isFolder ? new FileInfo(EntryKind.FOLDER, 0, "") : FileInfo.ABSENT;
-        } catch (AccessDeniedException e) {
-            if (hasAnswered) {
-                return FileInfo.ABSENT;
-            }
-            throw e;
-        }
+        // Two: an object may stand for the folder itself.
+        boolean isFolder = !page(prefix(path), 2, null).entries().isEmpty();
+        return isFolder ? new FileInfo(EntryKind.FOLDER, 0, "") : FileInfo.ABSENT;
     }
 
     private static String prefix(String folder) {

@@ -28,6 +28,9 @@ import java.util.regex.Pattern;
  * The requests that write objects of an S3 bucket. An object becomes visible by one request, which is conditional: it
  * fails if there is an object, or another one than expected.
  *
+ * <p>Some servers know no conditions (501). Then the object is looked at just before the request instead, and of two
+ * writers at the same time the last one wins, which is logged.
+ *
  * <p>If the answer to that request is lost, the next attempt fails because of the object that the first one made. So
  * each object carries a mark of its write, by which the writer knows it.
  *
@@ -44,6 +47,11 @@ final class S3Uploads {
     private static final int NOT_FOUND = 404;
     /** A condition that does not hold, or cannot be looked at since another write is under way. */
     private static final Set<Integer> REFUSED = Set.of(NOT_FOUND, 409, 412);
+
+    private static final int NOT_IMPLEMENTED = 501;
+    private static final Set<Integer> REFUSED_OR_UNKNOWN = Set.of(NOT_FOUND, 409, 412, NOT_IMPLEMENTED);
+    /** The result of a request whose condition the server does not know. */
+    private static final String UNKNOWN = "unknown";
 
     private final S3Objects objects;
     private final Requests requests;
@@ -149,12 +157,20 @@ final class S3Uploads {
     private void commit(String method, String key, Map<String, String> parameters, Map<String, String> headers,
             BodyPublisher body, String mark, FileInfo before) throws IOException {
         Map<String, String> all = new HashMap<>(headers);
-        if (before.kind() == EntryKind.ABSENT) {
-            all.put("If-None-Match", "*");
+        if (objects.hasConditions()) {
+            if (before.kind() == EntryKind.ABSENT) {
+                all.put("If-None-Match", "*");
+            } else {
+                ObjectVersion.require(before.version(), all);
+            }
         } else {
-            ObjectVersion.require(before.version(), all);
+            requireStill(key, mark, before);
         }
-        String refusal = send(method, key, parameters, all, body, REFUSED, answer -> {
+        Set<Integer> answers = all.size() > headers.size() ? REFUSED_OR_UNKNOWN : REFUSED;
+        String refusal = send(method, key, parameters, all, body, answers, answer -> {
+            if (answer.statusCode() == NOT_IMPLEMENTED) {
+                return UNKNOWN;
+            }
             Matcher code = CODE.matcher(text(answer));
             String error = code.find() ? code.group(1) : "";
             if (answer.statusCode() == OK && !error.isEmpty()) {
@@ -163,15 +179,37 @@ final class S3Uploads {
             }
             return answer.statusCode() == OK ? "" : "status " + answer.statusCode() + " " + error;
         });
+        if (refusal.equals(UNKNOWN)) {
+            objects.forgetConditions();
+            commit(method, key, parameters, headers, body, mark, before);
+            return;
+        }
         if (refusal.isEmpty() || isOf(key, mark)) {
             return;
         }
-        if (before.kind() == EntryKind.ABSENT) {
-            throw new FileAlreadyExistsException(name(key), null, "was written by another writer meanwhile ("
-                    + refusal.strip() + ")");
+        throw changed(key, before, refusal.strip());
+    }
+
+    /** Looks whether an object is what it was, for a server that does not do it itself. */
+    private void requireStill(String key, String mark, FileInfo before) throws IOException {
+        HttpHeaders now;
+        try {
+            now = head(key);
+        } catch (NoSuchFileException | AccessDeniedException _) {
+            return;
         }
-        throw new FileSystemException(name(key), null, "was replaced by another writer meanwhile (" + refusal.strip()
-                + ")");
+        boolean isOther = before.kind() == EntryKind.ABSENT || ObjectVersion.isOther(before.version(), now);
+        if (isOther && !now.firstValue(MARK).filter(mark::equals).isPresent()) {
+            throw changed(key, before, "its ETag is " + ObjectVersion.of(now));
+        }
+    }
+
+    private FileSystemException changed(String key, FileInfo before, String found) {
+        if (before.kind() == EntryKind.ABSENT) {
+            return new FileAlreadyExistsException(name(key), null, "was written by another writer meanwhile (" + found
+                    + ")");
+        }
+        return new FileSystemException(name(key), null, "was replaced by another writer meanwhile (" + found + ")");
     }
 
     /** Tells whether an object was written by the write of a mark. */

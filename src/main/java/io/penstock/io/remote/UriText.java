@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.remote;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -24,6 +26,30 @@ final class UriText {
     static String query(Map<String, String> parameters) {
         return parameters.entrySet().stream().map(one -> encode(one.getKey(), UNRESERVED) + "="
                 + encode(one.getValue(), UNRESERVED)).collect(Collectors.joining("&"));
+    }
+
+    /**
+     * Returns the address of a service.
+     *
+     * @param what what names it, for messages
+     * @throws IllegalArgumentException if it is no URI with a host
+     */
+    static URI endpoint(String what, String text, String example) {
+        String found = "no URI of http or https with a host";
+        try {
+            URI uri = new URI(text);
+            boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
+            if (isHttp && uri.getHost() != null) {
+                return uri;
+            }
+            if (isHttp && uri.getRawAuthority() != null && uri.getRawAuthority().indexOf('_') >= 0) {
+                found = "the host " + uri.getRawAuthority() + ", but names of hosts have no '_' (RFC 1123): give it"
+                        + " another name or an alias, or use its address";
+            }
+        } catch (URISyntaxException _) {
+            // its message may have a password
+        }
+        throw new IllegalArgumentException(what + ": found " + found + "; expected a URI such as " + example);
     }
 
     private static String encode(String text, String kept) {

@@ -145,7 +145,7 @@ class BlockCacheTest {
             file.fetch(0, 1, waits);
             other.fetch(0, 1, waits);
             assertEquals(2, reads.get(0L));
-            assertEquals("\"v2\"", cache(1 << 20).find(object.name()).orElseThrow().version());
+            assertEquals("\"v2\"", cache(1 << 20).find(object.name(), "").orElseThrow().version());
         }
     }
 
@@ -509,12 +509,12 @@ class BlockCacheTest {
             file.fetch(0, 1, waits);
             gone.close();
             cache.trim(0);
-            assertEquals(List.of(object.name()), cache.names());
+            assertEquals(List.of(object.name()), cache.names(""));
             file.fetch(0, BYTES, waits);
             assertArrayEquals(bytes, stored(file, 0, BYTES));
         }
         cache.trim(1 << 20);
-        assertEquals(List.of(object.name()), cache.names());
+        assertEquals(List.of(object.name()), cache.names(""));
     }
 
     @Test
@@ -536,9 +536,9 @@ class BlockCacheTest {
     void aVersionThatIsRemovedMeanwhileIsNotFound() throws IOException {
         BlockCache cache = cache(1 << 20);
         cache.open(object, this::read).close();
-        Path versions = parent.resolve("cache/objects").resolve(RemoteObject.nameKey(object.name()));
+        Path versions = parent.resolve("cache/objects").resolve(RemoteObject.nameKey(object.name(), ""));
         Files.createDirectory(versions.resolve("f".repeat(32)));
-        assertEquals(Optional.of(object), cache.find(object.name()));
+        assertEquals(Optional.of(object), cache.find(object.name(), ""));
     }
 
     @Test
