@@ -9,6 +9,7 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.NotRegularFileException;
+import io.penstock.io.file.PlaceholderException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.os.ThreadLimitException;
@@ -38,8 +39,8 @@ record Failure(int exitCode, String line, Throwable cause) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
             case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
-                    StateMismatchException _, NotRegularFileException _, DecodeLimitException _,
-                    VocabularyException _ ->
+                    StateMismatchException _, NotRegularFileException _, PlaceholderException _,
+                    DecodeLimitException _, VocabularyException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->

@@ -3,6 +3,7 @@ package io.penstock.store;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.Placeholder;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -114,6 +115,9 @@ public final class StoreFormats {
             }
         }
         if (!path.exists()) {
+            if (path.local().isPresent()) {
+                Placeholder.checkLink(path.local().get());
+            }
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"

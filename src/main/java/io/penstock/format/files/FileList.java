@@ -3,6 +3,7 @@ package io.penstock.format.files;
 
 import io.penstock.format.InnerLinks;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.HiddenNames;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.spill.NativeBytes;
 import io.penstock.memory.LittleEndian;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files below a folder by their relative paths, in the order of the paths' bytes. There may be millions, so the
- * paths are in native memory. Hidden files and folders, and checksum sidecars, are ignored. A link counts as its target
+ * paths are in native memory. {@linkplain HiddenNames Hidden} files and folders are ignored. A link counts as its target
  * if that is a file below the same folder; other links, including those to folders, are skipped and counted.
  */
 final class FileList {
@@ -116,7 +117,8 @@ final class FileList {
 
     /** Returns an entry; null if it is ignored. */
     private @Nullable Item item(Path path, String name) throws IOException {
-        if (name.startsWith(".") || name.endsWith(BlockChecksums.SUFFIX)) {
+        if (HiddenNames.isHidden(name, sibling -> Files.exists(path.resolveSibling(sibling)))
+                || name.endsWith(BlockChecksums.SUFFIX)) {
             return null;
         }
         BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class,

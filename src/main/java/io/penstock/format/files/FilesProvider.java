@@ -2,6 +2,7 @@
 package io.penstock.format.files;
 
 import io.penstock.io.Location;
+import io.penstock.io.file.HiddenNames;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -36,7 +37,7 @@ public final class FilesProvider implements StoreProvider {
             return false;
         }
         try (Stream<Path> entries = Files.list(folder.get())) {
-            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
+            return entries.anyMatch(entry -> !HiddenNames.isHidden(entry.getFileName().toString()));
         }
     }
 
