@@ -3,6 +3,7 @@ package io.penstock.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceException;
@@ -28,6 +29,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 
 /**
  * A command's failure, for its user: one line without the program's name, an exit status, and the cause for a stack
@@ -38,9 +40,11 @@ record Failure(int exitCode, String line, Throwable cause) {
     static Failure of(Throwable e) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
+            case CommandLine.ExecutionException error when error.getCause() != null -> of(error.getCause());
             case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
                     StateMismatchException _, NotRegularFileException _, PlaceholderException _,
-                    DecodeLimitException _, VocabularyException _ ->
+                    DecodeLimitException _, VocabularyException _,
+                    CodecException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->
@@ -53,6 +57,9 @@ record Failure(int exitCode, String line, Throwable cause) {
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
                     InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case IOException wrapped when wrapped.getCause() instanceof IOException cause
+                    && of(cause).exitCode == ExitCode.BAD_INPUT ->
+                    new Failure(ExitCode.BAD_INPUT, described(e), e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _,
                     StoreProviderException _, ThreadLimitException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
@@ -60,6 +67,7 @@ record Failure(int exitCode, String line, Throwable cause) {
                     new Failure(ExitCode.FAILURE, "cannot start a thread" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
                     "not enough memory (" + e.getMessage() + "); set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap", e);
+            case RuntimeException failed when failed.getCause() instanceof OutOfMemoryError error -> of(error);
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
         };
     }

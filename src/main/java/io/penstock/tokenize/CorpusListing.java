@@ -30,7 +30,8 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
 
     /**
      * Lists the files of files and folders, in the order given. A folder's files are sorted by the bytes of their
-     * paths, without {@linkplain HiddenNames hidden} ones. Of the links in a folder, those in {@link InnerLinks} are included.
+     * paths, without {@linkplain HiddenNames hidden} ones. Of the links in a folder, those in {@link InnerLinks}
+     * are included.
      *
      * @param followLinks whether to follow the other links in folders too
      * @throws CorpusException if a file is missing, or a folder has nothing to read

@@ -43,6 +43,15 @@ public final class FilesProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return FilesStore.open(path);
+        FilesStore store = FilesStore.open(path);
+        try {
+            if (options.format() == null) {
+                store.requireNoOtherFormat();
+            }
+            return store;
+        } catch (Throwable t) {
+            store.close();
+            throw t;
+        }
     }
 }

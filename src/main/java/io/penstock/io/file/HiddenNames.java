@@ -28,8 +28,8 @@ public final class HiddenNames {
     }
 
     /**
-     * Tells whether a listing of all files leaves out a file of this name: as {@link #isHidden}, or it describes another
-     * one, as {@code a.txt.sha256} does {@code a.txt}.
+     * Tells whether a listing of all files leaves out a file of this name: as {@link #isHidden(String)}, or it
+     * describes another one, as {@code a.txt.sha256} does {@code a.txt}.
      *
      * @param exists whether there is a file or folder of a name in the same folder
      */
