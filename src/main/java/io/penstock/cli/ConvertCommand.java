@@ -120,6 +120,7 @@ final class ConvertCommand implements Callable<Integer> {
                 Target written = Target.of(target, storeOptions.remote(), ifExists)) {
             TargetFormat format = format(store, written.path());
             checkOptions(store, format);
+            written.requireFolder();
             if (format == TargetFormat.MEGATRON) {
                 written.requireAbsent(".bin", ".idx");
             }

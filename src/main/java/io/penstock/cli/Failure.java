@@ -37,6 +37,8 @@ import picocli.CommandLine;
  */
 record Failure(int exitCode, String line, Throwable cause) {
 
+    private static final String LARGER_HEAP = "set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap";
+
     static Failure of(Throwable e) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
@@ -57,6 +59,8 @@ record Failure(int exitCode, String line, Throwable cause) {
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
                     InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case IOException full when isOfMemory(full) ->
+                    new Failure(ExitCode.FAILURE, described(e) + "; " + LARGER_HEAP, e);
             case IOException wrapped when wrapped.getCause() instanceof IOException cause
                     && of(cause).exitCode == ExitCode.BAD_INPUT ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
@@ -66,10 +70,14 @@ record Failure(int exitCode, String line, Throwable cause) {
             case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
                     new Failure(ExitCode.FAILURE, "cannot start a thread" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
-                    "not enough memory (" + e.getMessage() + "); set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap", e);
-            case RuntimeException failed when failed.getCause() instanceof OutOfMemoryError error -> of(error);
+                    "not enough memory (" + e.getMessage() + "); " + LARGER_HEAP, e);
+            case RuntimeException failed when isOfMemory(failed) -> of(requireNonNull(failed.getCause()));
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
         };
+    }
+
+    private static boolean isOfMemory(Throwable e) {
+        return e.getCause() != null && (e.getCause() instanceof OutOfMemoryError || isOfMemory(e.getCause()));
     }
 
     /** A sample that cannot be read is usually the fault of a file that shrank, or of the disk. */

@@ -55,6 +55,7 @@ final class ManifestCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         try (Target target = Target.of(named(output), remote, ifExists)) {
+            target.requireFolder();
             Location file = target.published(target.path());
             // A glob may give several files of a part.
             Set<ManifestPart> found = new LinkedHashSet<>();

@@ -50,6 +50,7 @@ final class MergeCommand implements Callable<Integer> {
                 TokenStore store = TokenStore.open(remote.locate(manifest),
                         OpenOptions.DEFAULT.withFormat("manifest"));
                 ProgressBar bar = report.progressBar("merge", "B")) {
+            target.requireFolder();
             target.requireAbsent(".bin", ".idx");
             summary = new Conversion(store, target.path(), TargetFormat.MEGATRON).ifExists(ifExists)
                     .progress(bar::update).checksumProgress((done, total) -> bar.update("checksum", done, total)).run();

@@ -36,6 +36,13 @@ final class Target implements AutoCloseable {
         }
     }
 
+    /** Fails before the work if the folder of the local path is missing. */
+    void requireFolder() {
+        if (upload == null) {
+            UsageException.requireFolder(path.toString(), path);
+        }
+    }
+
     /** The local path to write. */
     Path path() {
         return path;

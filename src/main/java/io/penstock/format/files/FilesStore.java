@@ -137,8 +137,8 @@ public final class FilesStore implements RecordStore {
             Optional<String> format = StoreFormats.detect(Location.of(file)).map(StoreProvider::name);
             if (!isImages && format.isPresent() && !format.get().equals(IMAGE_FORMAT)) {
                 throw new MalformedStoreException(path, "a folder with files of the format " + format.get()
-                        + ", such as " + file, "files of no other format; name such a file or the folder that has them, or read each"
-                        + " file as bytes with --format files");
+                        + ", such as " + file, "files of no other format; name such a file or the folder that has"
+                        + " them, or read each file as bytes with --format files");
             }
         }
     }
