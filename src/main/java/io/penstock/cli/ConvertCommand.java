@@ -117,10 +117,9 @@ final class ConvertCommand implements Callable<Integer> {
         source = storeOptions.locate(name);
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         try (Store store = storeOptions.open(source);
-                Target written = Target.of(target, storeOptions.remote(), ifExists)) {
+                Target written = Target.of(target, storeOptions.remote(), ifExists).inFolder()) {
             TargetFormat format = format(store, written.path());
             checkOptions(store, format);
-            written.requireFolder();
             if (format == TargetFormat.MEGATRON) {
                 written.requireAbsent(".bin", ".idx");
             }

@@ -46,11 +46,10 @@ final class MergeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         ConversionSummary summary;
-        try (Target target = Target.of(output, remote, ifExists);
+        try (Target target = Target.of(output, remote, ifExists).inFolder();
                 TokenStore store = TokenStore.open(remote.locate(manifest),
                         OpenOptions.DEFAULT.withFormat("manifest"));
                 ProgressBar bar = report.progressBar("merge", "B")) {
-            target.requireFolder();
             target.requireAbsent(".bin", ".idx");
             summary = new Conversion(store, target.path(), TargetFormat.MEGATRON).ifExists(ifExists)
                     .progress(bar::update).checksumProgress((done, total) -> bar.update("checksum", done, total)).run();

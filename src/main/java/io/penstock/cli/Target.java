@@ -36,11 +36,12 @@ final class Target implements AutoCloseable {
         }
     }
 
-    /** Fails before the work if the folder of the local path is missing. */
-    void requireFolder() {
+    /** Returns this; fails before the work if the folder of the local path is missing. */
+    Target inFolder() {
         if (upload == null) {
             UsageException.requireFolder(path.toString(), path);
         }
+        return this;
     }
 
     /** The local path to write. */

@@ -264,6 +264,9 @@ public final class LineSource implements StreamSource {
                 }
                 searched = to;
                 int read = fill();
+                if (read > 0 && offset == 0) {
+                    start();                            // what is no text may have no line feed to wait for
+                }
                 if (read <= 0) {
                     if (read == 0) {
                         return Found.NOTHING_YET;

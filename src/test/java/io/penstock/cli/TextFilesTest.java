@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.JavaCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,7 +18,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +65,58 @@ class TextFilesTest {
         assertEquals(3, streamed.exitCode(), streamed.out() + streamed.err());
         assertTrue(streamed.err().contains(file + ": " + problem), streamed.err());
         assertEquals("", streamed.out());
+    }
+
+    /** Written by {@code zstd --long=28} from the text "a line\n". */
+    @Test
+    void aWindowOfZstdBeyondTheLimitIsAnOption() throws IOException {
+        Path file = write("a.txt.zst", Base64.getDecoder().decode("KLUv/QSQOQAAYSBsaW5lCil5raA="));
+        String problem = "zstd: at byte 0: found a frame with a window of 268435456 bytes, expected at most 134217728"
+                + " (--max-window raises this limit)";
+        CommandRun tokenized = CommandRun.of("tokenize", file, "-o", folder.resolve("store"));
+        assertEquals("penstock: " + file + ": " + problem + "\n", tokenized.err());
+        assertEquals(3, tokenized.exitCode());
+        CommandRun streamed = batches(file);
+        assertEquals(3, streamed.exitCode());
+        assertTrue(streamed.err().contains(problem), streamed.err());
+        assertEquals(0, CommandRun.of("tokenize", file, "-o", folder.resolve("store"), "--max-window", "256M")
+                .exitCode());
+        assertEquals(batches(write("a.txt", "a line\n".getBytes(UTF_8))).out(),
+                batches(file, "--max-window", "200M").out());
+    }
+
+    @Tag("slow")
+    @Test
+    void aLineThatDoesNotFitTheHeapIsTheErrorOfOneLine() throws Exception {
+        Path file = folder.resolve("long.jsonl.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write("{\"text\": \"".getBytes(UTF_8));
+            byte[] words = "word ".repeat(1 << 18).getBytes(UTF_8);
+            for (int i = 0; i < 48; i++) {
+                out.write(words);
+            }
+            out.write("\"}\n".getBytes(UTF_8));
+        }
+        Path store = folder.resolve("store");
+        Path err = folder.resolve("err.txt");
+        for (List<Object> args : List.<List<Object>>of(List.of("tokenize", file, "-o", store),
+                List.of("batches", "--source", file, "--documents", "--max-length", 8, "--batch", 1))) {
+            // The line fits neither heap; into the larger one fits the half of it.
+            for (String heap : List.of("-Xmx40m", "-Xmx80m")) {
+                List<String> command = JavaCommand.of(heap);
+                command.add(Penstock.class.getName());
+                args.forEach(arg -> command.add(arg.toString()));
+                Process process = new ProcessBuilder(command).redirectError(err.toFile()).start();
+                process.getInputStream().readAllBytes();
+                assertEquals(1, process.waitFor());
+                String message = Files.readString(err);
+                assertTrue(message.matches("penstock: .*memory.*; set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap\n"),
+                        message);
+            }
+        }
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(Set.of(file, err), left.collect(Collectors.toSet()));
+        }
     }
 
     /** Written by {@code xz}, {@code bzip2} and {@code lzma} from the text "a line\n". */
