@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.file;
 
-import java.io.FileInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
@@ -58,17 +55,6 @@ public enum Placeholder {
         for (Placeholder kind : values()) {
             if (kind.content.matcher(text).matches() && (kind != DVC || file.toString().endsWith(DVC_ENDING))) {
                 throw new PlaceholderException(file, kind.found, kind.command);
-            }
-        }
-    }
-
-    /** Fails if a local file is a placeholder. {@code path} is its present path, {@code name} the one for messages. */
-    static void check(Path path, Path name) throws IOException {
-        if (mayBe(name.toString(), Files.size(path))) {
-            // Not a channel: an interrupt would close it.
-            try (InputStream in = path.getFileSystem() == FileSystems.getDefault() ? new FileInputStream(path.toFile())
-                    : Files.newInputStream(path)) {
-                check(name, in.readNBytes(MAX_BYTES));
             }
         }
     }

@@ -93,17 +93,27 @@ public final class RegularFile {
     private static <T> T opened(Path path, Opener<T> opener) throws IOException {
         require(path);
         if (!Posix.AVAILABLE || path.getFileSystem() != FileSystems.getDefault()) {
-            Placeholder.check(path, path);
+            requireData(path, path);
             return opener.open(path);
         }
         int fd = Posix.openReadOnly(path);
         try {
             Path same = sameFile(path, fd);
             require(same, path);
-            Placeholder.check(same, path);
+            requireData(same, path);
             return opener.open(same);
         } finally {
             Posix.close(fd);
+        }
+    }
+
+    private static void requireData(Path path, Path name) throws IOException {
+        if (Placeholder.mayBe(name.toString(), Files.size(path))) {
+            // Not a channel, which an interrupt would close.
+            try (InputStream in = path.getFileSystem() == FileSystems.getDefault() ? new FileInputStream(path.toFile())
+                    : Files.newInputStream(path)) {
+                Placeholder.check(name, in.readNBytes(Placeholder.MAX_BYTES));
+            }
         }
     }
 

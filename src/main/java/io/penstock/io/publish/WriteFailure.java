@@ -53,7 +53,8 @@ public final class WriteFailure {
         String reason;
         if (e instanceof NoSuchFileException && !Files.isDirectory(Folder.of(target))) {
             reason = "there is no folder " + Folder.of(target).toAbsolutePath() + "; create it first";
-        } else if (e instanceof FileSystemException named && named.getFile() != null && isHidden(target, named.getFile())) {
+        } else if (e instanceof FileSystemException named && named.getFile() != null
+                && isHidden(target, named.getFile())) {
             reason = named instanceof AccessDeniedException
                     ? "permission denied in the folder " + Folder.of(target).toAbsolutePath()
                     : named.getFile() + ": " + reason(named);
