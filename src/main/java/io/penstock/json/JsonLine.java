@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.json;
 
+import io.penstock.text.Utf8;
 import java.util.Map;
 import java.util.Objects;
 
@@ -12,10 +13,12 @@ public final class JsonLine {
     /**
      * Returns the text in a field of an object.
      *
-     * @param bytes the line is in its bytes {@code from} to {@code end}
+     * @param bytes the line is in its bytes {@code start} to {@code end}; a byte order mark, as files that were joined
+     *     have, is skipped
      * @throws IllegalArgumentException if there is none; the message says what was found and expected
      */
-    public static String text(byte[] bytes, int from, int end, String field) {
+    public static String text(byte[] bytes, int start, int end, String field) {
+        int from = start + Utf8.markBytes(bytes, start, end);
         String problem = noObject(bytes, from, end);
         if (!problem.isEmpty()) {
             throw new IllegalArgumentException(problem);

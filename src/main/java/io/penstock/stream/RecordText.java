@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 @FunctionalInterface
 public interface RecordText {
 
-    /** The whole record is the text; one that is not in UTF-8 is an error. */
+    /** The whole record is the text, but for a byte order mark; one that is not in UTF-8 is an error. */
     RecordText WHOLE = new WholeRecord();
 
     /**

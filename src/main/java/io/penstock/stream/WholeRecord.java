@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
-/** The text is the whole record, which must be in UTF-8: an encoder would replace what is not, and say nothing. */
+/** The text is the whole record but for a byte order mark. An encoder would replace what is not in UTF-8. */
 record WholeRecord() implements RecordText {
 
     @Override
@@ -38,7 +38,7 @@ record WholeRecord() implements RecordText {
                 throw new CodecException(String.format(Locale.ROOT, "at byte %d of the record: found byte 0x%02x,"
                         + " expected UTF-8", bad, bytes[bad]));
             }
-            return record;
+            return record.asSlice(Utf8.markBytes(bytes, 0, length));
         }
     }
 }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_16;
 import static java.nio.charset.StandardCharsets.UTF_16LE;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -170,8 +171,19 @@ class TextFilesTest {
             Path file = write(name, content);
             CommandRun streamed = batches(file);
             assertEquals(expected, streamed.out(), streamed.err());
-            assertEquals(Base64.getEncoder().encodeToString(tokens), Base64.getEncoder().encodeToString(tokens(file)));
+            assertArrayEquals(tokens, tokens(file));
         }
+    }
+
+    @Test
+    void marksWithinJoinedFilesOfLinesAreSkipped() throws IOException {
+        String line = "{\"text\": \"two\"}\n";
+        Path file = write("joined.jsonl", ("\uFEFF" + line + "\uFEFF" + line).getBytes(UTF_8));
+        byte[] tokens = tokens(file);
+        String streamed = batches(file).out();
+        Path plain = write("joined.jsonl", (line + line).getBytes(UTF_8));
+        assertArrayEquals(tokens(plain), tokens);
+        assertEquals(batches(plain).out(), streamed);
     }
 
     private byte[] tokens(Path file) throws IOException {

@@ -111,7 +111,7 @@ public final class RegularFile {
         if (Placeholder.mayBe(name.toString(), Files.size(path))) {
             // Not a channel, which an interrupt would close.
             try (InputStream in = path.getFileSystem() == FileSystems.getDefault() ? new FileInputStream(path.toFile())
-                    : Files.newInputStream(path)) {
+                    : Channels.newInputStream(FileChannel.open(path, StandardOpenOption.READ))) {
                 Placeholder.check(name, in.readNBytes(Placeholder.MAX_BYTES));
             }
         }
