@@ -139,6 +139,7 @@ final class AugmentCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
+            UsageException.requireFolder("--grid", grid);
             try (SampleSource source = samples.openPlain(names, storeOptions); Arena arena = Arena.ofConfined()) {
                 check(source.dataset());
                 Augment augment = samples.augmenting.pipeline().orElseGet(() -> AugmentText.parse(DEFAULT_STEPS));

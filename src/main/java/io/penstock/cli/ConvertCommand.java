@@ -117,7 +117,7 @@ final class ConvertCommand implements Callable<Integer> {
         source = storeOptions.locate(name);
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         try (Store store = storeOptions.open(source);
-                Target written = Target.of(target, storeOptions.remote(), ifExists)) {
+                Target written = Target.of(target, storeOptions.remote(), ifExists).inFolder()) {
             TargetFormat format = format(store, written.path());
             checkOptions(store, format);
             if (format == TargetFormat.MEGATRON) {

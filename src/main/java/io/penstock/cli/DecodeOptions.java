@@ -17,9 +17,18 @@ final class DecodeOptions {
                 + " 1100.")
     private @Nullable Long maxRatio;
 
+    @Option(names = "--max-window", paramLabel = "SIZE", converter = AmountText.Bytes.class,
+            description = "Largest window of zstd data, which takes as much memory: up to 2G, for files of zstd"
+                    + " --long=31; default: 128M.")
+    private @Nullable Long maxWindow;
+
     /** The limit that the options set, or else the default. */
     DecodeLimit limit(DecodeLimit usual) {
         DecodeLimit limit = maxDecoded == null ? usual : usual.withMaxBytes(maxDecoded);
+        if (maxWindow != null) {
+            UsageException.requireAtLeast(1, "--max-window", maxWindow);
+            limit = limit.withMaxWindowBytes(maxWindow);
+        }
         if (maxRatio == null) {
             return limit;
         }

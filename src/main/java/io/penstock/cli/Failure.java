@@ -3,12 +3,14 @@ package io.penstock.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimitException;
 import io.penstock.convert.ConversionException;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.NotRegularFileException;
+import io.penstock.io.file.PlaceholderException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.os.ThreadLimitException;
@@ -27,6 +29,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 
 /**
  * A command's failure, for its user: one line without the program's name, an exit status, and the cause for a stack
@@ -34,12 +37,16 @@ import org.jspecify.annotations.Nullable;
  */
 record Failure(int exitCode, String line, Throwable cause) {
 
+    private static final String LARGER_HEAP = "set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap";
+
     static Failure of(Throwable e) {
         return switch (e) {
             case UncheckedIOException unchecked -> of(requireNonNull(unchecked.getCause()));
+            case CommandLine.ExecutionException error when error.getCause() != null -> of(error.getCause());
             case CorpusException _, MalformedStoreException _, ConversionException _, BadInputException _,
-                    StateMismatchException _, NotRegularFileException _, DecodeLimitException _,
-                    VocabularyException _ ->
+                    StateMismatchException _, NotRegularFileException _, PlaceholderException _,
+                    DecodeLimitException _, VocabularyException _,
+                    CodecException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->
@@ -52,15 +59,25 @@ record Failure(int exitCode, String line, Throwable cause) {
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
                     InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
+            case IOException full when isOfMemory(full) ->
+                    new Failure(ExitCode.FAILURE, described(e) + "; " + LARGER_HEAP, e);
+            case IOException wrapped when wrapped.getCause() instanceof IOException cause
+                    && of(cause).exitCode == ExitCode.BAD_INPUT ->
+                    new Failure(ExitCode.BAD_INPUT, described(e), e);
             case DeviceUnavailableException _, DeviceException _, IOException _, UnsupportedOperationException _,
                     StoreProviderException _, ThreadLimitException _ ->
                     new Failure(ExitCode.FAILURE, described(e), e);
             case OutOfMemoryError threads when ThreadStart.isRefusedBy(threads) ->
                     new Failure(ExitCode.FAILURE, "cannot start a thread" + ThreadStart.limit(), e);
             case OutOfMemoryError _ -> new Failure(ExitCode.FAILURE,
-                    "not enough memory (" + e.getMessage() + "); set PENSTOCK_JAVA_OPTS=-Xmx8g for a larger heap", e);
+                    "not enough memory (" + e.getMessage() + "); " + LARGER_HEAP, e);
+            case RuntimeException failed when isOfMemory(failed) -> of(requireNonNull(failed.getCause()));
             default -> new Failure(ExitCode.FAILURE, "internal error: " + e + " (--stacktrace shows where)", e);
         };
+    }
+
+    private static boolean isOfMemory(Throwable e) {
+        return e.getCause() != null && (e.getCause() instanceof OutOfMemoryError || isOfMemory(e.getCause()));
     }
 
     /** A sample that cannot be read is usually the fault of a file that shrank, or of the disk. */

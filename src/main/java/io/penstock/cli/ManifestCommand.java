@@ -54,7 +54,7 @@ final class ManifestCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
-        try (Target target = Target.of(named(output), remote, ifExists)) {
+        try (Target target = Target.of(named(output), remote, ifExists).inFolder()) {
             Location file = target.published(target.path());
             // A glob may give several files of a part.
             Set<ManifestPart> found = new LinkedHashSet<>();

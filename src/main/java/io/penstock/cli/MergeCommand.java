@@ -46,7 +46,7 @@ final class MergeCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         ConversionSummary summary;
-        try (Target target = Target.of(output, remote, ifExists);
+        try (Target target = Target.of(output, remote, ifExists).inFolder();
                 TokenStore store = TokenStore.open(remote.locate(manifest),
                         OpenOptions.DEFAULT.withFormat("manifest"));
                 ProgressBar bar = report.progressBar("merge", "B")) {

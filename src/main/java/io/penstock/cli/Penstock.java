@@ -141,8 +141,13 @@ public final class Penstock implements Runnable {
 
     /** Runs the command, or prints help or version; fails if the output was not written. */
     private static int run(CommandLine.ParseResult parsed) {
-        int exitCode = new CommandLine.RunLast().execute(parsed);
         CommandLine line = parsed.commandSpec().commandLine();
+        int exitCode;
+        try {
+            exitCode = new CommandLine.RunLast().execute(parsed);
+        } catch (Error e) {                                         // such as one of memory: told in a line, too
+            throw new CommandLine.ExecutionException(line, e.toString(), e);
+        }
         try {
             Output.check(line.getOut());
             return exitCode;

@@ -40,6 +40,7 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        UsageException.requireFolder("--html", html);
         Summary summary = runs.size() == 1 ? Summary.read(runs.getFirst()) : merged();
         if (folder != null) {
             summary.write(folder);

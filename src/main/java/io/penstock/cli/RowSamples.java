@@ -22,7 +22,8 @@ record RowSamples(SampleOptions options, Location path, String kind) {
 
     /** The chosen tensors' rows. */
     SampleSource of(TensorStore store) throws IOException {
-        options.checkNoWindows(path);
+        options.checkNoWindows(path, store.tensors().stream().noneMatch(tensor -> tensor.dtype().isInteger()) ? ""
+                : "; if its integers are tokens, make one with 'penstock convert " + path + " STORE --to megatron'");
         if (kind.equals(ONE_IMAGE)) {
             throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
                     + " folder of them, a tar, or a table");
@@ -93,7 +94,7 @@ record RowSamples(SampleOptions options, Location path, String kind) {
     SampleSource of(RecordStore store) throws IOException {
         Integer pack = options.pack;
         if (pack == null) {
-            options.checkNoWindows(path);
+            options.checkNoWindows(path, StoreOptions.tokenizeHint(path));
         }
         if (store.size() == 0) {
             throw new BadInputException(path + ": found no records, expected one or more");

@@ -297,11 +297,12 @@ final class SampleOptions {
         }
     }
 
-    void checkNoWindows(Location path) throws IOException {
+    /** Fails if an option was given that needs a token store; {@code advice} says how to get one. */
+    void checkNoWindows(Location path, String advice) {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw new UsageException("--window, --stride, --within-documents, --documents and --pack need a token"
                     + " store (--pack also takes one column of lists); " + path + " is not one"
-                    + StoreOptions.tokenizeHint(path));
+                    + advice);
         }
     }
 }

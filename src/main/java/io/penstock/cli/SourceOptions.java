@@ -170,7 +170,8 @@ final class SourceOptions {
             return open(first);
         }
         Path[] files = group.stream().map(Path::of).toArray(Path[]::new);
-        return UsageException.valid("--source: ", () -> follow ? LineSource.growing(files) : LineSource.of(files));
+        return UsageException.valid("--source: ", () -> follow ? LineSource.growing(files)
+                : LineSource.of(files).withDecodeLimit(storeOptions.textLimit()));
     }
 
     private StreamSource open(String name) throws IOException {

@@ -4,6 +4,7 @@ package io.penstock.cli;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.HiddenNames;
 import io.penstock.io.file.RegularFile;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
@@ -103,7 +104,8 @@ final class StoreOptions {
         List<Path> files = List.of(path);
         if (Files.isDirectory(path)) {
             try (Stream<Path> inside = Files.list(path)) {
-                files = inside.filter(Files::isRegularFile).sorted().limit(LOOKED_AT).toList();
+                files = inside.filter(file -> !HiddenNames.isHidden(file.getFileName().toString()))
+                        .filter(Files::isRegularFile).sorted().limit(LOOKED_AT).toList();
             }
         }
         for (Path file : files) {
@@ -123,6 +125,11 @@ final class StoreOptions {
             return head.length > 0 && new String(head, StandardCharsets.UTF_8).chars().limit(HEAD_BYTES / 4)
                     .noneMatch(c -> c == REPLACEMENT || c < ' ' && !Character.isWhitespace(c));
         }
+    }
+
+    /** The limit on what a packed file of text may expand to. */
+    DecodeLimit textLimit() {
+        return decode.limit(DecodeLimit.TEXT);
     }
 
     /** The options given for the store; the format only if it was named. */

@@ -36,6 +36,14 @@ final class Target implements AutoCloseable {
         }
     }
 
+    /** Returns this; fails before the work if the folder of the local path is missing. */
+    Target inFolder() {
+        if (upload == null) {
+            UsageException.requireFolder(path.toString(), path);
+        }
+        return this;
+    }
+
     /** The local path to write. */
     Path path() {
         return path;

@@ -95,7 +95,7 @@ final class TokenizeCommand implements Callable<Integer> {
         IfExists ifExists = force ? IfExists.REPLACE : IfExists.FAIL;
         // Shards are separate uploads. The job itself adds a shard's number to the path.
         String name = shard != null && RemoteFiles.isRemote(output) ? shard.nameOf(output) : output;
-        try (Target target = Target.of(name, remote, ifExists)) {
+        try (Target target = Target.of(name, remote, ifExists).inFolder()) {
             target.requireAbsent(".bin", ".idx");
             Path path = name.equals(output) ? target.path()
                     : target.path().resolveSibling(output.substring(output.lastIndexOf('/') + 1));

@@ -46,7 +46,7 @@ final class UsageException extends RuntimeException {
     static void requireFolder(String option, @Nullable Path file) {
         Path folder = file == null ? null : file.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
-            throw new UsageException(option + ": there is no folder " + folder);
+            throw new UsageException(option + ": there is no folder " + folder + "; create it first");
         }
     }
 }

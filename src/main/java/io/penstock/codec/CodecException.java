@@ -4,7 +4,10 @@ package io.penstock.codec;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A compressed block is malformed or has an unexpected size. The message does not name the file. */
+/**
+ * Data are not encoded as expected: a compressed block is malformed or has an unexpected size, text is not in UTF-8, a
+ * line is not JSON. The message need not name the file.
+ */
 public final class CodecException extends IOException {
 
     @Serial

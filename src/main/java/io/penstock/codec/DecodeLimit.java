@@ -19,10 +19,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param maxBytes the most decoded bytes of a file, whatever its size
  * @param maxRatio the most decoded bytes per stored byte
  * @param freeBytes the decoded bytes accepted at any ratio, but never more than {@code maxBytes}
+ * @param maxWindowBytes the largest window of a zstd frame that is decoded as a stream, which takes as much memory;
+ *     rounded up to a power of two, at most 2 GiB
  */
-public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
+public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes, long maxWindowBytes) {
 
-    /** For stores: 16 TiB, and 1,100 times the stored size or 1 GiB, whichever is greater. */
+    private static final long WINDOW_BYTES = 128L << 20;
+
+    /** For stores: 16 TiB, and 1,100 times the stored size or 1 GiB, whichever is greater; windows of 128 MiB. */
     public static final DecodeLimit DEFAULT = new DecodeLimit(1L << 44, 1100, 1L << 30);
 
     /** For text, where a few bytes never decode to gigabytes: as {@link #DEFAULT}, but with 64 MiB. */
@@ -30,10 +34,22 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
 
     /** Checks the ranges. */
     public DecodeLimit {
-        if (maxBytes < 1 || maxRatio < 1 || freeBytes < 0) {
+        if (maxBytes < 1 || maxRatio < 1 || freeBytes < 0 || maxWindowBytes < 1) {
             throw new IllegalArgumentException("a limit of " + maxBytes + " bytes, or " + maxRatio
-                    + " times the file's and " + freeBytes + ", expected at least 1, 1 and 0");
+                    + " times the file's and " + freeBytes + ", with windows of " + maxWindowBytes
+                    + ", expected at least 1, 1, 0 and 1");
         }
+    }
+
+    /**
+     * A limit with zstd windows of up to 128 MiB, the most that {@code zstd -d} takes without an option.
+     *
+     * @param maxBytes the most decoded bytes of a file, whatever its size
+     * @param maxRatio the most decoded bytes per stored byte
+     * @param freeBytes the decoded bytes accepted at any ratio, but never more than {@code maxBytes}
+     */
+    public DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
+        this(maxBytes, maxRatio, freeBytes, WINDOW_BYTES);
     }
 
     /**
@@ -42,7 +58,7 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
      * @param bytes the most decoded bytes of a file, whatever its size
      */
     public DecodeLimit withMaxBytes(long bytes) {
-        return new DecodeLimit(bytes, maxRatio, freeBytes);
+        return new DecodeLimit(bytes, maxRatio, freeBytes, maxWindowBytes);
     }
 
     /**
@@ -51,7 +67,16 @@ public record DecodeLimit(long maxBytes, long maxRatio, long freeBytes) {
      * @param ratio the most decoded bytes per stored byte
      */
     public DecodeLimit withMaxRatio(long ratio) {
-        return new DecodeLimit(maxBytes, ratio, freeBytes);
+        return new DecodeLimit(maxBytes, ratio, freeBytes, maxWindowBytes);
+    }
+
+    /**
+     * {@return this limit with another largest window of zstd}
+     *
+     * @param bytes the window's size
+     */
+    public DecodeLimit withMaxWindowBytes(long bytes) {
+        return new DecodeLimit(maxBytes, maxRatio, freeBytes, bytes);
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
+import io.penstock.io.file.Placeholder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,8 +17,9 @@ public record InnerLinks(Path realRoot) {
         return new InnerLinks(root.toRealPath());
     }
 
-    /** Tells whether a link leads to a regular file below the folder. */
-    public boolean leadToFile(Path link) {
+    /** Tells whether a link leads to a regular file below the folder. One to data that were not fetched is an error. */
+    public boolean leadToFile(Path link) throws IOException {
+        Placeholder.checkLink(link);
         try {
             Path target = link.toRealPath();
             return target.startsWith(realRoot) && Files.isRegularFile(target);

@@ -98,7 +98,7 @@ public interface FileSource {
      * @throws IOException as {@link #open}
      */
     default SeekableByteChannel openChannel(Location file) throws IOException {
-        return channel(open(file, null));
+        return channel(file.open());
     }
 
     /**

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
+import io.penstock.io.file.HiddenNames;
 import io.penstock.io.file.InnerPath;
+import io.penstock.io.file.Placeholder;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
@@ -206,18 +210,20 @@ public record Location(FileSource source, String path) {
     }
 
     /**
-     * Lists the regular files of this folder, without subfolders.
+     * Lists the regular files of this folder, without subfolders, hidden files and markers of other programs, such as
+     * {@code _SUCCESS}.
      *
      * @param chosen selects files by name
      * @return their locations, sorted by the bytes of their names in UTF-8
      * @throws IOException if the folder cannot be read
      */
     public List<Location> files(Predicate<String> chosen) throws IOException {
-        return source.files(path, chosen).stream().sorted(BY_BYTES).map(this::resolve).toList();
+        return source.files(path, name -> !HiddenNames.isHidden(name) && chosen.test(name)).stream().sorted(BY_BYTES)
+                .map(this::resolve).toList();
     }
 
     /**
-     * Opens the file.
+     * Opens the file. One that stands for data that were not fetched, such as a Git LFS pointer, is refused.
      *
      * @return the file, to be closed by the caller
      * @throws NoSuchFileException if the file does not exist
@@ -225,7 +231,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if it cannot be opened
      */
     public MappedFile open() throws IOException {
-        return source.open(this, null);
+        return openWith(null);
     }
 
     /**
@@ -236,7 +242,20 @@ public record Location(FileSource source, String path) {
      * @throws IOException as {@link #open()}
      */
     public MappedFile openWith(@Nullable MappedFile index) throws IOException {
-        return source.open(this, index);
+        MappedFile file = source.open(this, index);
+        try {
+            if (Placeholder.mayBe(name(), file.byteSize())) {
+                Placeholder.check(this, file.range(0, Math.min(Placeholder.MAX_BYTES, file.byteSize()))
+                        .toArray(ValueLayout.JAVA_BYTE));
+            }
+            return file;
+        } catch (UncheckedIOException e) {
+            file.close();
+            throw e.getCause();
+        } catch (Throwable t) {
+            file.close();
+            throw t;
+        }
     }
 
     /**

@@ -3,6 +3,7 @@ package io.penstock.store;
 
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.Placeholder;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,6 +13,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
@@ -105,20 +107,42 @@ public final class StoreFormats {
         if (!candidate.isFile() && !candidate.isFolder() && path.exists()) {
             path.openChannel().close();
         }
-        List<StoreProvider> all = all();
-        for (boolean byContent : new boolean[] {true, false}) {
-            for (StoreProvider provider : all) {
-                if (matches(provider, candidate, byContent)) {
-                    return provider;
-                }
-            }
+        Optional<StoreProvider> detected = detect(candidate);
+        if (detected.isPresent()) {
+            return detected.get();
         }
         if (!path.exists()) {
+            if (path.local().isPresent()) {
+                Placeholder.checkLink(path.local().get());
+            }
             new Location(path.source(), path.path() + ".idx").infoOfNamed();     // an error if access is denied
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"
-                : "a folder in which no format is detected", "one of " + names(all) + " (or name its format)");
+                : "a folder in which no format is detected", "one of " + names(all()) + " (or name its format)");
+    }
+
+    /**
+     * {@return the provider of the format of a file or folder that exists, as {@link #recognize} finds it; empty if no
+     * format is detected}
+     *
+     * @param path the path
+     * @throws IOException if it cannot be read
+     */
+    public static Optional<StoreProvider> detect(Location path) throws IOException {
+        return detect(Candidate.of(path));
+    }
+
+    private static Optional<StoreProvider> detect(Candidate candidate) throws IOException {
+        List<StoreProvider> all = all();
+        for (boolean byContent : new boolean[] {true, false}) {
+            for (StoreProvider provider : all) {
+                if (matches(provider, candidate, byContent)) {
+                    return Optional.of(provider);
+                }
+            }
+        }
+        return Optional.empty();
     }
 
     /** Opens a store and checks it against its provider and the options. */

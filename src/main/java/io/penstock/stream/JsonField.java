@@ -3,14 +3,13 @@ package io.penstock.stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.codec.CodecException;
 import io.penstock.json.FieldScanner;
-import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonLine;
 import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 
 /**
  * The text in a field of a JSON object.
@@ -53,19 +52,11 @@ record JsonField(String field) implements RecordText {
             return MemorySegment.ofArray(parsed(length).getBytes(StandardCharsets.UTF_8));
         }
 
-        private String parsed(int length) throws IOException {
+        private String parsed(int length) throws CodecException {
             try {
-                Object value = Json.parse(bytes, 0, length);
-                if (!(value instanceof Map<?, ?> object)) {
-                    throw new IOException("found " + Json.shown(value) + ", expected an object");
-                }
-                if (object.get(field) instanceof String text) {
-                    return text;
-                }
-                throw new IOException("field '" + field + "': found " + Json.shown(object.get(field))
-                        + ", expected a text");
-            } catch (JsonException e) {
-                throw new IOException(e.getMessage(), e);
+                return JsonLine.text(bytes, 0, length, field);
+            } catch (IllegalArgumentException e) {
+                throw new CodecException(String.valueOf(e.getMessage()));
             }
         }
     }

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.decoder.Gzip;
-import io.penstock.codec.decoder.Zstd;
+import io.penstock.codec.decoder.TextInput;
+import io.penstock.codec.decoder.TextInput.Compression;
 import io.penstock.io.file.RegularFile;
+import io.penstock.json.JsonLine;
 import io.penstock.text.LineFeeds;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The lines of text files: JSON lines, or any text. A file is a partition, and a cursor is the offset of a line in the
- * unpacked file. Files named {@code .gz} and {@code .zst} are unpacked; to continue in one takes unpacking it up to the
- * place.
+ * unpacked file. Files that are packed by gzip or zstd, as their first bytes or their names ({@code .gz},
+ * {@code .zst}) say, are unpacked; to continue in one takes unpacking it up to the place.
  *
  * <p>A line is the bytes up to a line feed, without it and without a carriage return before it. Empty lines are left
- * out.
+ * out. A byte order mark at the start of a file is no part of its first line. Files of UTF-16 and those that are packed
+ * in another way are refused.
  */
 public final class LineSource implements StreamSource {
 
@@ -35,10 +40,12 @@ public final class LineSource implements StreamSource {
     /** Of the partitions. */
     private final List<String> names;
     private final StreamEnd end;
+    private final DecodeLimit decodeLimit;
 
-    private LineSource(List<Path> files, StreamEnd end) {
+    private LineSource(List<Path> files, StreamEnd end, DecodeLimit decodeLimit) {
         this.files = List.copyOf(files);
         this.end = end;
+        this.decodeLimit = decodeLimit;
         if (files.isEmpty()) {
             throw new IllegalArgumentException("no file was named, expected at least one");
         }
@@ -72,7 +79,17 @@ public final class LineSource implements StreamSource {
      * @throws IllegalArgumentException if there is no file, or one is there twice
      */
     public static LineSource of(Path... files) {
-        return new LineSource(List.of(files), StreamEnd.STOP);
+        return new LineSource(List.of(files), StreamEnd.STOP, DecodeLimit.TEXT);
+    }
+
+    /**
+     * {@return the same source with another limit on what each packed file may expand to} {@link DecodeLimit#TEXT} by
+     * default.
+     *
+     * @param limit the limit
+     */
+    public LineSource withDecodeLimit(DecodeLimit limit) {
+        return new LineSource(files, end, limit);
     }
 
     /**
@@ -85,11 +102,11 @@ public final class LineSource implements StreamSource {
      */
     public static LineSource growing(Path... files) {
         for (Path file : files) {
-            if (Packing.of(file) != Packing.NONE) {
+            if (Compression.of(file.toString(), new byte[0]) != Compression.NONE) {
                 throw new IllegalArgumentException(file + ": found a compressed file, expected one that can grow");
             }
         }
-        return new LineSource(List.of(files), StreamEnd.WAIT);
+        return new LineSource(List.of(files), StreamEnd.WAIT, DecodeLimit.TEXT);
     }
 
     /**
@@ -145,14 +162,20 @@ public final class LineSource implements StreamSource {
     public PartitionReader open(int partition, String cursor) throws IOException {
         Path file = files.get(partition);
         long offset = offset(file, cursor);
-        Packing packing = Packing.of(file);
-        InputStream in = packing.open(file);
+        FileChannel channel = RegularFile.open(file);
+        InputStream in = Channels.newInputStream(channel);
         try {
-            if (packing == Packing.NONE && Files.size(file) < offset) {
+            ByteBuffer head = ByteBuffer.allocate(TextInput.MAGIC_BYTES);
+            channel.read(head, 0);
+            Compression compression = end == StreamEnd.WAIT ? Compression.NONE
+                    : Compression.of(file.toString(), Arrays.copyOf(head.array(), head.position()));
+            boolean isPlain = compression == Compression.NONE;
+            if (isPlain && channel.size() < offset) {
                 throw new EOFException();
             }
+            in = compression.open(file, in, channel.size(), decodeLimit);
             in.skipNBytes(offset);
-            return new Lines(file.toString(), in, offset, end, packing == Packing.NONE ? file : null);
+            return new Lines(file.toString(), in, offset, end, isPlain ? file : null);
         } catch (EOFException e) {
             in.close();
             throw new IOException(file + ": found fewer bytes, expected at least the " + offset
@@ -204,30 +227,6 @@ public final class LineSource implements StreamSource {
         throw new IOException(file + ": found cursor '" + cursor + "', expected the offset of a line");
     }
 
-    /** How a file is compressed, by its name. */
-    private enum Packing {
-        NONE, GZIP, ZSTD;
-
-        static Packing of(Path file) {
-            String name = file.toString().toLowerCase(Locale.ROOT);
-            return name.endsWith(".gz") ? GZIP : name.endsWith(".zst") ? ZSTD : NONE;
-        }
-
-        InputStream open(Path file) throws IOException {
-            InputStream in = RegularFile.newInputStream(file);
-            if (this == NONE) {
-                return in;
-            }
-            try {
-                return DecodeLimit.TEXT.budget(file, Files.size(file)).count(this == GZIP ? Gzip.open(in)
-                        : Zstd.open(in));
-            } catch (Throwable t) {
-                in.close();
-                throw t;
-            }
-        }
-    }
-
     /** Cuts bytes into lines. */
     static final class Lines implements PartitionReader {
 
@@ -265,6 +264,9 @@ public final class LineSource implements StreamSource {
                 }
                 searched = to;
                 int read = fill();
+                if (read > 0 && offset == 0) {
+                    start();                            // what is no text may have no line feed to wait for
+                }
                 if (read <= 0) {
                     if (read == 0) {
                         return Found.NOTHING_YET;
@@ -285,18 +287,28 @@ public final class LineSource implements StreamSource {
         }
 
         /** Adds a line, unless it is empty. */
-        private boolean give(int lineEnd, int next, RecordBuffer into) {
-            int length = lineEnd - from;
+        private boolean give(int lineEnd, int next, RecordBuffer into) throws IOException {
+            int begin = from + (offset == 0 ? start() : 0);
+            int length = lineEnd - begin;
             if (length > 0 && bytes[lineEnd - 1] == '\r') {
                 length--;
             }
             if (length > 0) {
-                into.add(bytes, from, length);
+                into.add(bytes, begin, length);
             }
             offset += next - from;
             from = next;
             searched = next;
             return length > 0;
+        }
+
+        /** Returns the bytes before the text of the first line; fails if this is no text. */
+        private int start() throws IOException {
+            try {
+                return TextInput.start(bytes, from, to);
+            } catch (CodecException e) {
+                throw new CodecException(name + ": " + e.getMessage());
+            }
         }
 
         /** Reads more; returns how many bytes: 0 for none yet, negative at the end. */
@@ -308,10 +320,16 @@ public final class LineSource implements StreamSource {
                 from = 0;
             } else if (to == bytes.length) {
                 if (to >= MAX_LINE_BYTES) {
-                    throw new IOException(name + ", byte " + offset + ": found a line longer than " + MAX_LINE_BYTES
-                            + " bytes, expected lines of text");
+                    String array = JsonLine.noObject(bytes, 0, to);
+                    throw new IOException(name + ", byte " + offset + ": " + (array.isEmpty() ? "found a line longer"
+                            + " than " + MAX_LINE_BYTES + " bytes, expected lines of text" : array));
                 }
-                bytes = Arrays.copyOf(bytes, Math.min(MAX_LINE_BYTES, 2 * to));
+                try {
+                    bytes = Arrays.copyOf(bytes, Math.min(MAX_LINE_BYTES, 2 * to));
+                } catch (OutOfMemoryError e) {
+                    throw new IOException(name + ": no memory for the line at byte " + offset
+                            + ", which is longer than " + to + " bytes", e);
+                }
             }
             int read;
             try {

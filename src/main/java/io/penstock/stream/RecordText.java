@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 @FunctionalInterface
 public interface RecordText {
 
-    /** The whole record is the text, in UTF-8. */
-    RecordText WHOLE = record -> record;
+    /** The whole record is the text, but for a byte order mark; one that is not in UTF-8 is an error. */
+    RecordText WHOLE = new WholeRecord();
 
     /**
      * Finds the text.

@@ -31,6 +31,12 @@ public final class Utf8 {
         return -1;
     }
 
+    /** {@return the bytes of a byte order mark at the start of text: 3, or 0 if there is none} */
+    public static int markBytes(byte[] bytes, int from, int end) {
+        return end - from >= 3 && bytes[from] == (byte) 0xEF && bytes[from + 1] == (byte) 0xBB
+                && bytes[from + 2] == (byte) 0xBF ? 3 : 0;
+    }
+
     /**
      * {@return the bytes of the character at an index that is not ASCII; 0 if it is ill-formed} Table 3-7 of the
      * Unicode Standard has the forms.

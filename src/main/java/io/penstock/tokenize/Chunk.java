@@ -2,13 +2,11 @@
 package io.penstock.tokenize;
 
 import io.penstock.json.FieldScanner;
-import io.penstock.json.Json;
-import io.penstock.json.JsonException;
+import io.penstock.json.JsonLine;
 import io.penstock.text.LineFeeds;
 import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -122,25 +120,11 @@ final class Chunk {
     }
 
     private String document(String textField, long line, int start, int end) throws IOException {
-        Object value;
         try {
-            value = Json.parse(bytes, start, end);
-        } catch (JsonException e) {
-            throw bad(line, "at byte " + e.offset() + " of the line: found " + e.found() + ", expected "
-                    + e.expected());
+            return JsonLine.text(bytes, start, end, textField);
+        } catch (IllegalArgumentException e) {
+            throw bad(line, String.valueOf(e.getMessage()));
         }
-        if (!(value instanceof Map<?, ?> object)) {
-            throw bad(line, "found " + Json.shown(value) + ", expected a JSON object");
-        }
-        Object text = object.get(textField);
-        if (text == null && !object.containsKey(textField)) {
-            throw bad(line, "no field '" + textField + "', found "
-                    + object.keySet().stream().limit(8).map(key -> "'" + key + "'").toList());
-        }
-        if (!(text instanceof String string)) {
-            throw bad(line, "field '" + textField + "': found " + Json.shown(text) + ", expected a string");
-        }
-        return string;
     }
 
     private CorpusException bad(long line, String problem) throws IOException {

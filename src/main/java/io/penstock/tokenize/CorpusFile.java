@@ -4,8 +4,8 @@ package io.penstock.tokenize;
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.MissingLibraryException;
-import io.penstock.codec.decoder.Gzip;
-import io.penstock.codec.decoder.Zstd;
+import io.penstock.codec.decoder.TextInput;
+import io.penstock.codec.decoder.TextInput.Compression;
 import io.penstock.io.file.RegularFile;
 import io.penstock.text.LineFeeds;
 import java.io.IOException;
@@ -40,30 +40,20 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         JSON_LINES
     }
 
-    enum Compression {
-        NONE, GZIP, ZSTD;
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
-    /** Derives format and compression from a name: {@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text. */
+    /**
+     * Derives the format from the name ({@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text), the
+     * compression from the first bytes or the name.
+     */
     static CorpusFile of(Path path) throws IOException {
-        try {
-            RegularFile.require(path);
+        byte[] head;
+        try (InputStream in = RegularFile.newInputStream(path)) {
+            head = in.readNBytes(TextInput.MAGIC_BYTES);
         } catch (NoSuchFileException e) {
             throw new CorpusException(path, "no such file or folder", e);
         }
         String name = path.getFileName().toString().toLowerCase(Locale.ROOT);
-        Compression compression = Compression.NONE;
-        if (name.endsWith(".gz")) {
-            compression = Compression.GZIP;
-        } else if (name.endsWith(".zst")) {
-            compression = Compression.ZSTD;
-        }
-        String stem = compression == Compression.NONE ? name : name.substring(0, name.lastIndexOf('.'));
+        Compression compression = Compression.of(name, head);
+        String stem = compression.stem(name);
         boolean json = stem.endsWith(".jsonl") || stem.endsWith(".ndjson") || stem.endsWith(".json");
         long size = Files.size(path);
         return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, size, 0, size);
@@ -123,11 +113,7 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         try {
             long most = end == storedBytes ? Long.MAX_VALUE : end - start;
             InputStream in = new CountedStream(Channels.newInputStream(channel.position(start)), most, stored);
-            return switch (compression) {
-                case NONE -> in;
-                case GZIP -> limit.budget(path, storedBytes).count(Gzip.open(in));
-                case ZSTD -> limit.budget(path, storedBytes).count(Zstd.open(in));
-            };
+            return compression.open(path, in, storedBytes, limit);
         } catch (IOException e) {
             channel.close();
             throw readFailure(e);

@@ -2,6 +2,7 @@
 package io.penstock.tokenize;
 
 import io.penstock.format.InnerLinks;
+import io.penstock.io.file.HiddenNames;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemLoopException;
@@ -29,7 +30,8 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
 
     /**
      * Lists the files of files and folders, in the order given. A folder's files are sorted by the bytes of their
-     * paths, without hidden ones. Of the links in a folder, those in {@link InnerLinks} are included.
+     * paths, without {@linkplain HiddenNames hidden} ones. Of the links in a folder, those in {@link InnerLinks}
+     * are included.
      *
      * @param followLinks whether to follow the other links in folders too
      * @throws CorpusException if a file is missing, or a folder has nothing to read
@@ -120,12 +122,14 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
 
         @Override
         public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
-            return !path.equals(real) && isHidden(path) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            return !path.equals(real) && HiddenNames.isHidden(path.getFileName().toString())
+                    ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
         }
 
         @Override
-        public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
-            if (isHidden(path)) {
+        public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) throws IOException {
+            if (HiddenNames.isHidden(path.getFileName().toString(),
+                    sibling -> Files.exists(path.resolveSibling(sibling)))) {
                 return FileVisitResult.CONTINUE;
             }
             if (attributes.isSymbolicLink() && !followLinks && !links.leadToFile(path)) {
@@ -140,10 +144,6 @@ record CorpusListing(List<CorpusFile> files, long skippedLinks) {
         public FileVisitResult visitFileFailed(Path path, IOException e) throws IOException {
             throw e instanceof FileSystemLoopException
                     ? new CorpusException(path, "found a link to a folder above it, expected no cycle", e) : e;
-        }
-
-        private static boolean isHidden(Path path) {
-            return path.getFileName().toString().startsWith(".");
         }
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.TextInput;
+import io.penstock.json.JsonLine;
 import io.penstock.text.LineFeeds;
 import io.penstock.tokenize.CorpusFile.Format;
 import java.io.IOException;
@@ -30,8 +33,6 @@ final class CorpusReader implements AutoCloseable {
 
     /** An array for more chunks than this, made for a long line, is not reused. */
     private static final int KEPT_CHUNKS = 16;
-
-    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     private final Iterator<CorpusFile> files;
     private final DecodeLimit decodeLimit;
@@ -71,7 +72,7 @@ final class CorpusReader implements AutoCloseable {
             }
             file = new OpenFile(files.next());
             open = file;
-            file.skipByteOrderMark();
+            file.start();
         }
         file.next(into);
         if (into.endsFile()) {
@@ -108,17 +109,21 @@ final class CorpusReader implements AutoCloseable {
             this.offset = file.start();
         }
 
-        void skipByteOrderMark() throws IOException {
+        /** Looks at the first bytes: fails if they are not of text, and skips a byte order mark. */
+        void start() throws IOException {
             fill();
             if (offset > 0) {
                 return;
             }
-            int mark = BYTE_ORDER_MARK.length;
-            if (restBytes >= mark && Arrays.equals(rest, 0, mark, BYTE_ORDER_MARK, 0, mark)) {
-                offset = mark;
-                restBytes -= mark;
-                System.arraycopy(rest, mark, rest, 0, restBytes);
+            int mark;
+            try {
+                mark = TextInput.start(rest, 0, restBytes);
+            } catch (CodecException e) {
+                throw file.readFailure(e);
             }
+            offset = mark;
+            restBytes -= mark;
+            System.arraycopy(rest, mark, rest, 0, restBytes);
         }
 
         void next(Chunk into) throws IOException {
@@ -173,14 +178,23 @@ final class CorpusReader implements AutoCloseable {
             offset += bytes;
         }
 
-        private void grow() throws CorpusException {
+        private void grow() throws IOException {
             int maxBytes = isText ? maxWordBytes : maxLineBytes;
             if (rest.length >= maxBytes) {
+                String array = isText ? "" : JsonLine.noObject(rest, 0, restBytes);
+                if (!array.isEmpty()) {
+                    throw CorpusException.atLine(file.path(), file.linesBefore() + line, array);
+                }
                 throw CorpusException.atByte(file.path(), offset, isText
                         ? "found a word longer than " + maxBytes + " bytes, expected text"
                         : "found a line longer than " + maxBytes + " bytes, expected JSON lines");
             }
-            rest = Arrays.copyOf(rest, (int) Math.min(maxBytes, 2L * rest.length));
+            try {
+                rest = Arrays.copyOf(rest, (int) Math.min(maxBytes, 2L * rest.length));
+            } catch (OutOfMemoryError e) {
+                throw new IOException(file.path() + ": no memory for the " + (isText ? "word" : "line") + " at byte "
+                        + offset + ", which is longer than " + rest.length + " bytes", e);
+            }
         }
     }
 }

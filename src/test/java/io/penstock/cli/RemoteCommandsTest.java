@@ -11,6 +11,7 @@ import io.penstock.store.Fixtures;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -128,6 +129,26 @@ class RemoteCommandsTest {
         assertEquals(CommandRun.of("inspect", npy, "--digest").out(), inspected.out().replace(url, npy.toString()),
                 inspected.err());
         assertEquals(0, run("verify", url).exitCode());
+    }
+
+    @Test
+    void aRemotePointerIsRefusedAndMarkersInARemoteFolderAreLeftOut() throws IOException {
+        byte[] pointer = ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22ead"
+                + "bb8f32b1258daaa5e2ca24d17e2393\nsize 12345678\n").getBytes(StandardCharsets.US_ASCII);
+        host.put("lfs/a.npy", pointer).put("lfs/a.tar", pointer);
+        for (String command : List.of("inspect", "verify", "fetch")) {
+            CommandRun refused = run(command, host.url("lfs/a.npy"));
+            assertEquals(3, refused.exitCode(), refused.err());
+            assertTrue(refused.err().contains("lfs/a.npy: found a Git LFS pointer, expected the data; fetch them with"
+                    + " 'git lfs pull'"), refused.err());
+        }
+        CommandRun streamed = run("batches", "--source", host.url("lfs/a.tar"), "--decode", "cls=int", "--batch", "4");
+        assertTrue(streamed.err().contains("found a Git LFS pointer"), streamed.err());
+        byte[] tar = Files.readAllBytes(Fixtures.path("webdataset/shard-000000.tar"));
+        String folder = "http://" + url.split("/")[2] + "/shards/";
+        host.put("shards/a.tar", tar).put("shards/._a.tar", new byte[4096]).put("shards/_SUCCESS", new byte[0]);
+        CommandRun batches = run("batches", folder, "--fields", "cls", "--batch", "4", "--limit", "1");
+        assertEquals(0, batches.exitCode(), batches.err());
     }
 
     @Test

@@ -89,6 +89,37 @@ class LineSourceTest {
     }
 
     @Test
+    void aByteOrderMarkThatArrivesInPiecesIsNoPartOfTheFirstLine() throws IOException {
+        Path file = folder.resolve("feed.jsonl");
+        Files.write(file, new byte[] {(byte) 0xEF});
+        try (PartitionReader reader = LineSource.growing(file).open(0, ""); RecordBuffer into = new RecordBuffer()) {
+            assertEquals("NOTHING_YET", poll(reader, into));
+            Files.write(file, new byte[] {(byte) 0xBB, (byte) 0xBF}, StandardOpenOption.APPEND);
+            Files.writeString(file, "one\n\uFEFFtwo\n", StandardOpenOption.APPEND);
+            assertEquals("one", poll(reader, into));
+            assertEquals("7", reader.cursor());
+            assertEquals("\uFEFFtwo", poll(reader, into));
+        }
+        try (PartitionReader reader = LineSource.growing(file).open(0, "7"); RecordBuffer into = new RecordBuffer()) {
+            assertEquals("\uFEFFtwo", poll(reader, into));
+        }
+    }
+
+    @Test
+    void compressedDataIsNoTextThatGrowsNorThatComesOnce() throws IOException {
+        Path named = gzipped();
+        Path file = Files.move(named, folder.resolve("text.jsonl"));
+        assertEquals(LINES, read(LineSource.of(file), ""));
+        String problem = ": at byte 0: found gzip data, expected text in UTF-8, plain or packed by gzip or zstd";
+        try (PartitionReader reader = LineSource.growing(file).open(0, "");
+                PartitionReader once = LineSource.once("pipe", Files.newInputStream(file)).open(0, "");
+                RecordBuffer into = new RecordBuffer()) {
+            assertEquals(file + problem, assertThrows(IOException.class, () -> poll(reader, into)).getMessage());
+            assertEquals("pipe" + problem, assertThrows(IOException.class, () -> awaited(once, into)).getMessage());
+        }
+    }
+
+    @Test
     void aGrowingFileThatIsCutOffOrReplacedIsAnError() throws IOException {
         Path file = folder.resolve("feed.jsonl");
         for (boolean isReplaced : new boolean[] {false, true}) {

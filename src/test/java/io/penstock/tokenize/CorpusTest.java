@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.TextInput;
 import io.penstock.json.FieldScanner;
 import io.penstock.json.Json;
 import java.io.ByteArrayOutputStream;
@@ -184,7 +185,7 @@ class CorpusTest {
     @ParameterizedTest
     @CsvSource({"a.txt, TEXT, NONE", "a, TEXT, NONE", "a.md.gz, TEXT, GZIP", "a.JSONL, JSON_LINES, NONE",
         "a.json.zst, JSON_LINES, ZSTD", "a.ndjson.gz, JSON_LINES, GZIP", "jsonl, TEXT, NONE", "a.gz, TEXT, GZIP"})
-    void readsTheFormatOffTheName(String name, CorpusFile.Format format, CorpusFile.Compression compression)
+    void readsTheFormatOffTheName(String name, CorpusFile.Format format, TextInput.Compression compression)
             throws IOException {
         CorpusFile file = CorpusFile.of(write(name, "text"));
         assertEquals(format, file.format());

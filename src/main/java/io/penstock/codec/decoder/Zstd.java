@@ -2,6 +2,7 @@
 package io.penstock.codec.decoder;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.MissingLibraryException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,10 +32,12 @@ public final class Zstd {
      * Decodes consecutive frames as they are read, ignoring skippable ones; closing the stream closes {@code packed}. A
      * {@link CodecException} names the byte where a frame is malformed or truncated. Throws {@link
      * MissingLibraryException} if zstd-jni is missing.
+     *
+     * @param limit its {@link DecodeLimit#maxWindowBytes}; the window of a frame is in memory while it is decoded
      */
-    public static InputStream open(InputStream packed) throws MissingLibraryException {
+    public static InputStream open(InputStream packed, DecodeLimit limit) throws IOException {
         try {
-            return ZstdLibrary.open(packed);
+            return ZstdLibrary.open(packed, limit.maxWindowBytes());
         } catch (NoClassDefFoundError | UnsatisfiedLinkError e) {
             throw new MissingLibraryException("reading zstd", LIBRARY, e);
         }

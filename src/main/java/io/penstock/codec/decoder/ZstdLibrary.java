@@ -4,6 +4,7 @@ package io.penstock.codec.decoder;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;
 import io.penstock.codec.CodecException;
+import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -11,8 +12,8 @@ import java.nio.ByteBuffer;
 /** The only class that uses zstd-jni, apart from the {@link ZstdStream} that it creates. */
 final class ZstdLibrary {
 
-    static InputStream open(InputStream packed) {
-        return new ZstdStream(packed);
+    static InputStream open(InputStream packed, long maxWindowBytes) throws IOException {
+        return new ZstdStream(packed, maxWindowBytes);
     }
 
     static void decompress(MemorySegment source, MemorySegment target) throws CodecException {

@@ -3,6 +3,7 @@ package io.penstock.format.files;
 
 import io.penstock.format.InnerLinks;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.file.HiddenNames;
 import io.penstock.io.file.Sha256;
 import io.penstock.io.spill.NativeBytes;
 import io.penstock.memory.LittleEndian;
@@ -21,6 +22,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -30,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files below a folder by their relative paths, in the order of the paths' bytes. There may be millions, so the
- * paths are in native memory. Hidden files and folders, and checksum sidecars, are ignored. A link counts as its target
- * if that is a file below the same folder; other links, including those to folders, are skipped and counted.
+ * paths are in native memory. {@linkplain HiddenNames Hidden} files and folders are ignored. A link counts as its
+ * target if that is a file below the same folder; other links, including those to folders, are skipped and counted.
  */
 final class FileList {
 
@@ -56,6 +58,8 @@ final class FileList {
     private final InnerLinks links;
     private final List<String> topFolders = new ArrayList<>();
     private final Map<String, Long> endings = new HashMap<>();
+    /** The first file of each ending. */
+    private final Map<String, String> examples = new HashMap<>();
     /** The start of each file's path in {@link #paths}, then the end of the last one. */
     private final MemorySegment starts;
     private final MemorySegment paths;
@@ -116,7 +120,8 @@ final class FileList {
 
     /** Returns an entry; null if it is ignored. */
     private @Nullable Item item(Path path, String name) throws IOException {
-        if (name.startsWith(".") || name.endsWith(BlockChecksums.SUFFIX)) {
+        if (HiddenNames.isHidden(name, sibling -> Files.exists(path.resolveSibling(sibling)))
+                || name.endsWith(BlockChecksums.SUFFIX)) {
             return null;
         }
         BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class,
@@ -141,7 +146,9 @@ final class FileList {
         found.sha256.update(("\n" + bytes + "\n").getBytes(StandardCharsets.US_ASCII));
         int dot = path.indexOf('.', path.lastIndexOf('/') + 2);
         String ending = dot < 0 ? "" : path.substring(path.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
-        endings.merge(endings.size() < MAX_ENDINGS || endings.containsKey(ending) ? ending : "", 1L, Long::sum);
+        String counted = endings.size() < MAX_ENDINGS || endings.containsKey(ending) ? ending : "";
+        endings.merge(counted, 1L, Long::sum);
+        examples.putIfAbsent(counted, path);
         size++;
         totalBytes += bytes;
     }
@@ -193,6 +200,11 @@ final class FileList {
     /** Returns the number of files by ending: the text after the last dot, in lower case. */
     Map<String, Long> endings() {
         return endings;
+    }
+
+    /** Returns the path of the first file of each ending. */
+    Collection<String> examples() {
+        return examples.values();
     }
 
     long skippedLinks() {

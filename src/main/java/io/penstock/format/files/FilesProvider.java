@@ -2,6 +2,7 @@
 package io.penstock.format.files;
 
 import io.penstock.io.Location;
+import io.penstock.io.file.HiddenNames;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -36,12 +37,21 @@ public final class FilesProvider implements StoreProvider {
             return false;
         }
         try (Stream<Path> entries = Files.list(folder.get())) {
-            return entries.anyMatch(entry -> !entry.getFileName().toString().startsWith("."));
+            return entries.anyMatch(entry -> !HiddenNames.isHidden(entry.getFileName().toString()));
         }
     }
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return FilesStore.open(path);
+        FilesStore store = FilesStore.open(path);
+        try {
+            if (options.format() == null) {
+                store.requireNoOtherFormat();
+            }
+            return store;
+        } catch (Throwable t) {
+            store.close();
+            throw t;
+        }
     }
 }

@@ -14,6 +14,8 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.StoreFormats;
+import io.penstock.store.StoreProvider;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +28,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -40,12 +43,15 @@ public final class FilesStore implements RecordStore {
 
     /** The endings that torchvision's {@code ImageFolder} accepts. */
     private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
+    /** The format of a single image. */
+    private static final String IMAGE_FORMAT = "images";
     private static final int MAX_LISTED_CLASSES = 10_000;
 
     private final Path path;
     private final Arena arena;
     private final FileList list;
     private final FileBytes bytes;
+    private final boolean isImages;
     private final List<Column> columns;
     /** The sorted names; empty if folders are not classes. */
     private final List<String> classes;
@@ -60,8 +66,8 @@ public final class FilesStore implements RecordStore {
         this.arena = arena;
         this.list = list;
         this.bytes = new FileBytes(list, arena, FileBytes.MAX_MAPPED);
-        boolean images = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
-        Column content = Column.bytes(images ? "image" : "file", encoding(list.endings(), images));
+        this.isImages = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
+        Column content = Column.bytes(isImages ? "image" : "file", encoding(list.endings(), isImages));
         this.classes = list.filesAtTop() ? List.of() : list.topFolders();
         this.columns = classes.isEmpty() ? List.of(content) : List.of(content, Column.numbers("class", DType.I64));
         int count = classes.size();
@@ -118,6 +124,22 @@ public final class FilesStore implements RecordStore {
         } catch (Throwable t) {
             arena.close();
             throw t;
+        }
+    }
+
+    /**
+     * Fails if these are files of another format, by a file of each ending: their records would be raw bytes, which
+     * nobody wants who did not ask for it. Placeholders of files are found too.
+     */
+    void requireNoOtherFormat() throws IOException {
+        for (String example : list.examples()) {
+            Path file = path.resolve(example);
+            Optional<String> format = StoreFormats.detect(Location.of(file)).map(StoreProvider::name);
+            if (!isImages && format.isPresent() && !format.get().equals(IMAGE_FORMAT)) {
+                throw new MalformedStoreException(path, "a folder with files of the format " + format.get()
+                        + ", such as " + file, "files of no other format; name such a file or the folder that has"
+                        + " them, or read each file as bytes with --format files");
+            }
         }
     }
 

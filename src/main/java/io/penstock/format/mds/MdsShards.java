@@ -62,7 +62,7 @@ final class MdsShards implements AutoCloseable {
                 parts.add(checked(zip));
                 limit.check(zip.path(), zip.bytes(), shard.raw().bytes());
                 blockOf[i] = packed.size();
-                packed.add(PackedShard.of(index.file(), shard, zip));
+                packed.add(PackedShard.of(index.file(), shard, zip, limit));
             } else {
                 shard.raw().path().infoOfNamed();       // an error if access is denied
                 throw new MalformedStoreException(shard.raw().path(), "no such file", "shard " + i + " of the "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.mds;
 
+import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.MissingLibraryException;
 import io.penstock.codec.decoder.Gzip;
 import io.penstock.codec.decoder.Zstd;
@@ -18,7 +19,7 @@ import java.util.Objects;
  *
  * @param algorithm {@code zstd} or {@code gz}
  */
-record PackedShard(MdsShard shard, Location path, String algorithm) {
+record PackedShard(MdsShard shard, Location path, String algorithm, DecodeLimit limit) {
 
     private static final int BUFFER_BYTES = 1 << 17;
 
@@ -27,13 +28,14 @@ record PackedShard(MdsShard shard, Location path, String algorithm) {
         long of(InputStream in) throws IOException;
     }
 
-    static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip) throws MalformedStoreException {
+    static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip, DecodeLimit limit)
+            throws MalformedStoreException {
         String algorithm = Objects.requireNonNull(shard.compression()).replaceFirst(":.*", "");
         if (!algorithm.equals("zstd") && !algorithm.equals("gz")) {
             throw new MalformedStoreException(index, "shards compressed by '" + algorithm + "'",
                     "zstd or gz (or the shards as they were before, beside the compressed ones)");
         }
-        return new PackedShard(shard, zip.path(), algorithm);
+        return new PackedShard(shard, zip.path(), algorithm, limit);
     }
 
     /** Fails if the codec's library is missing, or the file does not start as the algorithm's files do. */
@@ -62,7 +64,7 @@ record PackedShard(MdsShard shard, Location path, String algorithm) {
 
     private long read(Reading reading) throws IOException {
         try (InputStream packed = path.newInputStream();
-                InputStream in = algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed)) {
+                InputStream in = algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed, limit)) {
             return reading.of(in);
         } catch (MissingLibraryException | NoSuchFileException e) {
             throw e;

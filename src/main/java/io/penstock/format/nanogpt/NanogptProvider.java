@@ -15,6 +15,9 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NanogptProvider implements StoreProvider {
 
+    private static final byte[] NPY_MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
     private static final String NAME = "nanogpt";
     private static final long FIRST_SHOWN = 16;
     private static final long LAST_SHOWN = 8;
@@ -53,6 +57,11 @@ public final class NanogptProvider implements StoreProvider {
     public Store open(Location path, OpenOptions options) throws IOException {
         DType dtype = options.dtype() == null ? DType.U16 : options.dtype();
         return Mapping.open(path, file -> {
+            if (file.byteSize() >= NPY_MAGIC.length && Arrays.equals(NPY_MAGIC, file.range(0, NPY_MAGIC.length)
+                    .toArray(ValueLayout.JAVA_BYTE))) {
+                throw new MalformedStoreException(path, 0, "a file of the format npy", "tokens without a header; make a"
+                        + " token store of it with 'penstock convert " + path + " STORE --to megatron'");
+            }
             TokenRun tokens = read(file, dtype);
             return TokenRunStore.of(NAME, tokens, () -> details(tokens));
         });

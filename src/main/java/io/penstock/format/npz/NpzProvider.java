@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class NpzProvider implements StoreProvider {
 
     private static final String NAME = "npz";
     private static final String ENDING = ".npy";
+    private static final int NAME_OFFSET = 30;
 
     private record Part(ZipMember member, NpyArray array, String name) {
 
@@ -59,7 +61,11 @@ public final class NpzProvider implements StoreProvider {
 
     @Override
     public boolean matchesContent(Candidate candidate) {
-        return candidate.startsWith("PK\3\4") || candidate.startsWith("PK\5\6");
+        // A local header has the length of its name at byte 26 and the name at byte 30. Documents are ZIP archives too.
+        byte[] head = candidate.head();
+        return candidate.startsWith("PK\5\6") || candidate.startsWith("PK\3\4") && head.length >= NAME_OFFSET
+                && new String(head, NAME_OFFSET, Math.min(head[NAME_OFFSET - 4] & 0xFF, head.length - NAME_OFFSET),
+                        StandardCharsets.ISO_8859_1).endsWith(ENDING);
     }
 
     @Override

@@ -79,7 +79,7 @@ enum Compression {
     private InputStream decode(Location shard, SeekableByteChannel channel, DecodeLimit limit) throws IOException {
         try {
             InputStream packed = Channels.newInputStream(channel);
-            InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed);
+            InputStream in = this == GZIP ? Gzip.open(packed) : Zstd.open(packed, limit);
             return limit.budget(shard, channel.size()).count(new Decoded(shard, in));
         } catch (IOException e) {
             channel.close();

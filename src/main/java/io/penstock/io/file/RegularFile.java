@@ -18,6 +18,8 @@ import java.nio.file.attribute.BasicFileAttributes;
  * Opens regular files for reading and rejects everything else with a {@link NotRegularFileException}. A FIFO could
  * block forever, a device may be endless, and opening one may have side effects.
  *
+ * <p>{@linkplain Placeholder Placeholders} of files, such as Git LFS pointers, are rejected too.
+ *
  * <p>The kind is checked before the open. Another process may put a FIFO there in between; so Linux opens without
  * blocking ({@code O_NONBLOCK}) and checks again. Other systems keep that gap. Links are followed.
  */
@@ -46,6 +48,7 @@ public final class RegularFile {
         try {
             attributes = Files.readAttributes(path, BasicFileAttributes.class);
         } catch (NoSuchFileException _) {
+            Placeholder.checkLink(path);
             throw new NoSuchFileException(name.toString(), null, "no such file");
         }
         if (!attributes.isRegularFile()) {
@@ -90,15 +93,27 @@ public final class RegularFile {
     private static <T> T opened(Path path, Opener<T> opener) throws IOException {
         require(path);
         if (!Posix.AVAILABLE || path.getFileSystem() != FileSystems.getDefault()) {
+            requireData(path, path);
             return opener.open(path);
         }
         int fd = Posix.openReadOnly(path);
         try {
             Path same = sameFile(path, fd);
             require(same, path);
+            requireData(same, path);
             return opener.open(same);
         } finally {
             Posix.close(fd);
+        }
+    }
+
+    private static void requireData(Path path, Path name) throws IOException {
+        if (Placeholder.mayBe(name.toString(), Files.size(path))) {
+            // Not a channel, which an interrupt would close.
+            try (InputStream in = path.getFileSystem() == FileSystems.getDefault() ? new FileInputStream(path.toFile())
+                    : Channels.newInputStream(FileChannel.open(path, StandardOpenOption.READ))) {
+                Placeholder.check(name, in.readNBytes(Placeholder.MAX_BYTES));
+            }
         }
     }
 

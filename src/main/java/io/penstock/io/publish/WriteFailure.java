@@ -8,6 +8,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -50,7 +51,10 @@ public final class WriteFailure {
     /** Adds the store's name to OS errors; others, such as a malformed source or an interrupt, explain themselves. */
     private static IOException named(Path target, IOException e) {
         String reason;
-        if (e instanceof FileSystemException named && named.getFile() != null && isHidden(target, named.getFile())) {
+        if (e instanceof NoSuchFileException && !Files.isDirectory(Folder.of(target))) {
+            reason = "there is no folder " + Folder.of(target).toAbsolutePath() + "; create it first";
+        } else if (e instanceof FileSystemException named && named.getFile() != null
+                && isHidden(target, named.getFile())) {
             reason = named instanceof AccessDeniedException
                     ? "permission denied in the folder " + Folder.of(target).toAbsolutePath()
                     : named.getFile() + ": " + reason(named);

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.CodecException;
+import io.penstock.codec.DecodeLimit;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -174,7 +175,7 @@ class DamagedPackedTest {
     }
 
     private static InputStream open(String name, InputStream packed) throws IOException {
-        return name.endsWith(".gz") ? Gzip.open(packed) : Zstd.open(packed);
+        return name.endsWith(".gz") ? Gzip.open(packed) : Zstd.open(packed, DecodeLimit.DEFAULT);
     }
 
     private static void decompress(String name, MemorySegment source, MemorySegment target) throws IOException {
