@@ -64,7 +64,7 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
         int first = leaves.size();
         List<Node> children = new ArrayList<>();
         Kind kind = Kind.STRUCT;
-        SchemaNode element = node.is(Annotation.Meaning.LIST) ? Schema.elementOf(node) : null;
+        SchemaNode element = Schema.elementOf(node);
         SchemaNode pair = node.is(Annotation.Meaning.MAP) ? Schema.pairOf(node) : null;
         if (node.isLeaf()) {
             kind = Kind.LEAF;
