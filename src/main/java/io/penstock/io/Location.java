@@ -207,6 +207,17 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * Lists the subfolders of this folder.
+     *
+     * @param chosen selects folders by name
+     * @return their names, sorted by their bytes in UTF-8
+     * @throws IOException if the folder cannot be read
+     */
+    public List<String> folders(Predicate<String> chosen) throws IOException {
+        return source.folders(path).stream().filter(chosen).sorted(BY_BYTES).toList();
+    }
+
+    /**
      * Opens the file.
      *
      * @return the file, to be closed by the caller

@@ -106,6 +106,19 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
         return null;
     }
 
+    /** {@inheritDoc} Lists of nulls alone are read as lists of numbers, which are empty or have a null. */
+    @Override
+    public @Nullable ParquetColumn as(Column united) {
+        if (united.equals(column)) {
+            return this;
+        }
+        Leaf nulls = leaves.getFirst();
+        boolean isList = root.kind() == Kind.LIST && root.children().getFirst().kind() == Kind.LEAF
+                && united.kind() == Column.Kind.NUMBERS && united.spec().rank() == 1;
+        return !isList ? null : new Flat(united, storedType, new Leaf(nulls.index(), Physical.INT32, Integer.BYTES,
+                nulls.maxDefinition(), nulls.maxRepetition(), nulls.type()), root.definition() + 1);
+    }
+
     @Override
     public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
             throws IOException {
