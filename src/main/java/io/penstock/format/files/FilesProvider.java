@@ -42,6 +42,15 @@ public final class FilesProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return FilesStore.open(path);
+        FilesStore store = FilesStore.open(path);
+        if (options.format() == null) {
+            try {
+                store.requireNoTables();
+            } catch (Throwable t) {
+                store.close();
+                throw t;
+            }
+        }
+        return store;
     }
 }

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -40,6 +41,10 @@ public final class FilesStore implements RecordStore {
 
     /** The endings that torchvision's {@code ImageFolder} accepts. */
     private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
+    /** The endings of files that hold many samples each, as no decoder takes them. */
+    private static final Set<String> TABLES = Set.of("parquet", "arrow", "arrows", "feather", "orc", "avro", "csv", "tsv",
+            "jsonl", "ndjson", "tfrecord", "tar", "tgz", "mds", "mdb", "idx", "h5", "hdf5", "npz", "safetensors");
+    private static final Set<String> COMPRESSIONS = Set.of("gz", "zst", "bz2", "xz", "lz4");
     private static final int MAX_LISTED_CLASSES = 10_000;
 
     private final Path path;
@@ -118,6 +123,38 @@ public final class FilesStore implements RecordStore {
         } catch (Throwable t) {
             arena.close();
             throw t;
+        }
+    }
+
+    /**
+     * Checks that files are samples, for a folder whose format nobody has named: it may be of a format that was not
+     * detected. Tables beside images are what datasets of images have, such as a list of their labels.
+     */
+    void requireNoTables() throws MalformedStoreException {
+        Map<String, Long> endings = list.endings();
+        if (endings.keySet().stream().anyMatch(IMAGES::contains) || endings.keySet().stream()
+                .noneMatch(ending -> TABLES.contains(ending) || COMPRESSIONS.contains(ending))) {
+            return;
+        }
+        String first = null;
+        long count = 0;
+        for (long record = 0; record < size(); record++) {
+            String name = list.path(record).toLowerCase(Locale.ROOT);
+            String ending = name.substring(name.lastIndexOf('.') + 1);
+            if (COMPRESSIONS.contains(ending)) {
+                name = name.substring(0, name.lastIndexOf('.'));
+                ending = name.substring(name.lastIndexOf('.') + 1);
+            }
+            if (TABLES.contains(ending)) {
+                first = first == null ? list.path(record) : first;
+                count++;
+            }
+        }
+        if (first != null) {
+            throw new MalformedStoreException(path, "a folder with " + count + " of " + size() + " files that hold many"
+                    + " samples each, such as " + first, "files of one sample each, or the files of a format in the"
+                    + " folder itself (name a folder or file below it; name the format 'files' for the bytes of each"
+                    + " file)");
         }
     }
 
