@@ -86,6 +86,33 @@ class ArrowStoreTest {
         }
     }
 
+    /** {@code src/test/python/not_a_number.py} writes the file, and says which rows pyarrow has as null. */
+    @Test
+    void aNumberThatIsNotFiniteIsNotNullHoweverItIsStored() throws IOException {
+        try (RecordStore store = RecordStore.open(Fixtures.path("../arrow/not_a_number.arrow"))) {
+            List<String> names = store.columns().stream().map(Column::name).toList();
+            assertEquals(List.of("plain", "dictionary", "runs", "short_runs", "runs_of_indices", "sparse", "dense",
+                    "field.runs", "view", "lists"), names);
+            for (String name : names) {
+                int column = names.indexOf(name);
+                // A list of numbers has no value if one of them is null; a list of lists has one.
+                List<Boolean> present = List.of(true, false, true, true);
+                assertEquals(present, IntStream.range(0, 4).mapToObj(row -> store.isPresent(row, column)).toList(),
+                        name);
+                if (store.columns().get(column).kind() == Column.Kind.TEXT && !name.equals("lists")) {
+                    assertEquals(List.of("null", "null", "2.5"), IntStream.of(0, 2, 3).mapToObj(row ->
+                            text(store, row, column)).toList(), name);
+                }
+            }
+        }
+    }
+
+    private static String text(RecordStore store, long row, int column) {
+        Span span = new Span();
+        store.locate(row, column, span);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
     @Test
     void locatingAllocatesNothing() throws IOException {
         try (RecordStore store = RecordStore.open(Fixtures.path("arrow/stream_uncompressed.arrow"))) {
