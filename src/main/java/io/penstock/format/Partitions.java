@@ -136,8 +136,7 @@ public final class Partitions implements AutoCloseable {
                 throw new IllegalArgumentException(path + ": one file is one table, found '" + member + "'");
             }
             if (!isFolder || !isPartitioned(path, ending)) {
-                List<Location> files = isFolder ? ShardFiles.of(path, ending, tableOf, member) : List.of(path);
-                return new Files(files.stream().map(file -> new Part(file, Map.of())).toList());
+                return of(isFolder ? ShardFiles.of(path, ending, tableOf, member) : List.of(path));
             }
             if (member != null) {
                 throw new IllegalArgumentException(path + ": a folder of partitions is one table, found '" + member
@@ -148,6 +147,11 @@ public final class Partitions implements AutoCloseable {
             found.sort(Comparator.comparing(part -> part.file.path().getBytes(StandardCharsets.UTF_8),
                     Arrays::compareUnsigned));
             return new Files(List.copyOf(found));
+        }
+
+        /** Returns files of which no folder says a value. */
+        public static Files of(List<Location> files) {
+            return new Files(files.stream().map(file -> new Part(file, Map.of())).toList());
         }
 
         public List<Location> locations() {

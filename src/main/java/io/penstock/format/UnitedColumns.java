@@ -46,8 +46,13 @@ public final class UnitedColumns {
 
     private final Map<String, United> columns = new LinkedHashMap<>();
 
-    /** Adds the columns of a file. */
+    /** Adds the columns of a file, of which the files before must have one. */
     public void add(Location file, List<Own> more) throws MalformedStoreException {
+        List<String> names = more.stream().map(own -> own.column.name()).toList();
+        if (!columns.isEmpty() && names.stream().noneMatch(columns::containsKey)) {
+            throw new MalformedStoreException(file, "the columns " + names, "at least one of " + columns.keySet()
+                    + ", as " + columns.values().iterator().next().from.name() + " has");
+        }
         for (Own own : more) {
             United before = columns.get(own.column.name());
             if (before == null || before.own.hasNoValues && !own.hasNoValues) {

@@ -43,7 +43,7 @@ class TableShardsTest {
     @TestFactory
     Stream<DynamicTest> shardsAreReadAsPyarrowReadsThemTogether() throws IOException {
         Map<String, Object> expected = Json.object(Json.parse(Files.readAllBytes(shards("expected.json"))));
-        return Stream.of("parquet").flatMap(format -> expected.entrySet().stream().map(table -> {
+        return Stream.of("parquet", "arrow").flatMap(format -> expected.entrySet().stream().map(table -> {
             String name = format + "/" + table.getKey();
             return DynamicTest.dynamicTest(name, () -> {
                 try (RecordStore store = RecordStore.open(shards(name))) {

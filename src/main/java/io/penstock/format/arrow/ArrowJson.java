@@ -61,7 +61,7 @@ final class ArrowJson implements ArrowColumn {
 
     @Override
     public void add(ArrowBatch batch) throws MalformedStoreException {
-        batches.add(new ArrowArrays(shape, batch, decoded, own, false));
+        batches.add(new ArrowArrays(shape, batch, decoded, own, null));
     }
 
     @Override
