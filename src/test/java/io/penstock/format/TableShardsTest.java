@@ -67,6 +67,17 @@ class TableShardsTest {
     }
 
     @Test
+    void anErrorCountsTheRowsOfAllShards() throws IOException {
+        for (String format : List.of("arrow", "parquet")) {
+            try (RecordStore store = RecordStore.open(shards(format + "/lists"))) {
+                String message = assertThrows(UncheckedIOException.class, () -> store.locate(3, 0, new Span()))
+                        .getMessage();
+                assertTrue(message.contains("train-00001-of-00002." + format + ": row 3 of column 'ids'"), message);
+            }
+        }
+    }
+
+    @Test
     void theWiderOfTwoTypesHasAllValuesOfBoth() {
         for (String a : INTEGERS) {
             for (String b : INTEGERS) {

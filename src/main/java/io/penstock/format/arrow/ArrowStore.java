@@ -86,8 +86,10 @@ final class ArrowStore implements RecordStore {
                 column -> column));
         List<ArrowTable> tables = new ArrayList<>();
         Map<String, UnreadColumn> refused = new LinkedHashMap<>();
+        long rowsBefore = 0;
         for (List<MappedFile> run : runs) {
-            tables.add(ArrowTable.read(run, decoded, byName));
+            tables.add(ArrowTable.read(run, decoded, byName, rowsBefore));
+            rowsBefore += tables.getLast().rows().batches().total();
             tables.getLast().unread().forEach(column -> refused.putIfAbsent(column.name(), column));
         }
         this.unread = List.copyOf(refused.values());

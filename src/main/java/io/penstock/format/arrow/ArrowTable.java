@@ -24,9 +24,10 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
     /** The most rows of columns whose values take no space, so that no data bound their number. */
     private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
 
-    static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded, Map<String, Column> united)
+    /** Reads files, which come after so many rows; {@code united} has the columns of all files by name. */
+    static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded, Map<String, Column> united, long rowsBefore)
             throws MalformedStoreException {
-        Reader reader = new Reader(decoded, united);
+        Reader reader = new Reader(decoded, united, rowsBefore);
         List<Long> fileRows = new ArrayList<>();
         for (MappedFile file : files) {
             long before = reader.rows.rows();
@@ -49,16 +50,17 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
 
         private final DecodedBuffers decoded;
         private final Map<String, Column> united;
-        private final RowIndex.Builder rows = new RowIndex.Builder();
+        private final RowIndex.Builder rows;
         private final List<UnreadColumn> unread = new ArrayList<>();
         /** The schema of the first file; null before it is read. */
         private @Nullable List<String> lines;
         private List<ArrowColumn> columns = List.of();
         private List<ArrowDictionary<?>> dictionaries = List.of();
 
-        private Reader(DecodedBuffers decoded, Map<String, Column> united) {
+        private Reader(DecodedBuffers decoded, Map<String, Column> united, long rowsBefore) {
             this.decoded = decoded;
             this.united = united;
+            this.rows = new RowIndex.Builder(rowsBefore);
         }
 
         /** Receives a file's schema. The same field may be nullable in one file and not in another. */

@@ -338,7 +338,8 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row
+        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row "
+                + index.inStore(row)
                 + " of column '" + shape.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found,
                 expected));
     }

@@ -61,7 +61,10 @@ public final class MdsStore implements RecordStore, Verifiable {
     private final int[] positionOf;
     /** The size of each value of a sample; -1 if it varies. */
     private final long[] fixedBytes;
-    private final int variables;
+    /** For each shard the positions of the columns of a sample's values, in their order. */
+    private final int[][] orders;
+    /** For each shard the number of values whose size varies. */
+    private final int[] variables;
     private volatile @Nullable String fingerprint;
 
     private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
@@ -73,7 +76,10 @@ public final class MdsStore implements RecordStore, Verifiable {
         this.records = PrefixSums.ofLengths(index.shards().size(), shard -> index.shards().get(shard).samples());
         this.fixedBytes = IntStream.range(0, index.names().size())
                 .mapToLong(i -> index.encodings().get(i).fixedBytes(index.column(i).spec())).toArray();
-        this.variables = (int) Arrays.stream(fixedBytes).filter(bytes -> bytes < 0).count();
+        this.orders = index.shards().stream().map(shard -> shard.columns().stream().mapToInt(i -> i).toArray())
+                .toArray(int[][]::new);
+        this.variables = Arrays.stream(orders).mapToInt(order -> (int) Arrays.stream(order)
+                .filter(i -> fixedBytes[i] < 0).count()).toArray();
     }
 
     /**
@@ -149,6 +155,19 @@ public final class MdsStore implements RecordStore, Verifiable {
         return index.encodings().get(positionOf[column]);
     }
 
+    /** {@inheritDoc} A shard may lack a column. */
+    @Override
+    public boolean isPresent(long record, int column) {
+        Objects.checkIndex(record, size());
+        int position = positionOf[column];
+        int[] order = orders[records.runOf(record)];
+        boolean isPresent = order.length == fixedBytes.length;
+        for (int i = 0; !isPresent && i < order.length; i++) {
+            isPresent = order[i] == position;
+        }
+        return isPresent;
+    }
+
     @Override
     public void locate(long record, int column, Span into) {
         if (record < 0 || record >= size()) {
@@ -174,18 +193,18 @@ public final class MdsStore implements RecordStore, Verifiable {
         long base = into.byteOffset();
         long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
         long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
-        long heads = begin + 4L * variables;
+        long heads = begin + 4L * variables[shard];
         if (begin < MdsShards.tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
             throw malformed(shard, 4 + 4 * sample, "sample " + sample + " from byte " + begin + " to " + end,
                     "after the table, within the shard's " + into.byteSize() + " bytes, at least "
-                    + 4L * variables + " bytes long");
+                    + 4L * variables[shard] + " bytes long");
         }
         require(file, begin, end - begin);
         long size = base + begin;
         long at = heads;
         long start = 0;
-        long length = 0;
-        for (int i = 0; i < fixedBytes.length; i++) {
+        long length = -1;
+        for (int i : orders[shard]) {
             long valueBytes = fixedBytes[i];
             if (valueBytes < 0) {
                 valueBytes = MdsShards.u32(bytes, size);
@@ -200,6 +219,10 @@ public final class MdsStore implements RecordStore, Verifiable {
         if (at != end) {
             throw malformed(shard, begin, "values of " + (at - begin) + " bytes with their sizes", (end - begin)
                     + ", which the sample has");
+        }
+        if (length < 0) {
+            throw malformed(shard, begin, "no value of '" + index.names().get(position) + "': the shard has no such column",
+                    "one of the columns of the shard");
         }
         into.setPart(into, start, length);
     }
