@@ -31,10 +31,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of Arrow IPC files or streams of one schema, in order. Values are views of the mapped files at any
- * alignment, unless their buffer is compressed or holds booleans, which are stored as bits: such a buffer is decoded
- * when a value in it is first located. Values that are neither numbers nor bytes nor text are given as JSON, written
- * for some rows at a time when one of them is located.
+ * The rows of Arrow IPC files or streams, in order; their columns are matched by name. Values are views of the mapped
+ * files at any alignment, unless their buffer is compressed, holds booleans, which are stored as bits, or narrower
+ * numbers than other files have: such a buffer is decoded when a value in it is first located. Values that are neither
+ * numbers nor bytes nor text are given as JSON, written for some rows at a time when one of them is located.
  *
  * <p>Opening reads the metadata of every batch and checks all sizes; it reads nothing per row. A row is found in O(1):
  * its batch by an index, its value by its number or by two offsets, which are checked then.

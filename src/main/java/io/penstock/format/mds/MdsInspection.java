@@ -51,6 +51,9 @@ final class MdsInspection {
             columns.add(describe(column, digest, progress));
         }
         details.put("columns", columns);
+        if (!store.unreadColumns().isEmpty()) {
+            details.put("unsupported", store.unreadColumns());
+        }
         return details;
     }
 

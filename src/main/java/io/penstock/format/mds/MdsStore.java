@@ -25,9 +25,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -86,8 +88,8 @@ public final class MdsStore implements RecordStore, Verifiable {
      * Opens a dataset; checks the index, the size of each shard, and both ends of its table of samples.
      *
      * @param path its folder, or the {@code index.json} in it
-     * @param columns the names of the columns to open, in that order; null for all, in the order of their names. A
-     *     column of pickles cannot be opened, so the others must be named
+     * @param columns the names of the columns to open, in that order; null for all but those of pickles, in the order
+     *     of their names. A column of pickles cannot be opened
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the index is malformed or names files outside of the folder; if a shard is
      *     missing, of another size, or compressed by anything but zstd and gz; if a column is missing or a pickle
@@ -118,7 +120,12 @@ public final class MdsStore implements RecordStore, Verifiable {
     }
 
     private static int[] positions(MdsIndex index, @Nullable List<String> columns) throws MalformedStoreException {
-        List<String> wanted = columns == null ? index.names() : columns;
+        List<String> wanted = columns != null ? columns
+                : index.names().stream().filter(name -> !isPickle(index, name)).toList();
+        if (wanted.isEmpty() && columns == null) {
+            throw new MalformedStoreException(index.file(), "no column but " + index.names()
+                    + " of pickles, which are code and never opened", "one of any other encoding");
+        }
         int[] positions = new int[wanted.size()];
         for (int i = 0; i < positions.length; i++) {
             positions[i] = index.names().indexOf(wanted.get(i));
@@ -126,7 +133,7 @@ public final class MdsStore implements RecordStore, Verifiable {
                 throw new MalformedStoreException(index.file(), "no column '" + wanted.get(i) + "'",
                         "one of " + index.names());
             }
-            if (index.encodings().get(positions[i]).base().equals(MdsEncoding.PICKLE)) {
+            if (isPickle(index, wanted.get(i))) {
                 throw new MalformedStoreException(index.file(), "column '" + wanted.get(i)
                         + "' of pickles, which are code and never opened", "any other encoding (leave the column out)");
             }
@@ -137,8 +144,18 @@ public final class MdsStore implements RecordStore, Verifiable {
         return positions;
     }
 
+    private static boolean isPickle(MdsIndex index, String column) {
+        return index.encodings().get(index.names().indexOf(column)).base().equals(MdsEncoding.PICKLE);
+    }
+
     MdsIndex index() {
         return index;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return index.names().stream().filter(name -> isPickle(index, name)).collect(Collectors.toMap(name -> name,
+                _ -> "pickles, which are code and never opened"));
     }
 
     @Override
