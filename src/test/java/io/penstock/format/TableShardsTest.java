@@ -60,9 +60,10 @@ class TableShardsTest {
     void aShardWithoutAColumnSaysSo() throws IOException {
         try (RecordStore store = RecordStore.open(shards("parquet/extra"))) {
             assertFalse(store.isPresent(0, 1));
-            String message = assertThrows(UncheckedIOException.class, () -> store.locate(0, 1, new Span())).getMessage();
-            assertTrue(message.contains("train-00000-of-00003.parquet: row 0 of column 'b' is null: this file has no value"
-                    + " of the column"), message);
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(0, 1, new Span()))
+                    .getMessage();
+            assertTrue(message.contains("train-00000-of-00003.parquet: row 0 of column 'b' is null: this file has no"
+                    + " value of the column"), message);
         }
     }
 

@@ -3,9 +3,9 @@ package io.penstock.format.arrow;
 
 import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 
+import io.penstock.format.UnitedColumns;
 import io.penstock.format.arrow.ArrowBatch.Stored;
 import io.penstock.format.arrow.ArrowNode.Slot;
-import io.penstock.format.UnitedColumns;
 import io.penstock.format.arrow.DecodedBuffers.Conversion;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
@@ -121,8 +121,8 @@ final class ArrowArrays {
             } else if (stored == null || dtype == null || stored == dtype) {
                 put(batch, node, 1 + i, buffer, null, -1);
             } else {
-                put(batch, node, 1 + i, buffer, (from, into) -> UnitedColumns.widen(from, stored, stored.byteSize(), into,
-                        dtype, length), product(dtype.byteSize(), length));
+                put(batch, node, 1 + i, buffer, (from, into) -> UnitedColumns.widen(from, stored, stored.byteSize(),
+                        into, dtype, length), product(dtype.byteSize(), length));
             }
         }
         for (int i = 0; i < views; i++) {

@@ -65,7 +65,8 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
             if (before == null) {
                 throw malformed("no shards", "one at least, which says what columns there are");
             }
-            return new MdsIndex(file, List.copyOf(shards), List.copyOf(columns.keySet()), List.copyOf(columns.values()));
+            return new MdsIndex(file, List.copyOf(shards), List.copyOf(columns.keySet()),
+                    List.copyOf(columns.values()));
         }
 
         /** Adds the columns of a shard to those before; returns their positions among them. */

@@ -238,8 +238,8 @@ public final class MdsStore implements RecordStore, Verifiable {
                     + ", which the sample has");
         }
         if (length < 0) {
-            throw malformed(shard, begin, "no value of '" + index.names().get(position) + "': the shard has no such column",
-                    "one of the columns of the shard");
+            throw malformed(shard, begin, "no value of '" + index.names().get(position)
+                    + "': the shard has no such column", "one of the columns of the shard");
         }
         into.setPart(into, start, length);
     }

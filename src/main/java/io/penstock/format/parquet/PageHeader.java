@@ -62,7 +62,8 @@ record PageHeader(Kind kind, int uncompressedBytes, int compressedBytes, @Nullab
         return switch (found) {
             case DATA -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, body[1], Encoding.of(body[2]),
                     Encoding.of(body[3]), Encoding.of(body[4]), 0, 0, true);
-            case INDEX -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, 0, none, none, none, 0, 0, true);
+            case INDEX -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, 0, none, none, none, 0, 0,
+                    true);
             case DICTIONARY -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, body[1],
                     Encoding.of(body[2]), none, none, 0, 0, true);
             case DATA_V2 -> {

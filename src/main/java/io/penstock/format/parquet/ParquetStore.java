@@ -177,8 +177,8 @@ final class ParquetStore implements RecordStore {
             return;
         }
         if (read[groups[group].part][column] == null) {
-            throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' is null: this file"
-                    + " has no value of the column");
+            throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
+                    + "' is null: this file has no value of the column");
         }
         ColumnBlock block = block(group, column);
         long row = record - starts.start(group);

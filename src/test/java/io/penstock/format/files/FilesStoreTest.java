@@ -107,15 +107,15 @@ class FilesStoreTest {
 
     @Test
     void filesOfManySamplesAreNoSamplesUnlessTheFormatIsNamed() throws IOException {
-        for (String name : List.of("train/a.parquet", "lang=de/a.arrow", "a/b/c.tar", "a/x.jsonl.gz", "x.idx", "y/t.csv",
-                "y/data.mdb", "y/weights.H5")) {
+        for (String name : List.of("train/a.parquet", "lang=de/a.arrow", "a/b/c.tar", "a/x.jsonl.gz", "x.idx",
+                "y/t.csv", "y/data.mdb", "y/weights.H5")) {
             Path tree = Files.createDirectory(folder.resolve("tree"));
             Files.createDirectories(tree.resolve(name).getParent());
             Files.writeString(tree.resolve(name), "content");
             Files.writeString(tree.resolve("README.md"), "about");
             String message = assertThrows(MalformedStoreException.class, () -> Store.open(tree)).getMessage();
-            assertTrue(message.contains("tree: a folder with 1 of 2 files that hold many samples each, such as " + name),
-                    message);
+            assertTrue(message.contains("tree: a folder with 1 of 2 files that hold many samples each, such as "
+                    + name), message);
             try (RecordStore store = RecordStore.open(tree, OpenOptions.DEFAULT.withFormat("files"))) {
                 assertEquals(2, store.size());
             }

@@ -236,7 +236,8 @@ class NpzStoreTest {
         try (TensorStore store = TensorStore.open(path)) {
             assertEquals("[x: u8[3]]", store.tensors().toString());
             assertEquals(3, store.tensor(0).getLong(2));
-            assertEquals(List.of("names", "objects", "broken", "short", "packed"), List.copyOf(store.unread().keySet()));
+            assertEquals(List.of("names", "objects", "broken", "short", "packed"),
+                    List.copyOf(store.unread().keySet()));
             assertTrue(store.unread().get("names").startsWith("member 'names.npy': "), store.unread().toString());
             for (String reason : List.of("'<U3', strings", "pickle", "magic 010203", "the file ends after",
                     "compressed by method 12")) {

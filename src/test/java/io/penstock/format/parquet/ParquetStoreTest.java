@@ -209,7 +209,8 @@ class ParquetStoreTest {
         oneRow(folder.resolve("a.parquet"), 1);
         new ParquetBytes(1, 1).schema(Physical.FLOAT, new String[] {"x"}, ParquetBytes.leaf("x", Physical.FLOAT, 0))
                 .page(1, Encoding.PLAIN, ParquetBytes.ints(1)).write(folder.resolve("b.parquet"));
-        assertRefused(folder, "b.parquet: column 'x' of f32[] numbers (float), expected i32[] numbers (int32), as a.parquet");
+        assertRefused(folder, "b.parquet: column 'x' of f32[] numbers (float), expected i32[] numbers (int32), as"
+                + " a.parquet has");
     }
 
     @Test

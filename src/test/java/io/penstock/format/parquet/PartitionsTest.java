@@ -94,7 +94,8 @@ class PartitionsTest {
                 "m", Arrays.asList(null, 2L, 3L, null)), rows());
         try (RecordStore store = RecordStore.open(folder)) {
             assertFalse(store.isPresent(3, 1));
-            String message = assertThrows(UncheckedIOException.class, () -> store.locate(3, 1, new Span())).getMessage();
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(3, 1, new Span()))
+                    .getMessage();
             assertTrue(message.contains("z.parquet: column 'y' is null: no folder has its value"), message);
         }
     }
