@@ -43,7 +43,8 @@ public final class FilesStore implements RecordStore {
     private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
     /** The endings of files that hold many samples each, as no decoder takes them. */
     private static final Set<String> TABLES = Set.of("parquet", "arrow", "arrows", "feather", "orc", "avro", "csv",
-            "tsv", "jsonl", "ndjson", "tfrecord", "tar", "tgz", "mds", "mdb", "idx", "h5", "hdf5", "npz", "safetensors");
+            "tsv", "jsonl", "ndjson", "tfrecord", "tar", "tgz", "mds", "mdb", "idx", "h5", "hdf5", "npz",
+            "safetensors");
     private static final Set<String> COMPRESSIONS = Set.of("gz", "zst", "bz2", "xz", "lz4");
     private static final int MAX_LISTED_CLASSES = 10_000;
 
