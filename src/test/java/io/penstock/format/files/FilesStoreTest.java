@@ -107,7 +107,7 @@ class FilesStoreTest {
 
     @Test
     void filesOfManySamplesAreNoSamplesUnlessTheFormatIsNamed() throws IOException {
-        for (String name : List.of("train/a.parquet", "lang=de/a.arrow", "a/b/c.tar", "a/x.jsonl.gz", "x.idx",
+        for (String name : List.of("train/a.parquet", "train/a.arrow", "a/b/c.tar", "a/x.jsonl.gz", "x.idx",
                 "y/t.csv", "y/data.mdb", "y/weights.H5")) {
             Path tree = Files.createDirectory(folder.resolve("tree"));
             Files.createDirectories(tree.resolve(name).getParent());
