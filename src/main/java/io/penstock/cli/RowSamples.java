@@ -32,7 +32,8 @@ record RowSamples(SampleOptions options, Location path, String kind) {
             throw new UsageException("--decode, --image and --skip-incomplete need a store of records; " + path
                     + " holds tensors");
         }
-        List<String> names = options.names.isEmpty() ? rowsOfOneCount(store) : options.names;
+        List<String> names = options.names.isEmpty() ? rowsOfOneCount(store)
+                : options.names.stream().map(store::nameOf).toList();
         String first = names.getFirst();
         int firstTensor = tensor(store, first);
         TensorRows dataset = UsageException.valid(() -> TensorRows.of(field(first), store, firstTensor));

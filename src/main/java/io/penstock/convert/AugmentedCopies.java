@@ -121,8 +121,9 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
     /** Adds the chosen tensors, each as a dataset of its rows; returns the number of rows. */
     private long ofTensors(TensorStore store, Map<String, Dataset> fields) throws ConversionException {
         List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
-        for (String name : conversion.fields == null ? names : conversion.fields) {
-            int tensor = TensorTarget.indexOf(store, name);
+        for (String given : conversion.fields == null ? names : conversion.fields) {
+            int tensor = TensorTarget.indexOf(store, given);
+            String name = names.get(tensor);
             String field = name.isEmpty() ? TensorTarget.UNNAMED : name;
             try {
                 fields.put(field, TensorRows.of(field, store, tensor));

@@ -140,7 +140,7 @@ final class TensorTarget {
                 chosen.add(i);
             }
         } else {
-            for (String name : conversion.fields.stream().distinct().toList()) {
+            for (String name : conversion.fields.stream().map(store::nameOf).distinct().toList()) {
                 chosen.add(indexOf(store, name));
             }
         }
@@ -175,7 +175,8 @@ final class TensorTarget {
         return specs.indexOf(found.getFirst());
     }
 
-    static int indexOf(TensorStore store, String name) throws ConversionException {
+    static int indexOf(TensorStore store, String given) throws ConversionException {
+        String name = store.nameOf(given);
         List<String> names = store.tensors().stream().map(TensorSpec::name).toList();
         if (!names.contains(name)) {
             String why = store.unread().get(name);

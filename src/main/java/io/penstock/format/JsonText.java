@@ -37,6 +37,8 @@ public final class JsonText implements AutoCloseable {
 
     private final NativeBytes out = new NativeBytes();
     private long limit = MAX_VALUE_BYTES;
+    /** Whether the last {@code null} stands for a number that JSON does not have. */
+    private boolean nullIsNumber;
 
     /** Returns a field's name in quotes, with a colon. */
     public static byte[] key(String name) {
@@ -55,9 +57,12 @@ public final class JsonText implements AutoCloseable {
         return out;
     }
 
-    /** Tells whether the text from a byte on is {@code null}, as the value of a union or a dictionary may be. */
+    /**
+     * Tells whether the text from a byte on is a null, as the value of a union or a dictionary may be. That of a number
+     * which is not finite is none.
+     */
     boolean isNullFrom(long start) {
-        return out.byteSize() - start == Integer.BYTES && out.getInt(start) == NULL;
+        return !nullIsNumber && out.byteSize() - start == Integer.BYTES && out.getInt(start) == NULL;
     }
 
     private void room(long more) throws UnwritableException {
@@ -83,6 +88,7 @@ public final class JsonText implements AutoCloseable {
 
     /** Appends {@code null}. */
     public void nothing() throws UnwritableException {
+        nullIsNumber = false;
         ascii("null");
     }
 
@@ -101,7 +107,8 @@ public final class JsonText implements AutoCloseable {
 
     /** Appends a float with the fewest digits that give the same {@code double}; {@code null} if it is not finite. */
     public void real(double value) throws UnwritableException {
-        ascii(Double.isFinite(value) ? Double.toString(value) : "null");
+        nullIsNumber = !Double.isFinite(value);
+        ascii(nullIsNumber ? "null" : Double.toString(value));
     }
 
     /** Appends a decimal with all its digits; {@code unscaled} is big-endian two's complement. */

@@ -33,7 +33,7 @@ public final class ShardFiles {
             @Nullable String table) throws IOException {
         Map<String, List<Location>> tables = new TreeMap<>();
         Map<String, Integer> counts = new HashMap<>();
-        for (Location file : folder.files(name -> name.endsWith(ending))) {
+        for (Location file : folder.files(name -> name.endsWith(ending) && !Partitions.isHidden(name))) {
             String name = file.name().substring(0, file.name().length() - ending.length());
             Matcher shard = SHARD.matcher(name);
             String found = shard.matches() ? shard.group(1) : tableOf.apply(name);

@@ -79,6 +79,17 @@ public interface FileSource {
     List<String> files(String folder, Predicate<String> chosen) throws IOException;
 
     /**
+     * Lists the subfolders of a folder.
+     *
+     * @param folder the folder's path
+     * @return their names, unordered; none if the source has no subfolders
+     * @throws IOException if the folder cannot be read
+     */
+    default List<String> folders(String folder) throws IOException {
+        return List.of();
+    }
+
+    /**
      * Opens a file.
      *
      * @param file a location of this source

@@ -4,6 +4,7 @@ package io.penstock.io;
 import io.penstock.io.file.CommittedFolder;
 import io.penstock.io.file.RegularFile;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,6 +77,15 @@ record LocalFiles(FileSystem system) implements FileSource {
             return CommittedFolder.files(required(folder), chosen);
         } catch (IllegalArgumentException e) {
             throw new MalformedStoreException(folder, e);
+        }
+    }
+
+    @Override
+    public List<String> folders(String folder) throws IOException {
+        try (Stream<Path> entries = Files.list(required(folder))) {
+            return entries.filter(Files::isDirectory).map(path -> path.getFileName().toString()).toList();
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
     }
 

@@ -223,6 +223,18 @@ public record Location(FileSource source, String path) {
     }
 
     /**
+     * Lists the subfolders of this folder, without hidden ones.
+     *
+     * @param chosen selects folders by name
+     * @return their names, sorted by their bytes in UTF-8
+     * @throws IOException if the folder cannot be read
+     */
+    public List<String> folders(Predicate<String> chosen) throws IOException {
+        return source.folders(path).stream().filter(name -> !HiddenNames.isHidden(name) && chosen.test(name))
+                .sorted(BY_BYTES).toList();
+    }
+
+    /**
      * Opens the file. One that stands for data that were not fetched, such as a Git LFS pointer, is refused.
      *
      * @return the file, to be closed by the caller

@@ -83,6 +83,16 @@ public non-sealed interface TensorStore extends Store {
     }
 
     /**
+     * {@return a tensor's name as {@link #tensors} and {@link #unread} have it} HDF5 takes {@code train/x} for
+     * {@code /train/x}.
+     *
+     * @param name the name that a user wrote; need not exist
+     */
+    default String nameOf(String name) {
+        return name;
+    }
+
+    /**
      * {@return a view of a tensor's data, valid until {@link #close}}
      *
      * @param index the tensor's position in {@link #tensors}

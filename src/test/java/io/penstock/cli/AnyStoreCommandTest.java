@@ -11,6 +11,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
+import io.penstock.store.TensorStore;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +53,23 @@ class AnyStoreCommandTest {
                         run.exitCode() + " " + run.err());
             }
         }));
+    }
+
+    @Test
+    void aPathOfHdf5MayBeGivenWithoutItsLeadingSlash() throws Exception {
+        Path file = Fixtures.path("hdf5/nested_groups.h5");
+        String path;
+        try (TensorStore store = TensorStore.open(file)) {
+            path = store.tensors().stream().filter(spec -> spec.rank() > 0).findFirst().orElseThrow().name();
+        }
+        assertTrue(path.startsWith("/"), path);
+        CommandRun with = CommandRun.of("batches", file, "--fields", path, "--batch", 2, "--json", "--digest");
+        CommandRun without = CommandRun.of("batches", file, "--fields", path.substring(1), "--batch", 2, "--json",
+                "--digest");
+        assertEquals(0, with.exitCode(), with.err());
+        assertEquals(with.out(), without.out());
+        CommandRun missing = CommandRun.of("batches", file, "--fields", "none", "--batch", 2);
+        assertTrue(missing.err().contains("--fields: found '/none', ") && missing.err().contains(path), missing.err());
     }
 
     private static List<Map<String, Object>> batches(Object... args) {

@@ -35,7 +35,6 @@ class TensorFixturesTest {
     private static final Map<String, List<String>> WORDS_OF_THE_REASON = Map.ofEntries(
             Map.entry("npz/reject_truncated.npz", List.of("no end of a zip directory")),
             Map.entry("npz/reject_crc.npz", List.of("image.npy", "CRC-32")),
-            Map.entry("npz/object_member.npz", List.of("bad.npy", "pickle")),
             Map.entry("safetensors/reject_overlap.safetensors", List.of("'b' begins at 8", "expected 16")),
             Map.entry("safetensors/reject_header_too_long.safetensors", List.of("byte 182", "10000")),
             Map.entry("safetensors/reject_header_100mb.safetensors", List.of("100000001", "at most 100000000")),

@@ -3,13 +3,17 @@ package io.penstock.format.arrow;
 
 import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 
+import io.penstock.format.UnitedColumns;
 import io.penstock.format.arrow.ArrowBatch.Stored;
 import io.penstock.format.arrow.ArrowNode.Slot;
+import io.penstock.format.arrow.DecodedBuffers.Conversion;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The buffers of one column's arrays, batch by batch. Buffer sizes that follow from an array's length are checked here;
@@ -20,7 +24,7 @@ final class ArrowArrays {
     private final ArrowShape shape;
     private final DecodedBuffers decoded;
     private final MappedFile file;
-    private final boolean bitsAsBytes;
+    private final @Nullable DType dtype;
     private final long[] lengths;
     /** For each array, the place and size of its buffers, the bitmap first: {@code ABSENT} if no value is null. */
     private final long[][] places;
@@ -28,13 +32,16 @@ final class ArrowArrays {
     /** For each array of indices, the version of its dictionary. */
     private final int[] versions;
 
-    /** Collects the arrays of a batch. {@code bitsAsBytes} decodes booleans from bits to bytes. */
+    /**
+     * Collects the arrays of a batch. Booleans become bytes, and narrower numbers those of {@code dtype}; null leaves
+     * all as they are stored.
+     */
     ArrowArrays(ArrowShape shape, ArrowBatch batch, DecodedBuffers decoded,
-            List<? extends ArrowDictionary<?>> dictionaries, boolean bitsAsBytes) throws MalformedStoreException {
+            List<? extends ArrowDictionary<?>> dictionaries, @Nullable DType dtype) throws MalformedStoreException {
         this.shape = shape;
         this.decoded = decoded;
         this.file = batch.file();
-        this.bitsAsBytes = bitsAsBytes;
+        this.dtype = dtype;
         this.lengths = new long[shape.size()];
         this.places = new long[shape.size()][];
         this.sizes = new long[shape.size()][];
@@ -103,15 +110,23 @@ final class ArrowArrays {
         if (validity != null && nulls != 0 && batch.has(validity)) {
             Stored bitmap = buffer(batch, validity, Math.ceilDiv(length, Byte.SIZE), nulls < 0);
             if (bitmap.size() > 0) {
-                put(batch, node, 0, bitmap, -1);
+                put(batch, node, 0, bitmap, null, -1);
             }
         }
-        long bits = bitsAsBytes && node.type().id() == ArrowType.Id.BOOL ? length : -1;
+        DType stored = dtype == null || node.values() != null ? null : node.type().dtype();
         for (int i = 0; i < own.size(); i++) {
-            put(batch, node, 1 + i, buffer(batch, own.get(i), needed(node.type(), i, length), false), bits);
+            Stored buffer = buffer(batch, own.get(i), needed(node.type(), i, length), false);
+            if (stored == DType.BOOL) {
+                put(batch, node, 1 + i, buffer, Conversion.BITS, length);
+            } else if (stored == null || dtype == null || stored == dtype) {
+                put(batch, node, 1 + i, buffer, null, -1);
+            } else {
+                put(batch, node, 1 + i, buffer, (from, into) -> UnitedColumns.widen(from, stored, stored.byteSize(),
+                        into, dtype, length), product(dtype.byteSize(), length));
+            }
         }
         for (int i = 0; i < views; i++) {
-            put(batch, node, 1 + own.size() + i, buffer(batch, own.getFirst().dataOfViews(i), 0, false), -1);
+            put(batch, node, 1 + own.size() + i, buffer(batch, own.getFirst().dataOfViews(i), 0, false), null, -1);
         }
         for (ArrowNode child : node.children()) {
             add(batch, child, switch (node.type().id()) {
@@ -123,8 +138,9 @@ final class ArrowArrays {
         }
     }
 
-    private void put(ArrowBatch batch, ArrowNode node, int buffer, Stored stored, long bits) {
-        places[node.id()][buffer] = decoded.place(batch, stored, bits);
+    private void put(ArrowBatch batch, ArrowNode node, int buffer, Stored stored, @Nullable Conversion conversion,
+            long bytes) {
+        places[node.id()][buffer] = decoded.place(batch, stored, conversion, bytes);
         sizes[node.id()][buffer] = stored.size();
     }
 

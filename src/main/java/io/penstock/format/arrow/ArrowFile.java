@@ -7,6 +7,7 @@ import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The messages of one mapped file, in a stream's order or by the footer of the file format. */
@@ -30,11 +31,21 @@ final class ArrowFile {
                 .mismatch(MemorySegment.ofArray(latin1.getBytes(StandardCharsets.ISO_8859_1))) < 0;
     }
 
-    /** Reads all messages in the order of a stream: the schema, then dictionaries and batches. */
-    static void read(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
+    /** Reads the schema alone. */
+    static List<ArrowField> schema(MappedFile file) throws MalformedStoreException {
+        requireContent(file);
+        return ArrowField.readAll(hasFooter(file) ? schemaOf(footer(file)) : schemaMessage(file).header());
+    }
+
+    private static void requireContent(MappedFile file) throws MalformedStoreException {
         if (file.byteSize() == 0) {
             throw new MalformedStoreException(file.location(), "an empty file", "an Arrow file or stream");
         }
+    }
+
+    /** Reads all messages in the order of a stream: the schema, then dictionaries and batches. */
+    static void read(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
+        requireContent(file);
         if (hasFooter(file)) {
             readFile(file, reader);
         } else {
@@ -44,15 +55,20 @@ final class ArrowFile {
 
     private static void readStream(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
         long end = file.byteSize();
-        ArrowMessage message = read(file, 0, end);
-        if (message == null || message.type() != ArrowMessage.SCHEMA) {
-            throw new MalformedStoreException(file.location(), 0, "no schema",
-                    "the magic ARROW1 or a schema's message");
-        }
+        ArrowMessage message = schemaMessage(file);
         reader.schema(file, ArrowField.readAll(message.header()));
         for (message = read(file, message.end(), end); message != null; message = read(file, message.end(), end)) {
             take(file, message, reader);
         }
+    }
+
+    private static ArrowMessage schemaMessage(MappedFile file) throws MalformedStoreException {
+        ArrowMessage message = read(file, 0, file.byteSize());
+        if (message == null || message.type() != ArrowMessage.SCHEMA) {
+            throw new MalformedStoreException(file.location(), 0, "no schema",
+                    "the magic ARROW1 or a schema's message");
+        }
+        return message;
     }
 
     private static @Nullable ArrowMessage read(MappedFile file, long start, long end) throws MalformedStoreException {
@@ -75,7 +91,13 @@ final class ArrowFile {
         }
     }
 
-    private static void readFile(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
+    private static FlatTable footer(MappedFile file) throws MalformedStoreException {
+        long size = file.byteSize();
+        long start = footerStart(file);
+        return FlatTable.root(file.location(), file.range(start, size - TAIL_BYTES - start), start);
+    }
+
+    private static long footerStart(MappedFile file) throws MalformedStoreException {
         long size = file.byteSize();
         long magicAt = size - MAGIC.length();
         if (size < HEAD_BYTES + TAIL_BYTES || !hasAt(file, magicAt, MAGIC)) {
@@ -87,13 +109,21 @@ final class ArrowFile {
             throw new MalformedStoreException(file.location(), size - TAIL_BYTES, "a footer of " + footerBytes
                     + " bytes", "1 to " + (size - TAIL_BYTES - HEAD_BYTES));
         }
-        long footerStart = size - TAIL_BYTES - footerBytes;
-        FlatTable footer = FlatTable.root(file.location(), file.range(footerStart, footerBytes), footerStart);
+        return size - TAIL_BYTES - footerBytes;
+    }
+
+    private static FlatTable schemaOf(FlatTable footer) throws MalformedStoreException {
         FlatTable schema = footer.table(1);
         if (schema == null) {
             throw footer.malformed("a footer without a schema", "one");
         }
-        reader.schema(file, ArrowField.readAll(schema));
+        return schema;
+    }
+
+    private static void readFile(MappedFile file, ArrowTable.Reader reader) throws MalformedStoreException {
+        FlatTable footer = footer(file);
+        long footerStart = footerStart(file);
+        reader.schema(file, ArrowField.readAll(schemaOf(footer)));
         readBlocks(file, footer, 2, ArrowMessage.DICTIONARY_BATCH, footerStart, reader);
         readBlocks(file, footer, 3, ArrowMessage.RECORD_BATCH, footerStart, reader);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.arrow;
 
+import io.penstock.format.Partitions;
 import io.penstock.format.ShardFiles;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ArrowFiles {
 
+    static final String ENDING = ".arrow";
     private static final String STATE = "state.json";
     private static final String SPLITS = "dataset_dict.json";
     private static final long MAX_JSON_BYTES = 64 << 20;
@@ -30,25 +32,25 @@ final class ArrowFiles {
      * Returns the files of a table in the order of their rows; {@code member} is the wanted split, null if there is
      * one.
      */
-    static List<Location> of(Location path, @Nullable String member) throws IOException {
+    static Partitions.Files of(Location path, @Nullable String member) throws IOException {
         if (!path.isFolder()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": one file has no splits, found '" + member + "'");
             }
-            return List.of(path);
+            return Partitions.Files.of(List.of(path));
         }
         Location splits = path.resolve(SPLITS);
         if (splits.isFile()) {
             List<String> names = read(splits, fields -> names(splits, fields.texts("splits")));
-            return saved(path.resolve(ShardFiles.choose(path, names, member)));
+            return Partitions.Files.of(saved(path.resolve(ShardFiles.choose(path, names, member))));
         }
         if (path.resolve(STATE).isFile()) {
             if (member != null) {
                 throw new IllegalArgumentException(path + ": a dataset without splits, found '" + member + "'");
             }
-            return saved(path);
+            return Partitions.Files.of(saved(path));
         }
-        return ShardFiles.of(path, ".arrow", name -> name, member);
+        return Partitions.Files.of(path, ENDING, name -> name, member);
     }
 
     private static <T> T read(Location file, JsonFile.Reader<T> reader) throws IOException {

@@ -47,6 +47,14 @@ record ArrowFlat(Column column, String storedType, Layout layout, List<Level> le
         }
     }
 
+    /** Returns the column with its numbers in a type, which may be wider. */
+    ArrowFlat as(DType dtype) {
+        DType own = column.spec().dtype();
+        return own == dtype || column.kind() != Column.Kind.NUMBERS || layout == Layout.DICTIONARY ? this
+                : new ArrowFlat(column, storedType, layout, levels, itemBytes / own.byteSize() * dtype.byteSize(),
+                        itemCount);
+    }
+
     /** Returns how a column is read in place; null if its values are neither numbers nor bytes nor text. */
     static @Nullable ArrowFlat of(String name, List<ArrowNode> path) {
         ArrowField field = path.getLast().field();

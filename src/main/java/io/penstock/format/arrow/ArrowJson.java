@@ -61,7 +61,7 @@ final class ArrowJson implements ArrowColumn {
 
     @Override
     public void add(ArrowBatch batch) throws MalformedStoreException {
-        batches.add(new ArrowArrays(shape, batch, decoded, own, false));
+        batches.add(new ArrowArrays(shape, batch, decoded, own, null));
     }
 
     @Override
@@ -155,7 +155,8 @@ final class ArrowJson implements ArrowColumn {
         ColumnBlock block = block(batch, inBatch);
         byte state = block.state(inBatch & BLOCK_ROWS - 1);
         if (state != ColumnBlock.PRESENT) {
-            throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).location(), "row " + row
+            throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).location(), "row "
+                    + index.inStore(row)
                     + " of column '" + shape.name() + "', row " + inBatch + " of its batch: "
                     + (state == ColumnBlock.NULL ? "no value: it is null" : reason(batch, inBatch)), "a value"));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.arrow;
 
+import io.penstock.format.Partitions;
 import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
@@ -30,7 +31,8 @@ public final class ArrowProvider implements StoreProvider {
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.isFile() && candidate.nameEndsWith(".arrow", ".arrows", ".feather")
-                || !candidate.filesEnding(".arrow").isEmpty();
+                || !candidate.filesEnding(ArrowFiles.ENDING).isEmpty()
+                || candidate.isFolder() && Partitions.isPartitioned(candidate.path(), ArrowFiles.ENDING);
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.arrow;
 
+import io.penstock.format.UnitedColumns;
+import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,13 @@ record ArrowShape(Column column, String storedType, List<ArrowNode> path, int si
         return path.getLast();
     }
 
-    ArrowColumn open(DecodedBuffers decoded) {
-        return flat == null ? new ArrowJson(this, decoded) : new ArrowValues(this, flat, decoded);
+    /** Returns what the columns of other files are united with. */
+    UnitedColumns.Own own() {
+        return new UnitedColumns.Own(column, storedType, root().type().id() == ArrowType.Id.NULL);
+    }
+
+    /** Opens the column; its numbers become those of {@code dtype}, which may be wider. */
+    ArrowColumn open(DecodedBuffers decoded, DType dtype) {
+        return flat == null ? new ArrowJson(this, decoded) : new ArrowValues(this, flat.as(dtype), decoded, dtype);
     }
 }

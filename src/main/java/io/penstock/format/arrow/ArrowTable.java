@@ -4,8 +4,10 @@ package io.penstock.format.arrow;
 import io.penstock.format.UnreadColumn;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
+import io.penstock.store.Column;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +24,10 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
     /** The most rows of columns whose values take no space, so that no data bound their number. */
     private static final long MAX_WEIGHTLESS_ROWS = 1 << 20;
 
-    static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded) throws MalformedStoreException {
-        Reader reader = new Reader(decoded);
+    /** Reads files, which come after so many rows; {@code united} has the columns of all files by name. */
+    static ArrowTable read(List<MappedFile> files, DecodedBuffers decoded, Map<String, Column> united, long rowsBefore)
+            throws MalformedStoreException {
+        Reader reader = new Reader(decoded, united, rowsBefore);
         List<Long> fileRows = new ArrayList<>();
         for (MappedFile file : files) {
             long before = reader.rows.rows();
@@ -36,19 +40,27 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
         return reader.table(fileRows);
     }
 
+    /** Returns the column of a name; null if there is none that can be read. */
+    @Nullable ArrowColumn column(String name) {
+        return columns.stream().filter(column -> column.shape().name().equals(name)).findFirst().orElse(null);
+    }
+
     /** Receives the content of files, in the order of a stream. */
     static final class Reader {
 
         private final DecodedBuffers decoded;
-        private final RowIndex.Builder rows = new RowIndex.Builder();
+        private final Map<String, Column> united;
+        private final RowIndex.Builder rows;
         private final List<UnreadColumn> unread = new ArrayList<>();
         /** The schema of the first file; null before it is read. */
         private @Nullable List<String> lines;
         private List<ArrowColumn> columns = List.of();
         private List<ArrowDictionary<?>> dictionaries = List.of();
 
-        private Reader(DecodedBuffers decoded) {
+        private Reader(DecodedBuffers decoded, Map<String, Column> united, long rowsBefore) {
             this.decoded = decoded;
+            this.united = united;
+            this.rows = new RowIndex.Builder(rowsBefore);
         }
 
         /** Receives a file's schema. The same field may be nullable in one file and not in another. */
@@ -58,7 +70,8 @@ record ArrowTable(List<String> schema, List<ArrowColumn> columns, List<UnreadCol
             if (lines == null) {
                 lines = found;
                 unread.addAll(layout.unread());
-                columns = layout.columns().stream().map(shape -> shape.open(decoded)).toList();
+                columns = layout.columns().stream().map(shape -> shape.open(decoded, united.getOrDefault(shape.name(),
+                        shape.column()).spec().dtype())).toList();
                 dictionaries = columns.stream().<ArrowDictionary<?>>flatMap(column -> column.dictionaries().stream())
                         .toList();
             } else if (!found.equals(lines)) {

@@ -8,6 +8,7 @@ import io.penstock.format.arrow.ArrowFlat.Level;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.memory.DType;
 import io.penstock.store.Column;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -31,6 +32,8 @@ final class ArrowValues implements ArrowColumn {
     /** Whether lists have sizes; otherwise each ends where the next one starts. */
     private final boolean isSized;
     private final DecodedBuffers decoded;
+    /** The type that numbers are given in. */
+    private final DType dtype;
     private final List<MappedFile> files = new ArrayList<>();
     private final Longs dataPlaces = new Longs();
     private final Longs offsetPlaces = new Longs();
@@ -59,7 +62,7 @@ final class ArrowValues implements ArrowColumn {
     private RowIndex index;
 
     @SuppressWarnings("NullAway.Init") // what freeze sets
-    ArrowValues(ArrowShape shape, ArrowFlat flat, DecodedBuffers decoded) {
+    ArrowValues(ArrowShape shape, ArrowFlat flat, DecodedBuffers decoded, DType dtype) {
         this.shape = shape;
         this.flat = flat;
         this.decoded = decoded;
@@ -68,7 +71,8 @@ final class ArrowValues implements ArrowColumn {
         this.isSized = type.isListView();
         this.validity = new Longs[flat.levels().size()];
         ArrowShape values = shape.root().values();
-        this.dictionary = values == null ? null : new ArrowDictionary<>(values.open(decoded));
+        this.dtype = dtype;
+        this.dictionary = values == null ? null : new ArrowDictionary<>(values.open(decoded, dtype));
     }
 
     @Override
@@ -93,7 +97,7 @@ final class ArrowValues implements ArrowColumn {
 
     @Override
     public void add(ArrowBatch batch) throws MalformedStoreException {
-        ArrowArrays arrays = new ArrowArrays(shape, batch, decoded, dictionaries(), true);
+        ArrowArrays arrays = new ArrowArrays(shape, batch, decoded, dictionaries(), dtype);
         ArrowNode root = shape.root();
         for (int l = 0; l < validity.length; l++) {
             long place = arrays.place(flat.levels().get(l).node(), 0);
@@ -334,7 +338,8 @@ final class ArrowValues implements ArrowColumn {
     }
 
     private UncheckedIOException malformed(int batch, long row, String found, String expected) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row " + row
+        return new UncheckedIOException(new MalformedStoreException(fileOf[batch].location(), "row "
+                + index.inStore(row)
                 + " of column '" + shape.name() + "', row " + (row - index.start(batch)) + " of its batch: " + found,
                 expected));
     }

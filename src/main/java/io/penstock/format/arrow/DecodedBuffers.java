@@ -35,12 +35,22 @@ final class DecodedBuffers implements AutoCloseable {
     static final long ABSENT = -1;
     private static final int FIRST_DECODED = -2;
 
-    /** A buffer to be decoded; {@code bits} is the number of booleans that become bytes, -1 for other content. */
-    private record Encoded(MappedFile file, Stored stored, Compression compression, long bits) {
+    /** Makes the values of a column of values that are stored in another form. */
+    interface Conversion {
 
-        long decodedBytes() {
-            return bits < 0 ? stored.size() : bits;
-        }
+        /** Booleans, which are stored as bits and given as bytes. */
+        Conversion BITS = DecodedBuffers::bitsToBytes;
+
+        void convert(MemorySegment stored, MemorySegment target);
+    }
+
+    /**
+     * A buffer to be decoded.
+     *
+     * @param conversion how its values are made of the stored ones; null if they are those
+     */
+    private record Encoded(MappedFile file, Stored stored, Compression compression, @Nullable Conversion conversion,
+            long decodedBytes) {
     }
 
     private final List<Encoded> buffers = new ArrayList<>();
@@ -51,15 +61,14 @@ final class DecodedBuffers implements AutoCloseable {
     @SuppressWarnings("NullAway.Init") // by freeze
     private DecodeLimit.Budget textBudget;
 
-    /**
-     * Returns the place of a buffer; {@code bits} is the number of booleans that become bytes, -1 for other content.
-     */
-    long place(ArrowBatch batch, Stored stored, long bits) {
+    /** Returns the place of a buffer; {@code bytes} is its size after the conversion. */
+    long place(ArrowBatch batch, Stored stored, @Nullable Conversion conversion, long bytes) {
         boolean isCompressed = stored.decodedBytes() >= 0;
-        if (bits < 0 && !isCompressed || stored.size() == 0) {
+        if (conversion == null && !isCompressed || stored.size() == 0) {
             return stored.offset();
         }
-        buffers.add(new Encoded(batch.file(), stored, isCompressed ? batch.compression() : Compression.NONE, bits));
+        buffers.add(new Encoded(batch.file(), stored, isCompressed ? batch.compression() : Compression.NONE, conversion,
+                conversion == null ? stored.size() : bytes));
         return FIRST_DECODED - (buffers.size() - 1L);
     }
 
@@ -133,11 +142,11 @@ final class DecodedBuffers implements AutoCloseable {
                 if (buffer.compression() != Compression.NONE) {
                     // Native code gets no mapping: the file may shrink.
                     MemorySegment copy = arena.allocate(stored.bytes(), Long.BYTES).copyFrom(plain);
-                    plain = buffer.bits() < 0 ? target : arena.allocate(stored.size(), Long.BYTES);
+                    plain = buffer.conversion() == null ? target : arena.allocate(stored.size(), Long.BYTES);
                     buffer.compression().decode(copy, plain);
                 }
-                if (buffer.bits() >= 0) {
-                    bitsToBytes(plain, target);
+                if (buffer.conversion() != null) {
+                    buffer.conversion().convert(plain, target);
                 }
                 return target;
             });

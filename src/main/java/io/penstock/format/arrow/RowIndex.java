@@ -15,8 +15,16 @@ final class RowIndex {
     /** For each part of {@code 1 << shift} rows the batch of its first row; then the last batch. */
     private final int[] batchOfPart;
 
+    /** The rows of the store before these, for messages. */
+    private final long rowsBefore;
+
     /** Creates an index from the first row of each batch and the number of rows. */
     RowIndex(long[] starts) {
+        this(starts, 0);
+    }
+
+    private RowIndex(long[] starts, long rowsBefore) {
+        this.rowsBefore = rowsBefore;
         this.batches = PrefixSums.of(starts);
         long rows = batches.total();
         int bits = 0;
@@ -39,7 +47,15 @@ final class RowIndex {
 
         private final Longs starts = new Longs();
 
+        private final long rowsBefore;
+
         Builder() {
+            this(0);
+        }
+
+        /** Begins behind so many rows of the store. */
+        Builder(long rowsBefore) {
+            this.rowsBefore = rowsBefore;
             starts.add(0);
         }
 
@@ -56,8 +72,13 @@ final class RowIndex {
         }
 
         RowIndex build() {
-            return new RowIndex(starts.toArray());
+            return new RowIndex(starts.toArray(), rowsBefore);
         }
+    }
+
+    /** Returns the number of a row in the store. */
+    long inStore(long row) {
+        return rowsBefore + row;
     }
 
     PrefixSums batches() {

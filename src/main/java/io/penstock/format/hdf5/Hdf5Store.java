@@ -148,6 +148,11 @@ final class Hdf5Store implements TensorStore {
     }
 
     @Override
+    public String nameOf(String name) {
+        return name.startsWith("/") ? name : "/" + name;
+    }
+
+    @Override
     public Map<String, String> unread() {
         Map<String, String> unread = new LinkedHashMap<>();
         others().forEach(dataset -> unread.put(dataset.name(), String.valueOf(dataset.refusal())));

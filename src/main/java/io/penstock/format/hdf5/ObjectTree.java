@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ObjectTree {
 
     private static final int MAX_DEPTH = 512;
+    private static final int MAX_SHOWN = 20;
     private static final int MAX_SOFT_LINKS = 32;
 
     private record Step(String path, long address, int depth) {
@@ -93,6 +95,15 @@ final class ObjectTree {
         return "/" + String.join("/", names);
     }
 
+    /** Returns the names that a group has, the first ones if they are many; none if it is a dataset. */
+    private List<String> namesIn(long address) throws MalformedStoreException {
+        ObjectHeader header = ObjectHeader.read(space, address);
+        List<String> names = Links.isGroup(header) ? Links.read(space, header).stream().map(Link::name).toList()
+                : List.of();
+        return names.size() <= MAX_SHOWN ? names : Stream.concat(names.subList(0, MAX_SHOWN).stream(),
+                Stream.of("…")).toList();
+    }
+
     private long resolve(long root, String path) throws MalformedStoreException {
         Deque<String> names = new ArrayDeque<>(List.of(path.split("/")));
         long at = root;
@@ -106,7 +117,8 @@ final class ObjectTree {
             if (link == null || link.kind() == Link.Kind.ELSEWHERE || softLinks > MAX_SOFT_LINKS) {
                 throw new MalformedStoreException(space.file().location(), (link == null ? "no '" + name + "'"
                         : softLinks > MAX_SOFT_LINKS ? "too many soft links" : "'" + name + "' is in another file")
-                        + " on the way to " + path, "a path of groups that ends at an object of this file");
+                        + " on the way to " + path, "a path of groups that ends at an object of this file"
+                        + (link == null ? ", as in [" + String.join(", ", namesIn(at)) + "]" : ""));
             }
             if (link.kind() == Link.Kind.HARD) {
                 at = link.address();

@@ -11,13 +11,14 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of {@code index.json}: the shards and their columns, in the order of a sample's values ({@code
- * streaming/base/format/mds/writer.py}, version 2).
+ * The content of {@code index.json}: the shards, and the columns of all of them by name, in the order in which they are
+ * first met ({@code streaming/base/format/mds/writer.py}, version 2).
  */
 record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<MdsEncoding> encodings) {
 
@@ -47,25 +48,47 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
             }
             root.expect("version", VERSION);
             List<MdsShard> shards = new ArrayList<>();
-            Columns columns = null;
-            List<MdsEncoding> encodings = List.of();
+            Columns before = null;
+            List<Integer> positions = List.of();
+            Map<String, MdsEncoding> columns = new LinkedHashMap<>();
             for (JsonFields shard : root.objects("shards")) {
                 shard.expect("version", VERSION);
                 shard.expect("format", "mds");
                 Columns own = new Columns(shard.texts("column_names"), shard.texts("column_encodings"),
                         shard.array("column_sizes"));
-                if (columns == null) {
-                    columns = own;
-                    encodings = encodings(own);
-                } else if (!columns.equals(own)) {
-                    throw malformed("shard " + shards.size() + " has other columns", "those of shard 0");
+                if (!own.equals(before)) {
+                    positions = unite(columns, own, shards.size());
+                    before = own;
                 }
-                shards.add(shard(shard, "shard " + shards.size()));
+                shards.add(shard(shard, positions, "shard " + shards.size()));
             }
-            if (columns == null) {
+            if (before == null) {
                 throw malformed("no shards", "one at least, which says what columns there are");
             }
-            return new MdsIndex(file, List.copyOf(shards), List.copyOf(columns.names), encodings);
+            return new MdsIndex(file, List.copyOf(shards), List.copyOf(columns.keySet()),
+                    List.copyOf(columns.values()));
+        }
+
+        /** Adds the columns of a shard to those before; returns their positions among them. */
+        private List<Integer> unite(Map<String, MdsEncoding> columns, Columns own, int shard)
+                throws MalformedStoreException {
+            List<MdsEncoding> encodings = encodings(own);
+            boolean isFirst = columns.isEmpty();
+            if (!isFirst && own.names.stream().noneMatch(columns::containsKey)) {
+                throw malformed("shard " + shard + " with the columns " + own.names, "at least one of "
+                        + columns.keySet() + ", as the shards before have");
+            }
+            List<Integer> positions = new ArrayList<>();
+            for (int i = 0; i < encodings.size(); i++) {
+                String name = own.names.get(i);
+                MdsEncoding known = columns.putIfAbsent(name, encodings.get(i));
+                if (known != null && !known.text().equals(encodings.get(i).text())) {
+                    throw malformed("shard " + shard + " with column '" + name + "' of " + encodings.get(i).text(),
+                            known.text() + ", as the shards before have");
+                }
+                positions.add(List.copyOf(columns.keySet()).indexOf(name));
+            }
+            return List.copyOf(positions);
         }
 
         private List<MdsEncoding> encodings(Columns columns) throws MalformedStoreException {
@@ -101,7 +124,7 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
             return List.copyOf(encodings);
         }
 
-        private MdsShard shard(JsonFields shard, String what) throws MalformedStoreException {
+        private MdsShard shard(JsonFields shard, List<Integer> columns, String what) throws MalformedStoreException {
             long samples = shard.whole("samples", 0, MAX_SHARD_BYTES);
             MdsShard.Part raw = part(shard.object("raw_data"));
             JsonFields zip = shard.objectIfThere("zip_data");
@@ -114,7 +137,7 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
             if (packed != null && compression == null) {
                 throw malformed(what + " with a compressed file and no compression", "both or none");
             }
-            return new MdsShard(samples, raw, packed, compression,
+            return new MdsShard(columns, samples, raw, packed, compression,
                     shard.has("hashes") ? List.copyOf(shard.texts("hashes")) : List.of());
         }
 

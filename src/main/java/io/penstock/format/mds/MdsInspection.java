@@ -51,6 +51,9 @@ final class MdsInspection {
             columns.add(describe(column, digest, progress));
         }
         details.put("columns", columns);
+        if (!store.unreadColumns().isEmpty()) {
+            details.put("unsupported", store.unreadColumns());
+        }
         return details;
     }
 
@@ -77,6 +80,9 @@ final class MdsInspection {
         Span value = new Span();
         long bytes = 0;
         for (long sample = 0; sample < store.size(); sample++) {
+            if (!store.isPresent(sample, position)) {
+                continue;
+            }
             store.locate(sample, position, value);
             records.add(value);
             bytes += value.byteSize();
@@ -90,7 +96,7 @@ final class MdsInspection {
         }
         map.put("record_digest", records.hex());
         map.put("bytes_total", bytes);
-        if (store.size() > 0) {
+        if (store.size() > 0 && store.isPresent(0, position)) {
             store.locate(0, position, value);
             MemorySegment first = value.slice();
             map.put("first_sha256", Sha256.hex(first, _ -> { }));

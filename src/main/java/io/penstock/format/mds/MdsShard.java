@@ -9,11 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A shard, as the index describes it.
  *
+ * @param columns for each value of a sample, in their order, the position of its column in the index
  * @param zip the compressed file; null if there is none
  * @param compression the compression and perhaps its level, such as {@code zstd:7}; not null if {@code zip} is not
  * @param hashes the algorithms that the writer was given
  */
-record MdsShard(long samples, Part raw, @Nullable Part zip, @Nullable String compression, List<String> hashes) {
+record MdsShard(List<Integer> columns, long samples, Part raw, @Nullable Part zip, @Nullable String compression,
+        List<String> hashes) {
 
     /**
      * A file of a shard.

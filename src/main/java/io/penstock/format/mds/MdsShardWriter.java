@@ -184,8 +184,7 @@ public final class MdsShardWriter implements AutoCloseable {
     /**
      * {@return the content of the {@code index.json} of a dataset} Whoever writes the file publishes the dataset.
      *
-     * @param shards the descriptions of its shards, in order, as {@link #commit} returned them: at least one, all with
-     *     the same columns
+     * @param shards the descriptions of its shards, in order, as {@link #commit} returned them: at least one
      */
     public static String index(List<String> shards) {
         return "{\"shards\":[\n" + String.join(",\n", shards) + "\n],\"version\":" + MdsIndex.VERSION + "}\n";

@@ -25,9 +25,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -61,7 +63,10 @@ public final class MdsStore implements RecordStore, Verifiable {
     private final int[] positionOf;
     /** The size of each value of a sample; -1 if it varies. */
     private final long[] fixedBytes;
-    private final int variables;
+    /** For each shard the positions of the columns of a sample's values, in their order. */
+    private final int[][] orders;
+    /** For each shard the number of values whose size varies. */
+    private final int[] variables;
     private volatile @Nullable String fingerprint;
 
     private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
@@ -73,15 +78,18 @@ public final class MdsStore implements RecordStore, Verifiable {
         this.records = PrefixSums.ofLengths(index.shards().size(), shard -> index.shards().get(shard).samples());
         this.fixedBytes = IntStream.range(0, index.names().size())
                 .mapToLong(i -> index.encodings().get(i).fixedBytes(index.column(i).spec())).toArray();
-        this.variables = (int) Arrays.stream(fixedBytes).filter(bytes -> bytes < 0).count();
+        this.orders = index.shards().stream().map(shard -> shard.columns().stream().mapToInt(i -> i).toArray())
+                .toArray(int[][]::new);
+        this.variables = Arrays.stream(orders).mapToInt(order -> (int) Arrays.stream(order)
+                .filter(i -> fixedBytes[i] < 0).count()).toArray();
     }
 
     /**
      * Opens a dataset; checks the index, the size of each shard, and both ends of its table of samples.
      *
      * @param path its folder, or the {@code index.json} in it
-     * @param columns the names of the columns to open, in that order; null for all, in the order of their names. A
-     *     column of pickles cannot be opened, so the others must be named
+     * @param columns the names of the columns to open, in that order; null for all but those of pickles, in the order
+     *     of their names. A column of pickles cannot be opened
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if the index is malformed or names files outside of the folder; if a shard is
      *     missing, of another size, or compressed by anything but zstd and gz; if a column is missing or a pickle
@@ -112,7 +120,12 @@ public final class MdsStore implements RecordStore, Verifiable {
     }
 
     private static int[] positions(MdsIndex index, @Nullable List<String> columns) throws MalformedStoreException {
-        List<String> wanted = columns == null ? index.names() : columns;
+        List<String> wanted = columns != null ? columns
+                : index.names().stream().filter(name -> !isPickle(index, name)).toList();
+        if (wanted.isEmpty() && columns == null) {
+            throw new MalformedStoreException(index.file(), "no column but " + index.names()
+                    + " of pickles, which are code and never opened", "one of any other encoding");
+        }
         int[] positions = new int[wanted.size()];
         for (int i = 0; i < positions.length; i++) {
             positions[i] = index.names().indexOf(wanted.get(i));
@@ -120,7 +133,7 @@ public final class MdsStore implements RecordStore, Verifiable {
                 throw new MalformedStoreException(index.file(), "no column '" + wanted.get(i) + "'",
                         "one of " + index.names());
             }
-            if (index.encodings().get(positions[i]).base().equals(MdsEncoding.PICKLE)) {
+            if (isPickle(index, wanted.get(i))) {
                 throw new MalformedStoreException(index.file(), "column '" + wanted.get(i)
                         + "' of pickles, which are code and never opened", "any other encoding (leave the column out)");
             }
@@ -131,8 +144,18 @@ public final class MdsStore implements RecordStore, Verifiable {
         return positions;
     }
 
+    private static boolean isPickle(MdsIndex index, String column) {
+        return index.encodings().get(index.names().indexOf(column)).base().equals(MdsEncoding.PICKLE);
+    }
+
     MdsIndex index() {
         return index;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return index.names().stream().filter(name -> isPickle(index, name)).collect(Collectors.toMap(name -> name,
+                _ -> "pickles, which are code and never opened"));
     }
 
     @Override
@@ -147,6 +170,19 @@ public final class MdsStore implements RecordStore, Verifiable {
 
     MdsEncoding encoding(int column) {
         return index.encodings().get(positionOf[column]);
+    }
+
+    /** {@inheritDoc} A shard may lack a column. */
+    @Override
+    public boolean isPresent(long record, int column) {
+        Objects.checkIndex(record, size());
+        int position = positionOf[column];
+        int[] order = orders[records.runOf(record)];
+        boolean isPresent = order.length == fixedBytes.length;
+        for (int i = 0; !isPresent && i < order.length; i++) {
+            isPresent = order[i] == position;
+        }
+        return isPresent;
     }
 
     @Override
@@ -174,18 +210,18 @@ public final class MdsStore implements RecordStore, Verifiable {
         long base = into.byteOffset();
         long begin = MdsShards.u32(bytes, base + 4 + 4 * sample);
         long end = MdsShards.u32(bytes, base + 8 + 4 * sample);
-        long heads = begin + 4L * variables;
+        long heads = begin + 4L * variables[shard];
         if (begin < MdsShards.tableBytes(index.shards().get(shard).samples()) || heads > end || end > into.byteSize()) {
             throw malformed(shard, 4 + 4 * sample, "sample " + sample + " from byte " + begin + " to " + end,
                     "after the table, within the shard's " + into.byteSize() + " bytes, at least "
-                    + 4L * variables + " bytes long");
+                    + 4L * variables[shard] + " bytes long");
         }
         require(file, begin, end - begin);
         long size = base + begin;
         long at = heads;
         long start = 0;
-        long length = 0;
-        for (int i = 0; i < fixedBytes.length; i++) {
+        long length = -1;
+        for (int i : orders[shard]) {
             long valueBytes = fixedBytes[i];
             if (valueBytes < 0) {
                 valueBytes = MdsShards.u32(bytes, size);
@@ -200,6 +236,10 @@ public final class MdsStore implements RecordStore, Verifiable {
         if (at != end) {
             throw malformed(shard, begin, "values of " + (at - begin) + " bytes with their sizes", (end - begin)
                     + ", which the sample has");
+        }
+        if (length < 0) {
+            throw malformed(shard, begin, "no value of '" + index.names().get(position)
+                    + "': the shard has no such column", "one of the columns of the shard");
         }
         into.setPart(into, start, length);
     }

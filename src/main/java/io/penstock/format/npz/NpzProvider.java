@@ -25,6 +25,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -84,7 +85,8 @@ public final class NpzProvider implements StoreProvider {
      */
     private static TensorStore store(MappedFile file, @Nullable DType given, DecodeLimit limit) throws IOException {
         List<ZipMember> members = ZipDirectory.read(file);
-        List<Part> parts = parts(file, members, given);
+        Map<String, String> unread = new LinkedHashMap<>();
+        List<Part> parts = parts(file, members, given, unread);
         List<Part> copied = parts.stream().filter(part -> !part.isView()).toList();
         long[] sizes = copied.stream().mapToLong(part -> part.array.dataBytes()).toArray();
         limit.check(file.location(), file.byteSize(), copied.stream().mapToLong(part -> part.array.dataBytes()).sum());
@@ -103,19 +105,25 @@ public final class NpzProvider implements StoreProvider {
         Map<String, @Nullable Object> details = Json.members(
                 "members", members.stream().map(NpzProvider::describe).toList(),
                 "converted", copied.stream().map(Part::name).toList());
+        if (!unread.isEmpty()) {
+            details.put("other_arrays", unread);
+        }
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
-        return new TensorFiles(NAME + ":tensors=" + parts.size(), file.location(), List.of(file), entries, Map.of(),
+        return new TensorFiles(NAME + ":tensors=" + parts.size(), file.location(), List.of(file), entries, unread,
                 _ -> info, copies == null ? () -> { } : copies::close);
     }
 
-    /** Returns the members that are arrays. As in numpy, their first bytes tell. */
-    private static List<Part> parts(MappedFile file, List<ZipMember> members, @Nullable DType given)
-            throws IOException {
+    /**
+     * Returns the members that are arrays. As in numpy, their first bytes tell. An array that cannot be read does not
+     * affect the others: {@code unread} gets the reason.
+     */
+    private static List<Part> parts(MappedFile file, List<ZipMember> members, @Nullable DType given,
+            Map<String, String> unread) throws IOException {
         List<Part> found = new ArrayList<>();
         Set<String> names = new HashSet<>();
         for (ZipMember member : members) {
             boolean isNamed = member.name().endsWith(ENDING);
-            byte[] head = member.head(file, NpyArray.MAX_HEADER_BYTES);
+            byte[] head = member.refusal() == null ? member.head(file, NpyArray.MAX_HEADER_BYTES) : new byte[0];
             if (!isNamed && !NpyArray.isNpy(head)) {
                 continue;
             }
@@ -124,23 +132,39 @@ public final class NpzProvider implements StoreProvider {
             if (!names.add(name)) {
                 throw new MalformedStoreException(file.location(), "two members for the array '" + name + "'", "one");
             }
-            NpyArray array = NpyArray.read(file.location(), member.inWords(), MemorySegment.ofArray(head),
-                    member.byteSize(), given);
-            if (member.method() == ZipMember.STORED) {
+            if (member.refusal() == null && member.method() == ZipMember.STORED) {
                 member.check(file);
             }
-            if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
-                throw new MalformedStoreException(file.location(), member.inWords() + " has " + array.dataBytes()
-                        + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
-                        + " of such, which are converted in memory");
+            try {
+                found.add(new Part(member, array(file, member, head, given), name));
+            } catch (MalformedStoreException e) {
+                String reason = e.getMessage();
+                unread.put(name, reason.startsWith(file.location() + ": ")
+                        ? reason.substring((file.location() + ": ").length()) : reason);
             }
-            found.add(new Part(member, array, name));
         }
         if (found.isEmpty() && !members.isEmpty()) {
-            throw new MalformedStoreException(file.location(), "a zip archive of " + members.size()
-                    + " files, none of them an array", "members in the format of .npy");
+            throw new MalformedStoreException(file.location(), "a zip archive of " + members.size() + " files, "
+                    + (unread.isEmpty() ? "none of them an array" : "no array that can be read: " + unread.values()),
+                    "members in the format of .npy");
         }
         return found;
+    }
+
+    private static NpyArray array(MappedFile file, ZipMember member, byte[] head, @Nullable DType given)
+            throws MalformedStoreException {
+        if (member.refusal() != null) {
+            throw new MalformedStoreException(file.location(), member.inWords() + " " + member.refusal(),
+                    "one that is stored or deflated");
+        }
+        NpyArray array = NpyArray.read(file.location(), member.inWords(), MemorySegment.ofArray(head),
+                member.byteSize(), given);
+        if (!array.isInPlace() && array.dataBytes() > DecodedBlocks.MAX_BLOCK_BYTES) {
+            throw new MalformedStoreException(file.location(), member.inWords() + " has " + array.dataBytes()
+                    + " bytes, big-endian or in Fortran order", "at most " + DecodedBlocks.MAX_BLOCK_BYTES
+                    + " of such, which are converted in memory");
+        }
+        return array;
     }
 
     private static void decode(MappedFile file, Part part, Output output) throws IOException {

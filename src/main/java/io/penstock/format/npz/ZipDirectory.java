@@ -47,7 +47,6 @@ final class ZipDirectory {
     private static final int MAX_COMMENT_BYTES = 0xFFFF;
 
     private static final int EXTRA_64 = 1;
-    private static final int ENCRYPTED = 1;
     private static final int UTF8_NAME = 1 << 11;
     private static final long MAX_U32 = 0xFFFF_FFFFL;
 
@@ -168,12 +167,6 @@ final class ZipDirectory {
         long storedBytes = sizesAndOffset[1];
         long offset = sizesAndOffset[2];
         String member = "member '" + name + "'";
-        if ((flags & ENCRYPTED) != 0) {
-            throw malformed(at + 8, member + " is encrypted", "one that is not");
-        }
-        if (method != ZipMember.STORED && method != ZipMember.DEFLATED) {
-            throw malformed(at + 10, member + " is compressed by method " + method, "0, stored, or 8, deflated");
-        }
         if (offset < 0 || offset > directory - MEMBER_BYTES || i32(offset) != MEMBER
                 || u16(offset + 26) != nameBytes || offset + MEMBER_BYTES + nameBytes > directory
                 || bytes.asSlice(offset + MEMBER_BYTES, nameBytes)
@@ -185,15 +178,15 @@ final class ZipDirectory {
             throw malformed(at + 20, member + " has " + Long.toUnsignedString(storedBytes) + " bytes",
                     "at most " + Math.max(0, directory - dataOffset) + ", up to the directory");
         }
-        boolean isPossible = method == ZipMember.STORED ? byteSize == storedBytes
-                : byteSize >= 0 && byteSize / Gzip.MAX_EXPANSION <= storedBytes;
+        ZipMember found = new ZipMember(name, method, flags, i32(at + 16), storedBytes, byteSize, dataOffset);
+        boolean isPossible = found.refusal() != null || (method == ZipMember.STORED ? byteSize == storedBytes
+                : byteSize >= 0 && byteSize / Gzip.MAX_EXPANSION <= storedBytes);
         if (!isPossible) {
             throw malformed(at + 24, member + " has " + Long.toUnsignedString(byteSize) + " bytes of content",
                     method == ZipMember.STORED ? storedBytes + ", as it is stored" : "at most " + Gzip.MAX_EXPANSION
                     + " times its " + storedBytes + " deflated ones");
         }
-        int crc = i32(at + 16);
-        return new Placed(new ZipMember(name, method, flags, crc, storedBytes, byteSize, dataOffset), offset);
+        return new Placed(found, offset);
     }
 
     /** Replaces the sizes and the offset that do not fit into 32 bits by those of the extra field. */

@@ -23,9 +23,16 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
 
     static final int STORED = 0;
     static final int DEFLATED = 8;
+    private static final int ENCRYPTED = 1;
 
     private static final int CHUNK_BYTES = 1 << 16;
     private static final long POPULATED_BYTES = 1 << 22;
+
+    /** Returns why its content cannot be read; null if it can. */
+    @Nullable String refusal() {
+        return (flags & ENCRYPTED) != 0 ? "is encrypted"
+                : method == STORED || method == DEFLATED ? null : "is compressed by method " + method;
+    }
 
     String inWords() {
         return "member '" + name + "'";

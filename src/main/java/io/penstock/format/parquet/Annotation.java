@@ -32,6 +32,8 @@ record Annotation(Meaning meaning, int bits, boolean isSigned, int unit, boolean
         new Annotation(Meaning.BSON), new Annotation(Meaning.INTERVAL)};
 
     private static final int UNITS = 4;
+    /** What interim releases of parquet-cpp wrote for a column whose values are all null. */
+    private static final int INTERIM_NULL = 25;
 
     private Annotation(Meaning meaning) {
         this(meaning, 0, false, 0, false);
@@ -47,6 +49,9 @@ record Annotation(Meaning meaning, int bits, boolean isSigned, int unit, boolean
     }
 
     static Annotation ofConverted(int code) {
+        if (code == INTERIM_NULL) {
+            return new Annotation(Meaning.NULL);
+        }
         return code >= 0 && code < CONVERTED.length ? CONVERTED[code] : new Annotation(Meaning.OTHER);
     }
 

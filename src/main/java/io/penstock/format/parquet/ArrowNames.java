@@ -8,11 +8,13 @@ import java.util.stream.Collectors;
 final class ArrowNames {
 
     static String of(SchemaNode node) {
-        if (node.is(Annotation.Meaning.LIST) && !node.isLeaf()) {
-            SchemaNode element = Schema.elementOf(node);
+        SchemaNode element = Schema.elementOf(node);
+        if (element != null) {
             // A repeated node that is a list's element is that list, not another one.
-            return element == null ? struct(node)
-                    : "list<" + field(element.is(Repetition.REPEATED) ? element.single() : element) + ">";
+            return "list<" + field(element.is(Repetition.REPEATED) ? element.single() : element) + ">";
+        }
+        if (node.is(Annotation.Meaning.LIST) && !node.isLeaf()) {
+            return struct(node);
         }
         SchemaNode pair = node.is(Annotation.Meaning.MAP) ? Schema.pairOf(node) : null;
         String single = node.isLeaf() ? Leaf.typeOf(node).text() : pair == null ? struct(node)

@@ -6,8 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.penstock.codec.CodecException;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.ColumnBlock;
+import io.penstock.format.UnitedColumns;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +25,7 @@ final class ChunkDecoder implements AutoCloseable {
 
     private final Flat flat;
     private final Leaf leaf;
+    private final boolean isWidened;
     private final ColumnChunk chunk;
     private final long rows;
     private final DecodeLimit.Budget budget;
@@ -44,6 +47,7 @@ final class ChunkDecoder implements AutoCloseable {
     ChunkDecoder(MappedFile file, Flat flat, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
         this.flat = flat;
         this.leaf = flat.leaf();
+        this.isWidened = flat.isWidened();
         this.chunk = chunk;
         this.rows = rows;
         this.budget = budget;
@@ -183,16 +187,16 @@ final class ChunkDecoder implements AutoCloseable {
         int stored = leaf.storedBytes();
         int width = flat.byteSize();
         long at = values.reserve((long) count * width);
-        if (present == count && stored == width) {
+        if (present == count && stored == width && !isWidened) {
             if (count > 0) {
                 tiles.read(values.segment(), at, count);
             }
         } else {
-            scratch.reserve((long) present * stored);
-            MemorySegment packed = scratch.segment();
+            long room = scratch.reserve((long) present * (stored + width));
+            MemorySegment packed = scratch.segment().asSlice(room);
             if (present > 0) {
                 tiles.read(packed, 0, present);
-                narrow(packed, present, stored, width);
+                packed = converted(packed, present, stored, width);
             }
             if (present == count) {
                 MemorySegment.copy(packed, 0, values.segment(), at, (long) count * width);
@@ -201,6 +205,18 @@ final class ChunkDecoder implements AutoCloseable {
             }
         }
         values.advance((long) count * width);
+    }
+
+    /** Returns values as the column has them; {@code packed} has room for them behind the stored ones. */
+    private MemorySegment converted(MemorySegment packed, int count, int stored, int width) {
+        DType own = leaf.type().dtype();
+        if (own == null || !isWidened) {
+            narrow(packed, count, stored, width);
+            return packed;
+        }
+        MemorySegment wider = packed.asSlice((long) count * stored);
+        UnitedColumns.widen(packed, own, stored, wider, flat.column().spec().dtype(), count);
+        return wider;
     }
 
     /** Narrows integers that are stored as 32 bits, in place. */

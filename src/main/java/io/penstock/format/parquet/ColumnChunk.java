@@ -12,12 +12,17 @@ import java.util.List;
  * @param values the number of values, nulls and empty lists included
  * @param start the offset of its first page
  * @param byteSize the size of its pages with their headers
+ * @param isAlwaysCompressed whether the values of all pages are compressed, whatever the pages say
  */
 record ColumnChunk(List<String> path, Physical physical, Compression compression, List<Encoding> encodings, long values,
-        long start, long byteSize) {
+        long start, long byteSize, boolean isAlwaysCompressed) {
 
     String name() {
         return String.join(".", path);
+    }
+
+    ColumnChunk alwaysCompressed() {
+        return new ColumnChunk(path, physical, compression, encodings, values, start, byteSize, true);
     }
 
     /** Reads a column chunk of a footer; its pages must end before {@code pagesEnd}. */
@@ -26,7 +31,12 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
         in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
-                case 1 -> throw in.malformed("a column chunk in the file '" + in.string() + "'", "one in this file");
+                case 1 -> {
+                    String other = in.text();
+                    if (!other.isEmpty()) {
+                        throw in.malformed("a column chunk in the file '" + other + "'", "one in this file");
+                    }
+                }
                 case 3 -> chunk = readMetadata(in, pagesEnd);
                 case 8 -> throw in.malformed("an encrypted column", "plain ones");
                 default -> in.skip();
@@ -44,7 +54,6 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
         List<String> path = new ArrayList<>();
         int codec = -1;
         long values = -1;
-        long uncompressedBytes = -1;
         long byteSize = -1;
         long dataStart = -1;
         long dictionaryStart = -1;
@@ -64,7 +73,6 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
                 }
                 case 4 -> codec = in.i32();
                 case 5 -> values = in.i64();
-                case 6 -> uncompressedBytes = in.i64();
                 case 7 -> byteSize = in.i64();
                 case 9 -> dataStart = in.i64();
                 case 11 -> dictionaryStart = in.i64();
@@ -78,12 +86,11 @@ record ColumnChunk(List<String> path, Physical physical, Compression compression
         }
         long start = dictionaryStart > 0 && dictionaryStart < dataStart ? dictionaryStart : dataStart;
         boolean placed = start >= FileMetadata.MAGIC_BYTES && start <= pagesEnd && byteSize <= pagesEnd - start;
-        if (values < 0 || uncompressedBytes < 0 || byteSize < 0 || values > 0 && !placed) {
-            throw in.malformed("a column chunk of " + values + " values in " + byteSize + " bytes, "
-                    + uncompressedBytes + " uncompressed, from byte " + start, "a chunk between the magic and byte "
-                    + pagesEnd);
+        if (values < 0 || byteSize < 0 || values > 0 && !placed) {
+            throw in.malformed("a column chunk of " + values + " values in " + byteSize + " bytes from byte " + start,
+                    "a chunk between the magic and byte " + pagesEnd);
         }
         return new ColumnChunk(List.copyOf(path), Physical.values()[type], Compression.values()[codec],
-                List.copyOf(encodings), values, start, byteSize);
+                List.copyOf(encodings), values, start, byteSize, false);
     }
 }

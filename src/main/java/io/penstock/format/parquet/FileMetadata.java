@@ -31,7 +31,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
     static final String MAGIC = "PAR1";
     static final String ENCRYPTED_MAGIC = "PARE";
     static final int MAGIC_BYTES = 4;
-    private static final int TAIL_BYTES = 8;
+    static final int TAIL_BYTES = 8;
 
     static FileMetadata read(MappedFile file) throws MalformedStoreException {
         MemorySegment bytes = file.mapping();
@@ -88,7 +88,7 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
                         readProperty(in, properties);
                     }
                 }
-                case 6 -> createdBy = in.string();
+                case 6 -> createdBy = in.text();
                 case 8 -> throw in.malformed("encrypted columns", "plain ones");
                 default -> in.skip();
             }
@@ -104,10 +104,14 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
             checkChunks(in, leaves, paths, group);
             sum += group.rows();
         }
-        if (sum != rows) {
+        // Early writers of parquet-rs leave the file's count at 0.
+        if (sum != rows && rows != 0) {
             throw in.malformed("a file of " + rows + " rows", sum + ", as its row groups have");
         }
-        return new FileMetadata(version, root, rows, List.copyOf(groups), createdBy, properties);
+        // Before 3.0.0 it compressed the values of all pages of version 2, and said that it did not (ARROW-17100).
+        boolean alwaysCompressed = createdBy.startsWith("parquet-cpp version ");
+        return new FileMetadata(version, root, sum, alwaysCompressed ? groups.stream().map(RowGroup::alwaysCompressed)
+                .toList() : List.copyOf(groups), createdBy, properties);
     }
 
     /** Checks that every leaf has a chunk, in the order of the schema. */
@@ -145,8 +149,8 @@ record FileMetadata(int version, SchemaNode root, long rows, List<RowGroup> grou
         in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
-                case 1 -> key = in.string();
-                case 2 -> value = in.string();
+                case 1 -> key = in.text();
+                case 2 -> value = in.text();
                 default -> in.skip();
             }
         }

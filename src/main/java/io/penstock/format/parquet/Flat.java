@@ -4,14 +4,14 @@ package io.penstock.format.parquet;
 import io.penstock.codec.DecodeLimit;
 import io.penstock.format.ColumnBlock;
 import io.penstock.format.arrow.ArrowField;
+import io.penstock.format.arrow.ArrowType;
 import io.penstock.io.MappedFile;
 import io.penstock.io.spill.DecodedSpill;
+import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  *     a null one; 0 if it is no list
  */
 record Flat(Column column, String storedType, Leaf leaf, int listDefinition) implements ParquetColumn {
-
-    private static final Pattern UNIT_OF_TIME = Pattern.compile("(?:time32|time64|timestamp|duration)\\[(\\w+)");
 
     /** Returns the column of a leaf; null if its values are given as JSON. */
     static @Nullable Flat of(String name, SchemaNode node, Leaf leaf, int listDefinition) {
@@ -48,17 +46,11 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
                 listDefinition);
     }
 
-    /** Tells whether the values count the same units of time as another column's, as far as both files say. */
-    boolean hasUnitOf(Flat other) {
-        String own = unitOfTime();
-        String others = other.unitOfTime();
-        return own.isEmpty() || others.isEmpty() || own.equals(others);
-    }
-
-    /** Returns the unit that a time, timestamp or duration counts; empty if the file says none. */
-    private String unitOfTime() {
-        Matcher unit = UNIT_OF_TIME.matcher(storedType);
-        return unit.lookingAt() ? unit.group(1) : "";
+    /** {@inheritDoc} Its values are of the same or a wider type, and of any length if it has another one. */
+    @Override
+    public @Nullable Flat as(Column united) {
+        boolean hasNoValue = leaf.type().id() == ArrowType.Id.NULL && !united.equals(column);
+        return hasNoValue ? null : new Flat(united, storedType, leaf, listDefinition);
     }
 
     @Override
@@ -73,6 +65,12 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
                 budget)) {
             return decoder.decode(copy);
         }
+    }
+
+    /** Tells whether its values are stored in a narrower type. */
+    boolean isWidened() {
+        DType own = leaf.type().dtype();
+        return column.kind() == Column.Kind.NUMBERS && own != null && own != column.spec().dtype();
     }
 
     boolean isList() {

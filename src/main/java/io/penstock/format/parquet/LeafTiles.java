@@ -36,7 +36,6 @@ final class LeafTiles implements AutoCloseable {
     private @Nullable Levels repetition;
     private @Nullable Levels definition;
     private int pageDone;
-    private long pageRows;
     private @Nullable Numbers numbers;
     private @Nullable Binaries binaries;
 
@@ -66,7 +65,8 @@ final class LeafTiles implements AutoCloseable {
     int next() throws IOException {
         PageHeader page = header;
         while (page == null || pageDone == page.values()) {
-            endPage();
+            closeValues();
+            header = null;
             if (valuesLeft == 0) {
                 return 0;
             }
@@ -77,23 +77,10 @@ final class LeafTiles implements AutoCloseable {
         if (definition != null) {
             definition.read(definitions, count);
         }
-        if (repetition == null) {
-            pageRows += count;
-        } else {
+        if (repetition != null) {
             repetition.read(repetitions, count);
-            for (int i = 0; i < count; i++) {
-                pageRows += repetitions[i] == 0 ? 1 : 0;
-            }
         }
         return count;
-    }
-
-    private void endPage() throws IOException {
-        closeValues();
-        if (header != null && header.rows() >= 0 && pageRows != header.rows()) {
-            throw pages.malformed("a page of " + pageRows + " rows", header.rows() + ", as it says");
-        }
-        header = null;
     }
 
     /** Goes to the next data page, past a dictionary and empty pages. */
@@ -111,7 +98,6 @@ final class LeafTiles implements AutoCloseable {
                     openPage(found);
                     header = found;
                     pageDone = 0;
-                    pageRows = 0;
                     return found;
                 }
                 case INDEX -> { }
@@ -123,8 +109,12 @@ final class LeafTiles implements AutoCloseable {
         if (dictionary != null) {
             throw pages.malformed("a second dictionary", "one a column chunk");
         }
-        if (header.encoding() != Encoding.PLAIN && header.encoding() != Encoding.PLAIN_DICTIONARY
-                || leaf.physical() == Physical.BOOLEAN) {
+        boolean isPlain = switch (header.encoding()) {
+            // Older versions of the format, and writers that mix the versions, name the encoding of the indices.
+            case PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY -> true;
+            default -> false;
+        };
+        if (!isPlain || leaf.physical() == Physical.BOOLEAN) {
             throw pages.malformed("a dictionary of " + leaf.physical() + " in the encoding " + header.encoding(),
                     "PLAIN");
         }

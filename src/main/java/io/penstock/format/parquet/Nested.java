@@ -64,7 +64,7 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
         int first = leaves.size();
         List<Node> children = new ArrayList<>();
         Kind kind = Kind.STRUCT;
-        SchemaNode element = node.is(Annotation.Meaning.LIST) ? Schema.elementOf(node) : null;
+        SchemaNode element = Schema.elementOf(node);
         SchemaNode pair = node.is(Annotation.Meaning.MAP) ? Schema.pairOf(node) : null;
         if (node.isLeaf()) {
             kind = Kind.LEAF;
@@ -104,6 +104,19 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
             }
         }
         return null;
+    }
+
+    /** {@inheritDoc} Lists of nulls alone are read as lists of numbers, which are empty or have a null. */
+    @Override
+    public @Nullable ParquetColumn as(Column united) {
+        if (united.equals(column)) {
+            return this;
+        }
+        Leaf nulls = leaves.getFirst();
+        boolean isList = root.kind() == Kind.LIST && root.children().getFirst().kind() == Kind.LEAF
+                && united.kind() == Column.Kind.NUMBERS && united.spec().rank() == 1;
+        return !isList ? null : new Flat(united, storedType, new Leaf(nulls.index(), Physical.INT32, Integer.BYTES,
+                nulls.maxDefinition(), nulls.maxRepetition(), nulls.type()), root.definition() + 1);
     }
 
     @Override

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param values the number of levels or entries
  * @param definitionEncoding the encoding of the definition levels of a page of version 1
  * @param repetitionEncoding the encoding of the repetition levels of a page of version 1
- * @param rows the rows that start in a page of version 2; -1 for others
  * @param definitionBytes the size of the definition levels of a page of version 2, which are not compressed; 0 for
  *     others
  * @param repetitionBytes the size of the repetition levels of a page of version 2, which are not compressed; 0 for
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param isCompressed whether the values of a page of version 2 are compressed; true for others
  */
 record PageHeader(Kind kind, int uncompressedBytes, int compressedBytes, @Nullable Integer crc, int values,
-        Encoding encoding, Encoding definitionEncoding, Encoding repetitionEncoding, int rows, int definitionBytes,
+        Encoding encoding, Encoding definitionEncoding, Encoding repetitionEncoding, int definitionBytes,
         int repetitionBytes, boolean isCompressed) {
 
     /** The kinds of pages, in the order of their codes. */
@@ -62,19 +61,20 @@ record PageHeader(Kind kind, int uncompressedBytes, int compressedBytes, @Nullab
         Encoding none = Encoding.UNKNOWN;
         return switch (found) {
             case DATA -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, body[1], Encoding.of(body[2]),
-                    Encoding.of(body[3]), Encoding.of(body[4]), -1, 0, 0, true);
-            case INDEX -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, 0, none, none, none, -1, 0, 0,
+                    Encoding.of(body[3]), Encoding.of(body[4]), 0, 0, true);
+            case INDEX -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, 0, none, none, none, 0, 0,
                     true);
             case DICTIONARY -> new PageHeader(found, uncompressedBytes, compressedBytes, crc, body[1],
-                    Encoding.of(body[2]), none, none, -1, 0, 0, true);
+                    Encoding.of(body[2]), none, none, 0, 0, true);
             case DATA_V2 -> {
-                if (body[3] < 0 || body[5] < 0 || body[6] < 0
+                // Old writers of lists give the number of values as that of rows: the levels tell the rows.
+                if (body[5] < 0 || body[6] < 0
                         || (long) body[5] + body[6] > Math.min(compressedBytes, uncompressedBytes)) {
-                    throw in.malformed("levels of " + body[6] + " and " + body[5] + " bytes of " + body[3]
-                            + " rows in a page of " + compressedBytes, "no more than the page");
+                    throw in.malformed("levels of " + body[6] + " and " + body[5] + " bytes in a page of "
+                            + compressedBytes, "no more than the page");
                 }
                 yield new PageHeader(found, uncompressedBytes, compressedBytes, crc, body[1], Encoding.of(body[4]),
-                        none, none, body[3], body[5], body[6], body[7] != 0);
+                        none, none, body[5], body[6], body[7] != 0);
             }
         };
     }

@@ -20,7 +20,7 @@ final class Pages implements AutoCloseable {
     private final MappedFile file;
     private final ColumnChunk chunk;
     private final DecodeLimit.Budget budget;
-    private final long end;
+    private long end;
     private final Arena dictionaryArena = Arena.ofConfined();
     private final NativeBuffer stored = new NativeBuffer();
     private final NativeBuffer decoded = new NativeBuffer();
@@ -48,6 +48,13 @@ final class Pages implements AutoCloseable {
         ThriftReader in = new ThriftReader(file.location(), file.mapping(), at, end);
         header = PageHeader.read(in);
         at = in.position();
+        if (header.kind() == PageHeader.Kind.DICTIONARY) {
+            // Parquet-mr before 1.2.9 leaves the size of this header out of the chunk's (IMPALA-694).
+            long left = file.byteSize() - FileMetadata.TAIL_BYTES - end;
+            long more = Math.min(at - headerAt, left);
+            file.require(end, more);
+            end += more;
+        }
         if (header.compressedBytes() > end - at) {
             throw malformed("a page of " + header.compressedBytes() + " bytes", "at most the " + (end - at)
                     + " that the column chunk has left");
@@ -92,7 +99,8 @@ final class Pages implements AutoCloseable {
         MemorySegment page = load();
         int skip = header.definitionBytes() + header.repetitionBytes();
         int bytes = header.uncompressedBytes() - skip;
-        if (!header.isCompressed() || chunk.compression() == Compression.UNCOMPRESSED) {
+        boolean isCompressed = header.isCompressed() || chunk.isAlwaysCompressed();
+        if (!isCompressed || chunk.compression() == Compression.UNCOMPRESSED) {
             if (header.uncompressedBytes() != page.byteSize()) {
                 throw malformed("a page of " + page.byteSize() + " bytes that is not compressed",
                         header.uncompressedBytes() + ", as it says");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.parquet;
 
+import io.penstock.format.Partitions;
 import io.penstock.io.Location;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
@@ -28,7 +29,9 @@ public final class ParquetProvider implements StoreProvider {
 
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
-        return candidate.isFile() && candidate.nameEndsWith(".parquet") || !candidate.filesEnding(".parquet").isEmpty();
+        return candidate.isFile() && candidate.nameEndsWith(ParquetStore.ENDING)
+                || !candidate.filesEnding(ParquetStore.ENDING).isEmpty()
+                || candidate.isFolder() && Partitions.isPartitioned(candidate.path(), ParquetStore.ENDING);
     }
 
     @Override

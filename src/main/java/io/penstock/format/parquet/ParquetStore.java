@@ -6,12 +6,14 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
-import io.penstock.format.ShardFiles;
+import io.penstock.format.Partitions;
 import io.penstock.format.TableInspection;
+import io.penstock.format.UnitedColumns;
 import io.penstock.format.UnreadColumn;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
+import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.spill.DecodedSpill;
 import io.penstock.json.Json;
@@ -26,6 +28,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,79 +39,107 @@ import org.jspecify.annotations.Nullable;
  */
 final class ParquetStore implements RecordStore {
 
-    private record Group(ParquetPart part, RowGroup rows) {
+    static final String ENDING = ".parquet";
+
+    private record Group(int part, RowGroup rows) {
     }
 
     private final Location path;
     private final List<ParquetPart> parts;
+    /** The columns that files store, then those that the names of folders say. */
     private final List<Column> columns;
+    private final List<String> storedTypes;
+    private final List<UnreadColumn> unread;
+    private final int storedCount;
+    /** For each file and column how it is read; null if the file has no value of it. */
+    private final @Nullable ParquetColumn[][] read;
+    private final Partitions partitions;
     private final Group[] groups;
     private final PrefixSums starts;
     private final ColumnBlocks blocks;
     private final DecodedSpill copy;
     private volatile @Nullable String fingerprint;
 
-    private ParquetStore(Location path, List<ParquetPart> parts) throws MalformedStoreException {
+    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files) throws IOException {
         this.path = path;
         this.parts = parts;
-        this.columns = parts.getFirst().columns().stream().map(ParquetColumn::column).toList();
-        List<Group> found = new ArrayList<>();
+        this.unread = unread(parts);
+        UnitedColumns united = new UnitedColumns();
         for (ParquetPart part : parts) {
-            checkSame(part);
-            part.metadata().groups().stream().filter(group -> group.rows() > 0)
-                    .forEach(group -> found.add(new Group(part, group)));
+            united.add(part.file().location(), readable(part).map(ParquetColumn::own).toList());
         }
-        if ((long) found.size() * columns.size() > Integer.MAX_VALUE - Long.BYTES) {
-            throw new MalformedStoreException(path, found.size() + " row groups of " + columns.size() + " columns",
+        List<Column> stored = united.columns();
+        this.storedCount = stored.size();
+        this.read = parts.stream().map(part -> read(part, stored)).toArray(ParquetColumn[][]::new);
+        this.partitions = files.partitions(stored.stream().map(Column::name).collect(Collectors.toSet()));
+        this.columns = Stream.concat(stored.stream(), partitions.columns().stream()).toList();
+        this.storedTypes = Stream.concat(stored.stream().map(united::storedType), partitions.types().stream())
+                .toList();
+        List<Group> found = new ArrayList<>();
+        for (int p = 0; p < parts.size(); p++) {
+            for (RowGroup group : parts.get(p).metadata().groups()) {
+                if (group.rows() > 0) {
+                    found.add(new Group(p, group));
+                }
+            }
+        }
+        if ((long) found.size() * storedCount > Integer.MAX_VALUE - Long.BYTES) {
+            throw new MalformedStoreException(path, found.size() + " row groups of " + storedCount + " columns",
                     "less than 2^31 column chunks");
         }
         this.groups = found.toArray(Group[]::new);
         this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
-        this.blocks = new ColumnBlocks(groups.length * columns.size(), this::decode);
+        this.blocks = new ColumnBlocks(groups.length * storedCount, this::decode);
         this.copy = new DecodedSpill(path);
     }
 
     /**
      * Opens Parquet files and checks their footers.
      *
-     * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names
+     * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names; those of
+     *     folders named {@code key=value} too
      * @param member one of several tables in a folder: {@code train} for {@code train-00000-of-00010.parquet} and so
      *     on; null if there is one
      * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
-        boolean isFolder = path.isFolder();
-        if (!isFolder && member != null) {
-            throw new IllegalArgumentException(path + ": one file is one table, found '" + member + "'");
-        }
+        Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
         List<ParquetPart> parts = new ArrayList<>();
         try {
-            for (Location file : isFolder ? ShardFiles.of(path, ".parquet", _ -> "", member) : List.of(path)) {
+            for (Location file : files.locations()) {
                 parts.add(ParquetPart.open(file, limit));
             }
-            return new ParquetStore(path, List.copyOf(parts));
+            return new ParquetStore(path, List.copyOf(parts), files);
         } catch (Throwable t) {
             parts.forEach(ParquetPart::close);
             throw t;
         }
     }
 
-    private void checkSame(ParquetPart part) throws MalformedStoreException {
-        List<Column> found = part.columns().stream().map(ParquetColumn::column).toList();
-        String first = parts.getFirst().file().location().name();
-        if (!found.equals(columns)) {
-            throw new MalformedStoreException(part.file().location(), "the columns " + found, columns + ", as "
-                    + first + " has");
+    /** Returns the columns that a file has but that cannot be read in it: they are read in no file. */
+    private static List<UnreadColumn> unread(List<ParquetPart> parts) {
+        Map<String, UnreadColumn> found = new LinkedHashMap<>();
+        for (ParquetPart part : parts) {
+            part.schema().unread().forEach(column -> found.putIfAbsent(column.name(), column));
         }
-        for (int c = 0; c < columns.size(); c++) {
-            ParquetColumn own = part.columns().get(c);
-            ParquetColumn expected = parts.getFirst().columns().get(c);
-            // Times are given as their counts of units, which the columns do not have.
-            if (own instanceof Flat flat && expected instanceof Flat other && !flat.hasUnitOf(other)) {
-                throw new MalformedStoreException(part.file().location(), "column '" + own.column().name() + "' of "
-                        + own.storedType(), expected.storedType() + ", as " + first + " has");
-            }
-        }
+        return List.copyOf(found.values());
+    }
+
+    /** Returns the columns of a file that can be read in all files. */
+    private Stream<ParquetColumn> readable(ParquetPart part) {
+        Set<String> refused = parts.stream().flatMap(other -> other.schema().unread().stream()
+                .map(UnreadColumn::name).filter(name -> other.columns().stream()
+                        .noneMatch(column -> column.column().name().equals(name)))).collect(Collectors.toSet());
+        return part.columns().stream().filter(column -> !refused.contains(column.column().name()));
+    }
+
+    private static @Nullable ParquetColumn[] read(ParquetPart part, List<Column> columns) {
+        Map<String, ParquetColumn> byName = part.columns().stream().collect(Collectors.toMap(
+                column -> column.column().name(), column -> column));
+        return columns.stream().map(column -> {
+            ParquetColumn own = byName.get(column.name());
+            return own == null ? null : own.as(column);
+        }).toArray(ParquetColumn[]::new);
     }
 
     @Override
@@ -121,20 +154,32 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public Map<String, String> unreadColumns() {
-        return UnreadColumn.reasons(parts.getFirst().schema().unread());
+        return UnreadColumn.reasons(unread);
     }
 
     @Override
     public boolean isPresent(long record, int column) {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
-        return block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
+        if (column >= storedCount) {
+            return partitions.isPresent(groups[group].part, column - storedCount);
+        }
+        return read[groups[group].part][column] != null
+                && block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
     @Override
     public void locate(long record, int column, Span into) {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
+        if (column >= storedCount) {
+            partitions.locate(groups[group].part, column - storedCount, into);
+            return;
+        }
+        if (read[groups[group].part][column] == null) {
+            throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
+                    + "' is null: this file has no value of the column");
+        }
         ColumnBlock block = block(group, column);
         long row = record - starts.start(group);
         byte state = block.state(row);
@@ -142,10 +187,17 @@ final class ParquetStore implements RecordStore {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
-            throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().location(), "row "
-                    + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
+            throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' " + why);
         }
         block.locate(row, into);
+    }
+
+    private UncheckedIOException malformed(int group, String found) {
+        return new UncheckedIOException(new MalformedStoreException(fileOf(group).location(), found, "a value"));
+    }
+
+    private MappedFile fileOf(int group) {
+        return parts.get(groups[group].part).file();
     }
 
     private int groupOf(long record) {
@@ -156,13 +208,14 @@ final class ParquetStore implements RecordStore {
     }
 
     private ColumnBlock block(int group, int column) {
-        return blocks.get(group * columns.size() + column, groups[group].part().file());
+        return blocks.get(group * storedCount + column, fileOf(group));
     }
 
     private ColumnBlock decode(int block) throws IOException {
-        Group from = groups[block / columns.size()];
-        return from.part().columns().get(block % columns.size()).decode(from.part().file(), from.rows(),
-                from.part().budget(), copy);
+        Group from = groups[block / storedCount];
+        ParquetPart part = parts.get(from.part);
+        return Objects.requireNonNull(read[from.part][block % storedCount]).decode(part.file(), from.rows,
+                part.budget(), copy);
     }
 
     /** Always true: pages are encoded. */
@@ -189,9 +242,9 @@ final class ParquetStore implements RecordStore {
         parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
                 .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
         Map<String, @Nullable Object> table = TableInspection.of(this, null,
-                first.columns().stream().map(ParquetColumn::storedType).toList(), depth.digests(), progress,
+                storedTypes, depth.digests(), progress,
                 parts.stream().mapToLong(part -> part.file().byteSize()).sum());
-        UnreadColumn.describe(first.schema().unread(), table);
+        UnreadColumn.describe(unread, table);
         Map<String, @Nullable Object> details = Json.members("schema", first.schema().lines(), "parquet", parquet,
                 "converted", true, "table", table);
         return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(), details);
@@ -210,6 +263,7 @@ final class ParquetStore implements RecordStore {
         if (fingerprint == null) {
             Fingerprint sample = new Fingerprint();
             parts.forEach(part -> sample.add(part.file()));
+            partitions.addTo(sample);
             fingerprint = "parquet:rows=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
         }
         return fingerprint;
@@ -218,6 +272,7 @@ final class ParquetStore implements RecordStore {
     @Override
     public void close() {
         copy.close();
+        partitions.close();
         parts.forEach(ParquetPart::close);
     }
 

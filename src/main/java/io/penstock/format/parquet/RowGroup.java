@@ -11,6 +11,11 @@ record RowGroup(long rows, List<ColumnChunk> chunks) {
     /** Decoding counts the rows of a group in an {@code int}. */
     private static final long MAX_ROWS = Integer.MAX_VALUE - 1;
 
+    /** Returns the group with chunks that are compressed whatever their pages say. */
+    RowGroup alwaysCompressed() {
+        return new RowGroup(rows, chunks.stream().map(ColumnChunk::alwaysCompressed).toList());
+    }
+
     static RowGroup read(ThriftReader in, long pagesEnd) throws MalformedStoreException {
         long rows = -1;
         List<ColumnChunk> chunks = new ArrayList<>();

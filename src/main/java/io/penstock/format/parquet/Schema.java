@@ -77,7 +77,7 @@ final class Schema {
     private void visit(SchemaNode node, String prefix, int definition) {
         String name = prefix + node.name();
         int below = definition + (node.is(Repetition.REQUIRED) ? 0 : 1);
-        SchemaNode element = node.is(Annotation.Meaning.LIST) ? elementOf(node) : null;
+        SchemaNode element = elementOf(node);
         if (node.isLeaf()) {
             boolean list = node.is(Repetition.REPEATED);
             add(node, node, name, below, list ? below : 0, definition);
@@ -105,9 +105,13 @@ final class Schema {
         return child != null && child.is(Repetition.REPEATED) ? child : null;
     }
 
-    /** Returns the element of a list: the repeated node itself, or its child; null if there is none. */
+    /**
+     * Returns the element of a list: the repeated node itself, or its child; null if the node is no list. A map without
+     * values is a list of its keys.
+     */
     static @Nullable SchemaNode elementOf(SchemaNode list) {
-        SchemaNode repeated = repeatedOf(list);
+        SchemaNode repeated = list.is(Annotation.Meaning.LIST) || list.is(Annotation.Meaning.MAP)
+                && pairOf(list) == null ? repeatedOf(list) : null;
         if (repeated == null) {
             return null;
         }

@@ -65,7 +65,7 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
         String name = null;
         Physical physical = null;
         int typeLength = 0;
-        Repetition repetition = depth == 0 ? Repetition.REQUIRED : null;
+        Repetition repetition = Repetition.REQUIRED; // Thrift's default: some writers leave it out
         Annotation converted = Annotation.NONE;
         Annotation logical = Annotation.NONE;
         int childCount = 0;
@@ -87,8 +87,8 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
             }
         }
         left[0]--;
-        if (name == null || repetition == null) {
-            throw in.malformed("a schema's node without name or repetition", "both");
+        if (name == null) {
+            throw in.malformed("a schema's node without a name", "one");
         }
         if (physical != null && childCount != 0) {
             throw in.malformed("a schema's node '" + name + "' with both a type and children", "either");

@@ -165,6 +165,18 @@ final class ThriftReader {
         }
     }
 
+    /** Reads a text for people or other programs, whatever its bytes; a value of another type is an empty text. */
+    String text() throws MalformedStoreException {
+        if (type != BINARY) {
+            skip();
+            return "";
+        }
+        int length = length();
+        byte[] text = bytes.asSlice(at, length).toArray(JAVA_BYTE);
+        at += length;
+        return new String(text, StandardCharsets.UTF_8);
+    }
+
     /** Enters a list and returns its count. */
     int list(int elementType) throws MalformedStoreException {
         expect(LIST, "a list");

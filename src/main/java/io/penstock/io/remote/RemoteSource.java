@@ -39,7 +39,7 @@ final class RemoteSource implements FileSource {
     private final RemoteFiles files;
     private final LongSupplier clock;
     /** Replaced when it has become too much or too old: what a request that began before then learns is lost. */
-    private volatile Known known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
+    private volatile Known known = new Known();
 
     /**
      * What was learned of a path.
@@ -54,8 +54,13 @@ final class RemoteSource implements FileSource {
      *
      * @param infos by path
      * @param listed the folders that were listed whole, with all their files among the infos, and when
+     * @param folders the names of the subfolders of a folder that was listed
      */
-    private record Known(Map<String, Remembered> infos, Map<String, Long> listed) {
+    private record Known(Map<String, Remembered> infos, Map<String, Long> listed, Map<String, Cached> folders) {
+
+        Known() {
+            this(new ConcurrentHashMap<>(), new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
+        }
     }
 
     private record Cached(List<String> names, long nanos) {
@@ -135,7 +140,7 @@ final class RemoteSource implements FileSource {
 
     /** Forgets what was learned of paths, since this process has changed objects. */
     void forget() {
-        known = new Known(new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
+        known = new Known();
     }
 
     private boolean isRecent(long nanos) {
@@ -195,23 +200,55 @@ final class RemoteSource implements FileSource {
         if (files.settings().access() == Access.OFFLINE) {
             return cachedFiles(folder).stream().filter(name -> name.indexOf('/') < 0).filter(chosen).toList();
         }
-        String path = folder.endsWith("/") ? folder.substring(0, folder.length() - 1) : folder;
+        List<String> names = new ArrayList<>();
+        list(withoutSlash(folder)).forEach((name, info) -> {
+            if ((info == null || info.kind() == EntryKind.FILE) && chosen.test(name)) {
+                names.add(name);
+            }
+        });
+        return names;
+    }
+
+    /** Lists a folder and remembers what that tells. */
+    private Map<String, @Nullable FileInfo> list(String path) throws IOException {
         Known now = knownWithRoom();
         Map<String, @Nullable FileInfo> entries = server.list(path);
-        List<String> names = new ArrayList<>();
         entries.forEach((name, info) -> {
             if (info != null) {
                 now.infos.put(path.isEmpty() ? name : path + "/" + name, new Remembered(info, null,
                         clock.getAsLong()));
             }
-            if ((info == null || info.kind() == EntryKind.FILE) && chosen.test(name)) {
-                names.add(name);
-            }
         });
         if (entries.values().stream().allMatch(info -> info != null)) {
             now.listed.put(path, clock.getAsLong());
         }
+        now.folders.put(path, new Cached(foldersOf(entries), clock.getAsLong()));
+        return entries;
+    }
+
+    private static List<String> foldersOf(Map<String, @Nullable FileInfo> entries) {
+        List<String> names = new ArrayList<>();
+        entries.forEach((name, info) -> {
+            if (info != null && info.kind() == EntryKind.FOLDER) {
+                names.add(name);
+            }
+        });
         return names;
+    }
+
+    @Override
+    public List<String> folders(String folder) throws IOException {
+        if (files.settings().access() == Access.OFFLINE) {
+            return cachedFiles(folder).stream().filter(name -> name.indexOf('/') > 0)
+                    .map(name -> name.substring(0, name.indexOf('/'))).distinct().toList();
+        }
+        String path = withoutSlash(folder);
+        Cached before = known.folders.get(path);
+        return before != null && isRecent(before.nanos) ? before.names : foldersOf(list(path));
+    }
+
+    private static String withoutSlash(String folder) {
+        return folder.endsWith("/") ? folder.substring(0, folder.length() - 1) : folder;
     }
 
     @Override

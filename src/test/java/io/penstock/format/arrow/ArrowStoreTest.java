@@ -16,6 +16,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
+import io.penstock.store.Rows;
 import io.penstock.store.StoreFormats;
 import io.penstock.testing.HeapUse;
 import java.io.IOException;
@@ -30,6 +31,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -84,6 +86,33 @@ class ArrowStoreTest {
             // As pyarrow counts them.
             assertEquals(14, nulls);
         }
+    }
+
+    /** {@code src/test/python/not_a_number.py} writes the file, and says which rows pyarrow has as null. */
+    @Test
+    void aNumberThatIsNotFiniteIsNotNullHoweverItIsStored() throws IOException {
+        try (RecordStore store = RecordStore.open(Fixtures.path("../arrow/not_a_number.arrow"))) {
+            List<String> names = store.columns().stream().map(Column::name).toList();
+            assertEquals(List.of("plain", "dictionary", "runs", "short_runs", "runs_of_indices", "sparse", "dense",
+                    "field.runs", "view", "lists"), names);
+            for (String name : names) {
+                int column = names.indexOf(name);
+                // A list of numbers has no value if one of them is null; a list of lists has one.
+                List<Boolean> present = List.of(true, false, true, true);
+                assertEquals(present, IntStream.range(0, 4).mapToObj(row -> store.isPresent(row, column)).toList(),
+                        name);
+                if (store.columns().get(column).kind() == Column.Kind.TEXT && !name.equals("lists")) {
+                    assertEquals(List.of("null", "null", "2.5"), IntStream.of(0, 2, 3).mapToObj(row ->
+                            text(store, row, column)).toList(), name);
+                }
+            }
+        }
+    }
+
+    private static String text(RecordStore store, long row, int column) {
+        Span span = new Span();
+        store.locate(row, column, span);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
     }
 
     @Test
@@ -216,7 +245,22 @@ class ArrowStoreTest {
                 StandardCopyOption.REPLACE_EXISTING);
         String message = assertThrows(MalformedStoreException.class,
                 () -> RecordStore.open(folder, OpenOptions.DEFAULT.withMember("t"))).getMessage();
-        assertTrue(message.contains("00001-of-00002.arrow") && message.contains("that of the first file"), message);
+        assertTrue(message.contains("00001-of-00002.arrow: the columns [tokens, ") && message
+                .contains("expected at least one of [maybe_list, "), message);
+    }
+
+    @Test
+    void foldersInHivesLayoutAreOneTableWhosePartitionsAreColumns() throws IOException {
+        for (String part : List.of("lang=de/year=2024", "lang=en%20GB/year=2023")) {
+            Path partition = Files.createDirectories(folder.resolve(part));
+            Files.copy(Fixtures.path("../shards/arrow/text/train-00000-of-00003.arrow"), partition.resolve("a.arrow"));
+            Files.writeString(partition.resolve("_SUCCESS"), "");
+        }
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(Map.of("t", List.of("a", "b", "a", "b"), "lang", List.of("de", "de", "en GB", "en GB"), "year",
+                    List.of(2024L, 2024L, 2023L, 2023L)), Rows.of(store));
+            assertFalse(store.isConverted(column(store, "lang")));
+        }
     }
 
     @Test

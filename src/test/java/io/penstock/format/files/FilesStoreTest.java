@@ -14,7 +14,9 @@ import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
+import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -24,9 +26,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,6 +102,30 @@ class FilesStoreTest {
             assertEquals("txt", store.columns().getFirst().encoding());
             assertEquals("file", store.columns().getFirst().name());
             assertArrayEquals(new byte[0], value(store, 1));
+        }
+    }
+
+    @Test
+    void filesOfManySamplesAreNoSamplesUnlessTheFormatIsNamed() throws IOException {
+        for (String name : List.of("train/a.parquet", "train/a.arrow", "a/b/c.tar", "a/x.jsonl.gz", "x.idx",
+                "y/t.csv", "y/data.mdb", "y/weights.H5")) {
+            Path tree = Files.createDirectory(folder.resolve("tree"));
+            Files.createDirectories(tree.resolve(name).getParent());
+            Files.writeString(tree.resolve(name), "content");
+            Files.writeString(tree.resolve("README.md"), "about");
+            String message = assertThrows(MalformedStoreException.class, () -> Store.open(tree)).getMessage();
+            assertTrue(message.contains("tree: a folder with 1 of 2 files that hold many samples each, such as "
+                    + name), message);
+            try (RecordStore store = RecordStore.open(tree, OpenOptions.DEFAULT.withFormat("files"))) {
+                assertEquals(2, store.size());
+            }
+            Files.writeString(tree.resolve("cat.png"), "a table beside images is no sample");
+            Store.open(tree).close();
+            try (Stream<Path> all = Files.walk(tree)) {
+                for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
         }
     }
 

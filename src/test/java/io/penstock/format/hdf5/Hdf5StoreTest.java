@@ -93,6 +93,11 @@ class Hdf5StoreTest {
             String message = assertThrows(MalformedStoreException.class, () -> names(file, missing)).getMessage();
             assertTrue(message.contains("kinds_latest.h5"), message);
         }
+        assertTrue(assertThrows(MalformedStoreException.class, () -> names(file, "group/no")).getMessage()
+                .contains("no 'no' on the way to /group/no, expected a path of groups that ends at an object of this"
+                        + " file, as in ["));
+        assertTrue(assertThrows(MalformedStoreException.class, () -> names(file, "group/no")).getMessage()
+                .contains("x"));
         for (String other : List.of("/strings", "/compounds", "/null")) {
             assertTrue(assertThrows(MalformedStoreException.class, () -> names(file, other)).getMessage()
                     .contains(other));

@@ -217,12 +217,48 @@ class NpzStoreTest {
     }
 
     @Test
+    void anArrayThatCannotBeReadDoesNotAffectTheOthers() throws IOException {
+        Map<String, byte[]> members = new LinkedHashMap<>();
+        members.put("x.npy", npy("|u1", 1, 2, 3));
+        members.put("names.npy", npy("<U3", 1));
+        members.put("objects.npy", npy("|O", 1));
+        members.put("broken.npy", new byte[] {1, 2, 3});
+        members.put("short.npy", npy("<u2", 1));
+        members.put("packed.npy", npy("|u1", 9));
+        byte[] bytes = zip(ZipEntry.STORED, members);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int entry = buffer.getInt(bytes.length - 6);
+        for (int i = 0; i < 5; i++) {
+            entry += 46 + buffer.getShort(entry + 28) + buffer.getShort(entry + 30);
+        }
+        buffer.putShort(entry + 10, (short) 12);
+        Path path = file(bytes);
+        try (TensorStore store = TensorStore.open(path)) {
+            assertEquals("[x: u8[3]]", store.tensors().toString());
+            assertEquals(3, store.tensor(0).getLong(2));
+            assertEquals(List.of("names", "objects", "broken", "short", "packed"),
+                    List.copyOf(store.unread().keySet()));
+            assertTrue(store.unread().get("names").startsWith("member 'names.npy': "), store.unread().toString());
+            for (String reason : List.of("'<U3', strings", "pickle", "magic 010203", "the file ends after",
+                    "compressed by method 12")) {
+                assertTrue(store.unread().values().toString().contains(reason), reason);
+            }
+        }
+        assertTrue(Inspection.of(path, Depth.CONTENT).toMap().get("other_arrays").toString().contains("objects"));
+        assertTrue(refusal(file(zip(ZipEntry.STORED, Map.of("n.npy", npy("<U3", 1)))))
+                .contains("no array that can be read: [member 'n.npy': "));
+    }
+
+    @Test
     void aTypeThatIsToldIsForTheMembersThatDoNotSayTheirs() throws IOException {
         Map<String, byte[]> two = new LinkedHashMap<>();
         two.put("weights.npy", npy("|V1", 1, 2));
         two.put("tokens.npy", npy("|u1", 3));
         Path path = file(zip(ZipEntry.DEFLATED, two));
-        assertTrue(refusal(path).contains("uninterpreted bytes"));
+        try (TensorStore store = TensorStore.open(path)) {
+            assertEquals("[tokens: u8[1]]", store.tensors().toString());
+            assertTrue(store.unread().get("weights").contains("uninterpreted bytes"), store.unread().toString());
+        }
         try (TensorStore store = TensorStore.open(path, OpenOptions.DEFAULT.withDType(DType.F8E5M2))) {
             assertEquals(List.of(DType.F8E5M2, DType.U8), store.tensors().stream().map(spec -> spec.dtype()).toList());
             assertEquals(3, store.tensor(1).getLong(0));

@@ -24,6 +24,9 @@ final class ParquetBytes {
     private long fileRows;
     private long start = FileMetadata.MAGIC_BYTES;
     private long sizeError;
+    private String otherFile;
+    private ThriftBytes property;
+    private String createdBy;
 
     /** A file of so many rows and values. */
     ParquetBytes(long rows, long values) {
@@ -68,6 +71,24 @@ final class ParquetBytes {
     ParquetBytes place(long byteStart, long byteSizeError) {
         start = byteStart;
         sizeError = byteSizeError;
+        return this;
+    }
+
+    /** Who wrote the file, as its footer says. */
+    ParquetBytes createdBy(String program) {
+        createdBy = program;
+        return this;
+    }
+
+    /** A property of the file. */
+    ParquetBytes property(ThriftBytes pair) {
+        property = pair;
+        return this;
+    }
+
+    /** The file that the chunk is in, as its place says. */
+    ParquetBytes otherFile(String name) {
+        otherFile = name;
         return this;
     }
 
@@ -121,10 +142,15 @@ final class ParquetBytes {
         ThriftBytes chunk = new ThriftBytes().i32(1, physical.ordinal()).i32s(2, 0).strings(3, path).i32(4, codec)
                 .i64(5, values).i64(6, pages.size()).i64(7, pages.size() - FileMetadata.MAGIC_BYTES + sizeError)
                 .i64(9, start);
-        ThriftBytes group = new ThriftBytes().structs(1, new ThriftBytes().i64(2, 4).struct(3, chunk)).i64(2, 1)
+        ThriftBytes place = otherFile == null ? new ThriftBytes() : new ThriftBytes().string(1, otherFile);
+        ThriftBytes group = new ThriftBytes().structs(1, place.i64(2, 4).struct(3, chunk)).i64(2, 1)
                 .i64(3, groupRows);
-        return new ThriftBytes().i32(1, 1).structs(2, schema.toArray(ThriftBytes[]::new)).i64(3, fileRows)
-                .structs(4, group).end();
+        ThriftBytes footer = new ThriftBytes().i32(1, 1).structs(2, schema.toArray(ThriftBytes[]::new)).i64(3, fileRows)
+                .structs(4, group);
+        if (property != null) {
+            footer = footer.structs(5, property);
+        }
+        return (createdBy == null ? footer : footer.string(6, createdBy)).end();
     }
 
     /** The file with a footer of one's own. */

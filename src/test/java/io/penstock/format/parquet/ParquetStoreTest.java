@@ -209,7 +209,8 @@ class ParquetStoreTest {
         oneRow(folder.resolve("a.parquet"), 1);
         new ParquetBytes(1, 1).schema(Physical.FLOAT, new String[] {"x"}, ParquetBytes.leaf("x", Physical.FLOAT, 0))
                 .page(1, Encoding.PLAIN, ParquetBytes.ints(1)).write(folder.resolve("b.parquet"));
-        assertRefused(folder, "b.parquet: the columns [x: f32[] numbers], expected [x: i32[] numbers], as a.parquet");
+        assertRefused(folder, "b.parquet: column 'x' of f32[] numbers (float), expected i32[] numbers (int32), as"
+                + " a.parquet has");
     }
 
     @Test
@@ -221,7 +222,8 @@ class ParquetStoreTest {
         }
         oneTimestamp(folder.resolve("b.parquet"), 1_700_000_000_000_000L, 10);
         assertRefused(folder,
-                "b.parquet: column 'x' of timestamp[us, tz=UTC], expected timestamp[ms, tz=UTC], as a.parquet has");
+                "b.parquet: column 'x' of i64[] numbers (timestamp[us, tz=UTC]), expected i64[] numbers"
+                + " (timestamp[ms, tz=UTC]), as a.parquet has");
     }
 
     /** Converted type 9 counts milliseconds, 10 microseconds. */

@@ -18,6 +18,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.Fixtures;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
+import io.penstock.store.Rows;
 import io.penstock.store.Store;
 import io.penstock.store.StoreContent;
 import io.penstock.store.TensorStore;
@@ -121,6 +122,26 @@ class RemoteStoreTest {
             try (Store store = Store.open(inBucket.locate(name), OpenOptions.DEFAULT)) {
                 assertEquals(3 * one, ((RecordStore) store).size(), name);
             }
+        }
+    }
+
+    @Test
+    void partitionedFoldersAreTablesInABucketAndOnAServer() throws IOException {
+        byte[] bytes = Files.readAllBytes(Fixtures.path("../parquet/older/repeated_no_annotation.parquet"));
+        for (String path : List.of("hive/lang=de/year=1/a.parquet", "hive/lang=a%20b/year=2/a.parquet",
+                "hive/_SUCCESS", "hive/lang=de/_tmp/b.parquet")) {
+            bucket.put(path, bytes);
+            web.put(path, bytes);
+        }
+        for (Location folder : List.of(inBucket.locate("s3://bucket/hive"), onWeb.locate(web.url("hive/")))) {
+            try (RecordStore store = RecordStore.open(folder, OpenOptions.DEFAULT)) {
+                assertEquals(List.of("a b", "de"), Rows.column(store, "lang").stream().distinct().toList());
+                assertEquals(List.of(2L, 1L), Rows.column(store, "year").stream().distinct().toList());
+            }
+        }
+        RemoteFiles offline = RemoteFiles.of(bucket.settings(cache).withAccess(Access.OFFLINE), Map.of());
+        try (RecordStore store = RecordStore.open(offline.locate("s3://bucket/hive"), OpenOptions.DEFAULT)) {
+            assertEquals(12, store.size());
         }
     }
 
