@@ -3,6 +3,7 @@ package io.penstock.io;
 
 import io.penstock.io.file.CommittedFolder;
 import io.penstock.io.file.RegularFile;
+import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
@@ -66,7 +67,11 @@ record LocalFiles(FileSystem system) implements FileSource {
     }
 
     private Path required(String path) throws IOException {
-        return place(path).orElseThrow(() -> new NoSuchFileException(path, null, "no such file"));
+        try {
+            return system.getPath(path);
+        } catch (InvalidPathException e) {
+            throw new NoSuchFileException(path, null, PathBytes.explain(e));
+        }
     }
 
     @Override

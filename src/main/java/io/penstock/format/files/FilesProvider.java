@@ -15,13 +15,15 @@ import java.util.stream.Stream;
 /** A folder of files, one record each; in image trees the subfolders are classes. */
 public final class FilesProvider implements StoreProvider {
 
+    static final String NAME = "files";
+
     /** For the service loader. */
     public FilesProvider() {
     }
 
     @Override
     public String name() {
-        return "files";
+        return NAME;
     }
 
     @Override
@@ -42,6 +44,6 @@ public final class FilesProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return FilesStore.open(path);
+        return NAME.equals(options.format()) ? FilesStore.openAll(path) : FilesStore.open(path);
     }
 }
