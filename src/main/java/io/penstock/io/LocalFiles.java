@@ -9,7 +9,6 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
@@ -70,7 +69,7 @@ record LocalFiles(FileSystem system) implements FileSource {
         try {
             return system.getPath(path);
         } catch (InvalidPathException e) {
-            throw new NoSuchFileException(path, null, PathBytes.explain(e));
+            throw new MalformedStoreException(path, new IllegalArgumentException(PathBytes.explain(e), e));
         }
     }
 

@@ -122,7 +122,8 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
-        return PathBytes.isText(path) ? Location.of(path).open() : open(Location.of(path), path, null);
+        return PathBytes.isText(path) ? Location.of(path).open()
+                : open(new Location(new LocalFiles(path.getFileSystem()), path.toString()), path, null);
     }
 
     /** Maps a local file at its present path, under its known name. */

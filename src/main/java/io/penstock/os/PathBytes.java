@@ -30,8 +30,12 @@ public final class PathBytes {
     /** {@return whether a path made of this path's text names the same file} */
     public static boolean isText(Path path) {
         String text = path.toString();
-        return isAscii(text) || path.getFileSystem() != FileSystems.getDefault()
-                || text.indexOf(REPLACEMENT) < 0 && (IS_UTF_8 || Charset.forName(CHARSET).newEncoder().canEncode(text));
+        if (isAscii(text) || path.getFileSystem() != FileSystems.getDefault()) {
+            return true;
+        }
+        return text.indexOf(REPLACEMENT) < 0 ? IS_UTF_8 || Charset.forName(CHARSET).newEncoder().canEncode(text)
+                : IS_UTF_8 && new String(raw(path), StandardCharsets.ISO_8859_1)
+                        .endsWith(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1));
     }
 
     /** {@return the bytes of a file's own name; in UTF-8 if the OS has names of characters} */
