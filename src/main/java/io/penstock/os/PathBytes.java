@@ -69,14 +69,15 @@ public final class PathBytes {
     /** {@return what is wrong with a text that is no path, and what to do} */
     public static String explain(InvalidPathException e) {
         return isAscii(e.getInput()) || IS_UTF_8 ? e.getReason() + ": " + e.getInput()
-                : "found a name of a file with characters beyond " + CHARSET + ", the charset of this JVM's locale: start"
-                + " it with the environment variable LC_ALL=C.UTF-8";
+                : "found a name of a file with characters beyond " + CHARSET + ", the charset of this JVM's locale:"
+                + " start it with the environment variable LC_ALL=C.UTF-8";
     }
 
     /** {@return why a file cannot be named by text} The opposite of {@link #isText}. */
     public static String whyNotText() {
-        return IS_UTF_8 ? "a name that is not UTF-8, expected UTF-8 (rename the file)" : "a name with characters beyond "
-                + CHARSET + ", the charset of this JVM's locale: start it with the environment variable LC_ALL=C.UTF-8";
+        return IS_UTF_8 ? "a name that is not UTF-8, expected UTF-8 (rename the file)"
+                : "a name with characters beyond " + CHARSET
+                + ", the charset of this JVM's locale: start it with the environment variable LC_ALL=C.UTF-8";
     }
 
     private static byte[] lastPart(byte[] path) {

@@ -85,8 +85,8 @@ final class FileList {
         this.skippedSpecial = walk.special;
         this.skippedHidden = walk.hidden;
         this.mixture = this.ofImages || walk.images() == 0 ? "" : walk.images() + " of " + walk.size()
-                + " files are images (" + walk.other + " is none), too few for a folder of images, or texts beside them: all files"
-                + " are records";
+                + " files are images (" + walk.other + " is none), too few for a folder of images, or others are beside"
+                + " them: all files are records";
         MessageDigest sha256 = Sha256.digest();
         long files = 0;
         long bytes = 0;

@@ -116,7 +116,8 @@ public final class FilesStore implements RecordStore {
     }
 
     /**
-     * Opens a folder with all its files as records, also those beside images. Only links to files below it are followed.
+     * Opens a folder with all its files as records, also those beside images. Only links to files below it are
+     * followed.
      *
      * @param location a local folder
      * @return the store, to be closed by the caller

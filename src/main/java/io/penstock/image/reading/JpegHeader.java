@@ -7,6 +7,7 @@ import io.penstock.image.ImageException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Locale;
 
 /**
  * Reads the marker segments of a JPEG before its first scan (ITU-T T.81, Annex B), as far as decoding needs them:
@@ -296,6 +297,6 @@ final class JpegHeader {
     }
 
     private static String hex(int value) {
-        return String.format("%02X", value);
+        return String.format(Locale.ROOT, "%02X", value);
     }
 }

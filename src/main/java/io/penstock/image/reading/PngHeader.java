@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
@@ -267,8 +268,8 @@ final class PngHeader {
     void checkSum(long at, long end, CRC32 found) throws ImageException {
         int said = stored.get(U32, end - 4);
         if (said != (int) found.getValue()) {
-            throw new ImageException(end - 4, String.format("CRC %08x of chunk %s", said, shown(at)),
-                    String.format("%08x, that of its bytes", (int) found.getValue()));
+            throw new ImageException(end - 4, String.format(Locale.ROOT, "CRC %08x of chunk %s", said, shown(at)),
+                    String.format(Locale.ROOT, "%08x, that of its bytes", (int) found.getValue()));
         }
     }
 

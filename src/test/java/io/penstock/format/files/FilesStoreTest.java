@@ -181,7 +181,8 @@ class FilesStoreTest {
         for (String path : List.of("a/0.jpg", "a/1.PNG", "a/2.jpg", "b/0.jpg", "b/1.webp")) {
             image(path);
         }
-        for (String path : List.of("a/Thumbs.db", "a/0.jpg.part", "b/notes", "labels.csv", "b/.DS_Store", ".git/HEAD")) {
+        for (String path : List.of("a/Thumbs.db", "a/0.jpg.part", "b/notes", "labels.csv", "b/.DS_Store",
+                ".git/HEAD")) {
             file(path, path);
         }
         image("preview.jpg");
@@ -265,7 +266,8 @@ class FilesStoreTest {
         }
         try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
             assertEquals(List.of("a", "%FC"), store.classes());
-            assertEquals(List.of("a/0.jpg", "a/caf\u00e9.jpg", "a/caf%E8.jpg", "a/caf%E9.jpg", "%FC/1.jpg"), names(store));
+            assertEquals(List.of("a/0.jpg", "a/caf\u00e9.jpg", "a/caf%E8.jpg", "a/caf%E9.jpg", "%FC/1.jpg"),
+                    names(store));
             assertEquals(List.of(0L, 0L, 0L, 0L, 1L), classesOf(store));
             for (int i = 0; i < names.size(); i++) {
                 assertTrue(new String(value(store, i), StandardCharsets.UTF_8).startsWith(names.get(i)));
