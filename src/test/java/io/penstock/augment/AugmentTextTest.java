@@ -50,7 +50,7 @@ class AugmentTextTest {
         "rotate=30:bilinear:7", "rotate=12.5", "affine=10:0.1:0.2:0.8..1.2:5:-5..10:bilinear:3",
         "affine=-5..15:shearY=4", "jitter=hue=0.1", "jitter=0.8..1.1:2", "gray", "gray=0.2", "invert", "posterize=4",
         "posterize=4:0.3", "solarize=128", "autocontrast", "equalize=1", "sharpness=2", "sharpness=0.5:0.1", "erase",
-        "erase=0.25:value=128", "erase=0.5", "ra", "ra=3:5:bilinear", "ta=bilinear", "flip,flip",
+        "erase=0.25:value=128", "erase=0.5", "ra", "ra=3:5:bilinear", "ra=0", "ra=5:interpolation=bilinear", "ta=bilinear", "flip,flip",
         "resize=16:bicubic", "resize=20x16:box", "pad=2", "pad=2:reflect", "perspective", "perspective=0.2:fill=9",
         "gamma", "gamma=0.5..2:0.1", "bc", "bc=0.1:0.4:0.9", "blur=5", "blur=3:1", "blur=3:0.5..1", "noise",
         "noise=0.05..0.2", "aa", "aa=cifar10", "augmix", "augmix=5:interpolation=nearest", "normalize=imagenet",

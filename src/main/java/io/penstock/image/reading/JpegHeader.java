@@ -291,6 +291,16 @@ final class JpegHeader {
         }
     }
 
+    /** Tells whether an end marker follows the first scan, at any distance. */
+    boolean hasEndAfterScan() {
+        for (long at = storedBytes - 2; at > scanOffset; at--) {
+            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == EOI) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Notes which bits of the first coefficients a scan leaves out: the body of its header is at an offset. */
     private void scan(long body) {
         int count = body < storedBytes ? u8(body) : 0;

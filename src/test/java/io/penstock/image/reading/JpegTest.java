@@ -13,6 +13,7 @@ import io.penstock.store.Fixtures;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -174,6 +175,41 @@ class JpegTest {
         more.write(xmp);
         more.write(image, 2, image.length - 2);
         assertEquals(7, header(more.toByteArray()).orientation());
+    }
+
+    /** Pillow and torchvision take images of which libjpeg warns, and refuse those that are cut off. */
+    @Test
+    void imagesOfWhichTheLibraryWarnsAreTakenOnRequestUnlessTheyAreCutOff() throws IOException {
+        byte[] image = Files.readAllBytes(Fixtures.path("images/rgb_444.jpg"));
+        byte[] more = Arrays.copyOf(image, image.length + 3);
+        more[image.length - 2] = 1;
+        more[image.length - 1] = 2;
+        more[image.length] = 3;
+        more[image.length + 1] = -1;
+        more[image.length + 2] = (byte) 0xD9;
+        byte[] cut = Arrays.copyOf(image, image.length * 3 / 4);
+        refused("penstock.jpeg.warnings=accept", more);
+        for (JpegLibrary library : Oracle.libraries().toList()) {
+            assertEquals(Oracle.sha256(Oracle.decode(library, image, PixelFormat.RGB, 1)),
+                    Oracle.sha256(acceptingWarnings(library, more)), library::toString);
+            assertTrue(assertThrows(ImageException.class, () -> acceptingWarnings(library, cut)).getMessage()
+                    .contains("cut off"), library::toString);
+        }
+    }
+
+    private static byte[] acceptingWarnings(JpegLibrary library, byte[] image) throws IOException {
+        try (Arena arena = Arena.ofConfined(); JpegDecoder decoder = library.open(true)) {
+            MemorySegment stored = arena.allocateFrom(ValueLayout.JAVA_BYTE, image);
+            ImageHeader header = new ImageHeader();
+            JpegHeader jpeg = new JpegHeader();
+            jpeg.read(stored, image.length, header);
+            ImagePart part = new ImagePart();
+            part.set(0, 0, header.width, header.height);
+            part.pixelBytes = 3;
+            MemorySegment pixels = arena.allocate(part.byteSize());
+            decoder.decode(jpeg, header, stored, image.length, PixelFormat.RGB, 1, part, pixels, 0);
+            return pixels.toArray(ValueLayout.JAVA_BYTE);
+        }
     }
 
     /** Versions of libjpeg-turbo guess missing coefficients in different ways, without a warning. */
