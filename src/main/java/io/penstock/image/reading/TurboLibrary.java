@@ -37,7 +37,10 @@ record TurboLibrary(@Nullable Base base, @Nullable Parts parts, @Nullable Throwa
 
     static final TurboLibrary FOUND = load();
 
-    /** {@code tjInitDecompress}, {@code tjDestroy}, {@code tjDecompress2}, {@code tjGetErrorStr2}, {@code tjGetErrorCode}. */
+    /**
+     * {@code tjInitDecompress}, {@code tjDestroy}, {@code tjDecompress2}, {@code tjGetErrorStr2},
+     * {@code tjGetErrorCode}.
+     */
     record Base(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error,
             MethodHandle errorCode) {
     }
