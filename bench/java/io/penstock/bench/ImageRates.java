@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -65,7 +66,8 @@ public final class ImageRates {
     /** Takes the options above. */
     public static void main(String[] args) throws IOException {
         Map<String, String> options = LoaderThroughput.options(args);
-        JpegLibrary library = JpegLibrary.valueOf(options.getOrDefault("library", "turbojpeg").toUpperCase());
+        JpegLibrary library = JpegLibrary.valueOf(options.getOrDefault("library",
+                "turbojpeg").toUpperCase(Locale.ROOT));
         String work = options.getOrDefault("work", "decode");
         try (Arena arena = Arena.ofConfined()) {
             var rates = new ImageRates(Path.of(options.get("images")), library, work, arena);

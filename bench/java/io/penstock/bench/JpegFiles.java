@@ -5,6 +5,7 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import javax.imageio.IIOImage;
 import javax.imageio.ImageIO;
@@ -31,7 +32,7 @@ public final class JpegFiles {
         settings.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
         settings.setCompressionQuality(QUALITY);
         for (int i = 0; i < Integer.parseInt(args[1]); i++) {
-            Path file = folder.resolve(String.format("%04d.jpg", i));
+            Path file = folder.resolve(String.format(Locale.ROOT, "%04d.jpg", i));
             Files.deleteIfExists(file);
             try (ImageOutputStream out = ImageIO.createImageOutputStream(file.toFile())) {
                 writer.setOutput(out);

@@ -69,7 +69,7 @@ public final class LoaderThroughput {
     private static String labels(Map<String, String> options) {
         String target = options.getOrDefault("device", "host");
         String workers = options.getOrDefault("workers", "1");
-        return String.format("\"side\": \"penstock\", \"config\": \"Penstock w%s%s%s\", \"mode\": \"%s\", "
+        return String.format(Locale.ROOT, "\"side\": \"penstock\", \"config\": \"Penstock w%s%s%s\", \"mode\": \"%s\", "
                         + "\"workers\": %s", workers, options.containsKey("copy") ? " copy" : "",
                 target.equals("host") ? "" : " to " + target, options.getOrDefault("mode", "i64"), workers);
     }
@@ -89,7 +89,7 @@ public final class LoaderThroughput {
     private void serve() throws IOException {
         feed.take();
         feed.release();
-        System.out.printf("{\"ready\": true, \"slots\": %d}%n", feed.slots());
+        System.out.printf(Locale.ROOT, "{\"ready\": true, \"slots\": %d}%n", feed.slots());
         var requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         int round = 0;
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {

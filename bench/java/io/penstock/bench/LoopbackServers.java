@@ -11,6 +11,7 @@ import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -92,7 +93,7 @@ final class LoopbackServers implements AutoCloseable {
     }
 
     private void nginx(Path program) throws IOException, InterruptedException {
-        Path config = Files.writeString(work.resolve("nginx.conf"), """
+        Path config = Files.writeString(work.resolve("nginx.conf"), String.format(Locale.ROOT, """
                 daemon off;
                 master_process off;
                 pid %1$s/pid;
@@ -105,7 +106,7 @@ final class LoopbackServers implements AutoCloseable {
                     ssl_certificate %2$s; ssl_certificate_key %2$s;
                     server { listen 127.0.0.1:%3$d; listen 127.0.0.1:%4$d ssl; root %5$s; }
                 }
-                """.formatted(work, certificate(), PORT, PORT + 1, served));
+                """, work, certificate(), PORT, PORT + 1, served));
         processes.add(new ProcessBuilder(program.toString(), "-c", config.toString(), "-p", work.toString())
                 .redirectErrorStream(true).redirectOutput(work.resolve("nginx.out").toFile()).start());
         Thread.sleep(500);

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 
@@ -36,7 +37,7 @@ public final class WebDatasetShards {
                 Long.MAX_VALUE)) {
             for (int i = 0; i < SHARDS * SHARD_SAMPLES; i++) {
                 random.nextBytes(bytes);
-                writer.write(String.format("%06d", i), Map.of("bin", MemorySegment.ofArray(bytes), "cls",
+                writer.write(String.format(Locale.ROOT, "%06d", i), Map.of("bin", MemorySegment.ofArray(bytes), "cls",
                         MemorySegment.ofArray(Integer.toString(i % 1000).getBytes(StandardCharsets.US_ASCII))));
             }
             writer.commit();

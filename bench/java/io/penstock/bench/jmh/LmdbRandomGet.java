@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -68,7 +69,7 @@ public class LmdbRandomGet {
         for (int i = 0; i < positions.length; i++) {
             positions[i] = random.nextInt(records);
             keys[i] = allKeys.asSlice((long) i * KEY_BYTES, KEY_BYTES).copyFrom(MemorySegment.ofArray(
-                    "%08d".formatted(positions[i]).getBytes(StandardCharsets.US_ASCII)));
+                    String.format(Locale.ROOT, "%08d", positions[i]).getBytes(StandardCharsets.US_ASCII)));
             store.locate(positions[i], VALUE, span);
             offsets[i] = span.byteOffset();
         }

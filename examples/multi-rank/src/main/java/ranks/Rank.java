@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /**
  * One rank: trains to the end of the epoch, from the last checkpoint if there is one. Takes the store, the run's folder
@@ -80,7 +81,7 @@ final class Rank {
             samples.println(line);
             if (run != null) {
                 if (step % 10 == 0) {
-                    System.out.printf("  step %d  loss %.4f%n", step, loss);
+                    System.out.printf(Locale.ROOT, "  step %d  loss %.4f%n", step, loss);
                 }
                 if (step % CHECKPOINT_STEPS == 0) {
                     save(model, loader, run, step);

@@ -86,7 +86,8 @@ public final class BatchMix implements Collator {
      *
      * @param image the name of a field of images, {@code u8}, {@code f16}, {@code bf16} or {@code f32}, of three
      *     dimensions
-     * @param label the name of a field of one integer, the class from 0 to {@code classes - 1}
+     * @param label the name of a field of one integer of any type, the class from 0 to {@code classes - 1}; or of a
+     *     truth value, class 0 or 1
      * @param classes K, at least 1
      * @return a collator that does not mix yet
      * @throws IllegalArgumentException if the number of classes is below 1
@@ -173,7 +174,7 @@ public final class BatchMix implements Collator {
             throw new IllegalArgumentException(
                     "found " + images + ", expected images of three dimensions, u8, f16, bf16 or f32");
         }
-        if (labels.rank() != 0 || !labels.dtype().isInteger()) {
+        if (labels.rank() != 0 || !labels.dtype().isInteger() && labels.dtype() != DType.BOOL) {
             throw new IllegalArgumentException("found " + labels + ", expected one integer, the class");
         }
         List<TensorSpec> fields = new ArrayList<>(new Stack().layout(dataset, batchSize).fields());

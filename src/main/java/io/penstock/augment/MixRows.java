@@ -186,7 +186,8 @@ final class MixRows {
             if (classes[i] < 0 || classes[i] >= classCount) {
                 throw new BadSampleException(plan.sample(i),
                         new IOException(in.samples().name(plan.sample(i)) + ", field '"
-                                + in.samples().fields().get(field).name() + "': class " + classes[i]
+                                + in.samples().fields().get(field).name() + "': class "
+                                + (dtype == DType.U64 ? Long.toUnsignedString(classes[i]) : classes[i])
                                 + ", expected 0 to " + (classCount - 1)));
             }
         }

@@ -226,7 +226,7 @@ abstract sealed class PixelSteps extends GeometricSteps permits Augment {
      * Applies random operations of 14, one after the other, with a fixed magnitude and a random sign. Outside the image
      * is black.
      *
-     * @param operations how many, 1 to 4
+     * @param operations how many, 0 to 16
      * @param magnitude 0 to 30
      * @param interpolation how images are read
      * @return a new pipeline

@@ -8,6 +8,7 @@ import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +74,7 @@ final class DevicesCommand implements Callable<Integer> {
             add(facts, "", device.copyEngines() < 0 ? null : NumberText.count(device.copyEngines(), "copy engine"));
             add(facts, "", known(device.pciBusId()));
             add(facts, "NUMA node ", known(device.hostNumaNode()));
-            text.append(String.format("%-8s %s", device.name(), String.join(", ", facts)));
+            text.append(String.format(Locale.ROOT, "%-8s %s", device.name(), String.join(", ", facts)));
             if (known(device.problem()) != null) {
                 text.append(" [").append(device.problem()).append(']');
             }

@@ -13,6 +13,7 @@ import io.penstock.io.file.NotRegularFileException;
 import io.penstock.io.file.PlaceholderException;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
+import io.penstock.os.PathBytes;
 import io.penstock.os.ThreadLimitException;
 import io.penstock.os.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
@@ -27,6 +28,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -56,6 +58,7 @@ record Failure(int exitCode, String line, Throwable cause) {
             case AccessDeniedException denied -> new Failure(ExitCode.FAILURE, fileProblem(denied,
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
+            case InvalidPathException path -> new Failure(ExitCode.BAD_INPUT, PathBytes.explain(path), e);
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
                     InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);

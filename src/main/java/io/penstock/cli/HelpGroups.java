@@ -4,6 +4,7 @@ package io.penstock.cli;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import picocli.CommandLine;
@@ -72,7 +73,7 @@ final class HelpGroups {
         if (!options.isEmpty()) {
             Help.Layout layout = help.createDefaultLayout();
             layout.addOptions(options, help.parameterLabelRenderer());
-            text.append(String.format("%n%s:%n", heading)).append(layout);
+            text.append(String.format(Locale.ROOT, "%n%s:%n", heading)).append(layout);
         }
     }
 }

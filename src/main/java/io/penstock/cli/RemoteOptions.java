@@ -6,6 +6,7 @@ import io.penstock.io.Location;
 import io.penstock.io.remote.RemoteFiles;
 import io.penstock.io.remote.RemoteSettings;
 import io.penstock.text.BraceExpansion;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,8 @@ import picocli.CommandLine.Option;
 
 /** Where remote files are kept. */
 final class RemoteOptions {
+
+    private static final char REPLACEMENT = '\ufffd';
 
     @Option(names = "--cache", paramLabel = "DIR",
             description = "Keep remote files in DIR, on a local disk; default: PENSTOCK_CACHE, or penstock in the"
@@ -34,7 +37,16 @@ final class RemoteOptions {
     /** Returns the file or folder that an argument names: a path, or the URI of a remote file. */
     Location locate(String name) {
         return UsageException.valid(() -> RemoteFiles.isRemote(name) ? files().locate(name)
-                : Location.of(Path.of(name)));
+                : local(name));
+    }
+
+    private static Location local(String name) {
+        Path path = Path.of(name);
+        if (name.indexOf(REPLACEMENT) >= 0 && !Files.exists(path)) {
+            throw new UsageException(name + ": found a name that is not UTF-8, expected UTF-8 (rename the file, or name"
+                    + " its folder)");
+        }
+        return Location.of(path);
     }
 
     /**

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.os.PathBytes;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,8 @@ final class UsageException extends RuntimeException {
     static <T> T valid(String prefix, Supplier<T> described) {
         try {
             return described.get();
+        } catch (InvalidPathException e) {
+            throw new UsageException(prefix + PathBytes.explain(e), e);
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new UsageException(prefix + e.getMessage(), e);
         }

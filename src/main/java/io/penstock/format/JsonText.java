@@ -10,6 +10,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Locale;
 
 /**
  * Appends table values to a JSON text in UTF-8; {@code docs/formats.md}, "Nested values as JSON", defines the mapping
@@ -165,7 +166,7 @@ public final class JsonText implements AutoCloseable {
         out.put((byte) '\\');
         out.put((byte) letter);
         if (letter == 'u') {
-            out.put(String.format("%04x", octet).getBytes(StandardCharsets.US_ASCII));
+            out.put(String.format(Locale.ROOT, "%04x", octet).getBytes(StandardCharsets.US_ASCII));
         }
     }
 

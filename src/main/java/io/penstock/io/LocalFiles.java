@@ -3,13 +3,13 @@ package io.penstock.io;
 
 import io.penstock.io.file.CommittedFolder;
 import io.penstock.io.file.RegularFile;
+import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
@@ -68,7 +68,11 @@ record LocalFiles(FileSystem system) implements FileSource {
     }
 
     private Path required(String path) throws IOException {
-        return place(path).orElseThrow(() -> new NoSuchFileException(path, null, "no such file"));
+        try {
+            return system.getPath(path);
+        } catch (InvalidPathException e) {
+            throw new MalformedStoreException(path, new IllegalArgumentException(PathBytes.explain(e), e));
+        }
     }
 
     @Override

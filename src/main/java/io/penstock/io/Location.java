@@ -4,6 +4,7 @@ package io.penstock.io;
 import io.penstock.io.file.HiddenNames;
 import io.penstock.io.file.InnerPath;
 import io.penstock.io.file.Placeholder;
+import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,6 +13,7 @@ import java.net.URI;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -54,8 +56,12 @@ public record Location(FileSource source, String path) {
      * {@return the location of a local file or folder}
      *
      * @param path the path; messages show it unchanged
+     * @throws InvalidPathException if its name is no text in this JVM's locale, for example not UTF-8
      */
     public static Location of(Path path) {
+        if (!PathBytes.isText(path)) {
+            throw new InvalidPathException(path.toString(), PathBytes.whyNotText());
+        }
         return new Location(new LocalFiles(path.getFileSystem()), path.toString());
     }
 

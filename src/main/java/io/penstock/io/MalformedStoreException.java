@@ -3,6 +3,7 @@ package io.penstock.io;
 
 import java.io.IOException;
 import java.io.Serial;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
@@ -58,6 +59,7 @@ public final class MalformedStoreException extends IOException {
 
     /** Escapes control characters, which file names and file contents may hold. */
     private static String oneLine(String message) {
-        return CONTROL.matcher(message).replaceAll(c -> String.format("\\\\u%04x", (int) c.group().charAt(0)));
+        return CONTROL.matcher(message).replaceAll(c ->
+                String.format(Locale.ROOT, "\\\\u%04x", (int) c.group().charAt(0)));
     }
 }

@@ -4,6 +4,7 @@ package io.penstock.io;
 import io.penstock.internal.Leak;
 import io.penstock.io.file.RegularFile;
 import io.penstock.os.FileStatus;
+import io.penstock.os.PathBytes;
 import io.penstock.os.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -121,7 +122,8 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException if it cannot be read or mapped
      */
     public static MappedFile open(Path path) throws IOException {
-        return Location.of(path).open();
+        return PathBytes.isText(path) ? Location.of(path).open()
+                : open(new Location(new LocalFiles(path.getFileSystem()), path.toString()), path, null);
     }
 
     /** Maps a local file at its present path, under its known name. */

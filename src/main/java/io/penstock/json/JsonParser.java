@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -324,7 +325,7 @@ final class JsonParser {
     private int utf8Length(int lead) {
         int length = Utf8.length(bytes, pos, to);
         if (length == 0) {
-            throw new JsonException(pos - from, String.format("byte 0x%02X", lead), "well-formed UTF-8");
+            throw new JsonException(pos - from, String.format(Locale.ROOT, "byte 0x%02X", lead), "well-formed UTF-8");
         }
         return length;
     }
@@ -333,7 +334,7 @@ final class JsonParser {
         int b = peek();
         String found = b == END ? "the end"
                 : b > 0x20 && b < 0x7F ? "'" + (char) b + "'"
-                : String.format("byte 0x%02X", b);
+                : String.format(Locale.ROOT, "byte 0x%02X", b);
         return new JsonException(pos - from, found, expected);
     }
 }

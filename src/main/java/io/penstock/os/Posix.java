@@ -130,7 +130,9 @@ public final class Posix {
     private static int open(Path path, int mode) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            int fd = (int) Calls.OPEN.invokeExact(state, arena.allocateFrom(path.toString()),
+            byte[] name = PathBytes.of(path);
+            MemorySegment text = arena.allocate(name.length + 1L).copyFrom(MemorySegment.ofArray(name));
+            int fd = (int) Calls.OPEN.invokeExact(state, text,
                     mode | O_CLOEXEC | O_NONBLOCK);
             if (fd < 0) {
                 throw openFailure(path, errno(state));

@@ -3,6 +3,7 @@ package io.penstock.text;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -135,7 +136,7 @@ public final class BraceExpansion {
             throw tooMany();
         }
         int width = isPadded(left) || isPadded(right) ? Math.max(left.length(), right.length()) : 1;
-        return range(start, end, step, i -> String.format("%0" + width + "d", i));
+        return range(start, end, step, i -> String.format(Locale.ROOT, "%0" + width + "d", i));
     }
 
     private static boolean isPadded(String number) {

@@ -7,6 +7,7 @@ import io.penstock.text.LineFeeds;
 import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -87,7 +88,7 @@ final class Chunk {
             case TEXT -> {
                 if (bad >= 0) {
                     throw CorpusException.atByte(file().path(), offset + bad,
-                            String.format("found byte 0x%02x, expected UTF-8", bytes[bad]));
+                            String.format(Locale.ROOT, "found byte 0x%02x, expected UTF-8", bytes[bad]));
                 }
                 sink.accept(bytes, 0, length, endsFile);
             }

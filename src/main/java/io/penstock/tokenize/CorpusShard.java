@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import java.util.Locale;
+
 /**
  * One of several equal shares of a corpus.
  *
@@ -48,7 +50,7 @@ public record CorpusShard(int index, int count) {
      * @param name the store's name
      */
     public String nameOf(String name) {
-        return String.format("%s-%05d-of-%05d", name, index, count);
+        return String.format(Locale.ROOT, "%s-%05d-of-%05d", name, index, count);
     }
 
     boolean isLast() {

@@ -92,6 +92,8 @@ class AugmentStageTest {
     void batchesAugmentedOnTheDeviceAreThoseOfTheWorkers() {
         for (Augment augment : List.of(recipe(), recipe().normalize(MEAN, DEVIATION).to(DType.BF16, Layout.NCHW),
                 Augment.images().randAugment().autocontrast(0.5), Augment.images().resize(15),
+                Augment.images().randAugment(0, 9, Interpolation.NEAREST),
+                Augment.images().randAugment(8, 9, Interpolation.BILINEAR),
                 Augment.images().gaussianNoise(Range.of(0, 0.3)).perspective(0.5, 0.9).gaussianBlur(5),
                 Augment.images().augMix().gamma(Range.of(0.5, 2), 0.9),
                 Augment.images().to(DType.F16, Layout.NHWC), Augment.images())) {

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.map.AugmentMap;
+import io.penstock.augment.step.Crop;
+import io.penstock.augment.step.Size;
 import io.penstock.augment.value.AffineRanges;
 import io.penstock.augment.value.AutoAugmentPolicy;
 import io.penstock.augment.value.Interpolation;
@@ -101,6 +103,33 @@ class AugmentTest {
     private static void assertSamePixels(Map<List<Long>, byte[]> expected, Map<List<Long>, byte[]> found) {
         assertEquals(expected.keySet(), found.keySet());
         expected.forEach((key, pixels) -> assertArrayEquals(pixels, found.get(key), key::toString));
+    }
+
+    /** torchvision's RandAugment(0) is the identity, and 5 operations are one more draw than 4. */
+    @Test
+    void randAugmentTakesNoneToSixteenOperations() {
+        try (MemoryTensorStore store = store()) {
+            Dataset images = images(store);
+            assertSamePixels(loaded(images, 1, 4, null), loaded(Augment.images()
+                    .randAugment(0, 30, Interpolation.NEAREST).mapped(images, "image"), 1, 4, null));
+            for (int operations : new int[] {5, 16}) {
+                Augment augment = Augment.images().randAugment(operations, 9, Interpolation.NEAREST);
+                assertEquals(SAMPLES * 2, loaded(augment.mapped(images, "image"), 1, 4, null).size());
+            }
+        }
+        for (int operations : new int[] {-1, 17}) {
+            assertThrows(IllegalArgumentException.class,
+                    () -> Augment.images().randAugment(operations, 9, Interpolation.NEAREST));
+        }
+    }
+
+    @Test
+    void aCropThatIsLargerThanTheImageSaysSo() {
+        Crop crop = new Crop(Crop.Place.RANDOM, new Size(42, 8), Padding.constant(1, 0));
+        String message = assertThrows(IllegalArgumentException.class,
+                () -> crop.draw(new Random(1), 16, 16, new double[2], 0)).getMessage();
+        assertEquals("a crop of 42 x 8 of an image of 16 x 16 with a border of 1, expected an image at least as large"
+                + " (resize or pad it before the crop)", message);
     }
 
     @Test

@@ -212,6 +212,54 @@ class BatchMixTest {
         }
     }
 
+    /** Labels of each type, as they are and mapped: what a label of 32 bits gives. */
+    @Test
+    void labelsOfAnyIntegerTypeAndTruthValuesAreClasses() {
+        for (DType dtype : DType.values()) {
+            if (!dtype.isInteger() && dtype != DType.BOOL) {
+                continue;
+            }
+            int classes = dtype == DType.BOOL ? 2 : CLASSES;
+            List<TensorSpec> fields = List.of(new TensorSpec("image", DType.U8, 3, 4, 4),
+                    new TensorSpec("label", dtype));
+            Dataset samples = Dataset.generate(8, fields, "labels", (sample, _, out) ->
+                    putInteger(out.tensor("label").segment(), sample % classes));
+            Dataset mapped = samples.map("label", fields.get(1), "as they are", (in, _, out) ->
+                    out.segment().copyFrom(in.segment()));
+            for (Dataset each : List.of(samples, mapped)) {
+                for (BatchMix mix : List.of(BatchMix.soft("image", "label", classes).mixUp(1),
+                        BatchMix.pairs("image", "label").mixUp(1))) {
+                    try (DataLoader loader = DataLoader.builder(each).batchSize(8).shuffle(1).endEpoch(1).collator(mix)
+                            .open(); Batch batch = loader.next()) {
+                        assertClasses(batch, dtype, classes);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void putInteger(MemorySegment target, long value) {
+        for (long i = 0; i < target.byteSize(); i++) {
+            target.set(JAVA_BYTE, i, (byte) (value >> 8 * i));
+        }
+    }
+
+    private static void assertClasses(Batch batch, DType dtype, int classes) {
+        Tensor labels = batch.tensor("label");
+        for (int i = 0; i < 8; i++) {
+            int own = (int) (batch.sample(i) % classes);
+            int partner = (int) (batch.sample((i + 7) % 8) % classes);
+            if (labels.rank() == 1) {
+                assertEquals(own, labels.getLong(i), dtype::toString);
+                assertEquals(partner, batch.tensor("label_partner").getLong(i), dtype::toString);
+                continue;
+            }
+            double sum = own == partner ? labels.row(i).getDouble(own)
+                    : labels.row(i).getDouble(own) + labels.row(i).getDouble(partner);
+            assertEquals(1, sum, 1e-6, dtype::toString);
+        }
+    }
+
     @Test
     void aLabelThatIsNoClassIsABadSample() {
         Dataset samples = samples(8, DType.U8, 3, 4, 4);

@@ -71,6 +71,19 @@ class LauncherTest {
         assertEquals("", run.err());
     }
 
+    /** The default of containers, and a locale that is not installed: both leave Java with ASCII. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void namesBeyondAsciiCanBeGivenWithoutALocale() throws Exception {
+        Path text = Files.writeString(elsewhere.resolve("\u6570\u636e.txt"), "x");
+        for (String locale : List.of("C", "POSIX", "xx_XX.UTF-8")) {
+            CommandRun run = launch(Map.of("LC_ALL", locale), checkout.resolve("penstock"), "inspect", "--format",
+                    "raw", "--dtype", "u8", text.toString());
+            assertEquals(0, run.exitCode(), locale + ": " + run.err());
+            assertTrue(run.out().startsWith(text.toString()), run.out());
+        }
+    }
+
     @Test
     void runsThroughLinks() throws Exception {
         Path relative = Files.createDirectories(checkout.resolve("bin")).resolve("stock");

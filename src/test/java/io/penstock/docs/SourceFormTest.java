@@ -2,6 +2,7 @@
 package io.penstock.docs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +23,11 @@ class SourceFormTest {
     private static final Set<String> SOURCES = Set.of("java", "py", "sh", "c", "cpp", "h", "cu");
     private static final List<Path> JAVA = List.of(Path.of("src/main/java"), Path.of("src/test/java"),
             Path.of("bench/java"));
+
+    private static final Pattern BY_DEFAULT_LOCALE = Pattern.compile("String\\.format\\((?!\\s*Locale\\.ROOT)"
+            + "|\\.printf\\((?!\\s*Locale\\.ROOT)|\\.format\\(\\s*\"|\\.formatted\\(|\\.to(Lower|Upper)Case\\(\\)"
+            + "|new (Formatter|Scanner|DecimalFormat|SimpleDateFormat|MessageFormat)\\(|MessageFormat\\.format"
+            + "|NumberFormat\\.get|Locale\\.getDefault|\\.ofPattern\\((?!.*Locale\\.ROOT)");
 
     /** All Java files below a folder. */
     static List<Path> files(Path folder) throws IOException {
@@ -40,6 +47,42 @@ class SourceFormTest {
             }
         }
         assertEquals("", String.join("\n", faults));
+    }
+
+    /** Without a locale, digits and letters are those of the user's: a file is named x-\u06f0\u06f0.tar. */
+    @Test
+    void whatIsWrittenDoesNotDependOnTheLocale() throws IOException {
+        List<String> faults = new ArrayList<>();
+        int read = 0;
+        for (String folder : List.of("src/main", "bench/java", "examples", "integrations")) {
+            for (Path file : files(Path.of(folder))) {
+                if (file.toString().contains("/src/test/") || file.toString().contains("/target/")) {
+                    continue;
+                }
+                read++;
+                String text = Files.readString(file);
+                BY_DEFAULT_LOCALE.matcher(text).results().forEach(found -> faults.add(file + ":"
+                        + (text.substring(0, found.start()).lines().count() + 1) + ": " + found.group()
+                        + " without Locale.ROOT"));
+            }
+        }
+        assertTrue(read > 900, "only " + read + " sources found");
+        assertEquals("", String.join("\n", faults));
+    }
+
+    @Test
+    void callsThatTakeTheDefaultLocaleAreFound() {
+        for (String call : List.of("String.format(\"%d\", 1)", "String.format(\n        \"%d\", 1)",
+                "out.printf(\"%d\", 1)",
+                "out.format(\"%d\", 1)", "\"%d\".formatted(1)", "name.toLowerCase()", "new Formatter()",
+                "NumberFormat.getInstance()", "DateTimeFormatter.ofPattern(\"uuuu\")")) {
+            assertTrue(BY_DEFAULT_LOCALE.matcher(call).find(), call);
+        }
+        for (String call : List.of("String.format(Locale.ROOT, \"%d\", 1)", "out.printf(\n    Locale.ROOT, \"%d\", 1)",
+                "name.toLowerCase(Locale.ROOT)", "DateTimeFormatter.ofPattern(\"uuuu\", Locale.ROOT)",
+                "DateTimeFormatter.ISO_INSTANT.format(now)", "options.format()")) {
+            assertFalse(BY_DEFAULT_LOCALE.matcher(call).find(), call);
+        }
     }
 
     /** All of them or, before the first release, none. */

@@ -64,6 +64,11 @@ public record Crop(Place place, Size size, Padding padding) implements Step {
     public void draw(RandomGenerator random, int height, int width, double[] values, int at) {
         int down = height + 2 * padding.pixels() - size.height();
         int right = width + 2 * padding.pixels() - size.width();
+        if (down < 0 || right < 0) {
+            throw new IllegalArgumentException("a crop of " + size + " of an image of " + new Size(height, width)
+                    + (padding.pixels() == 0 ? "" : " with a border of " + padding.pixels())
+                    + ", expected an image at least as large (resize or pad it before the crop)");
+        }
         if (place == Place.CENTER) {
             values[at] = Math.rint(down / 2.0);
             values[at + 1] = Math.rint(right / 2.0);

@@ -25,7 +25,7 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
         Interpolation interpolation) implements Step {
 
     private static final int LAST_BIN = 30;
-    private static final int MOST_OPERATIONS = 4;
+    private static final int MOST_OPERATIONS = 16;
     /** The operations that two of the policies draw from: all but the last. */
     private static final int OPERATIONS = 14;
 
@@ -103,9 +103,9 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
     }
 
     public Policy {
-        if (operations < 1 || operations > MOST_OPERATIONS || magnitude < 0 || magnitude > LAST_BIN) {
+        if (operations < 0 || operations > MOST_OPERATIONS || magnitude < 0 || magnitude > LAST_BIN) {
             throw new IllegalArgumentException(kind.operation + " of " + operations + " operations with magnitude "
-                    + magnitude + ", expected 1 to " + MOST_OPERATIONS + " and 0 to " + LAST_BIN);
+                    + magnitude + ", expected 0 to " + MOST_OPERATIONS + " and 0 to " + LAST_BIN);
         }
     }
 

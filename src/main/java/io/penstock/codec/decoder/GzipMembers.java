@@ -4,6 +4,7 @@ package io.penstock.codec.decoder;
 import io.penstock.codec.CodecException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -110,7 +111,8 @@ final class GzipMembers implements AutoCloseable {
         crc.reset();
         int magic = u16("a header");
         if (magic != MAGIC) {
-            throw malformed(at, String.format("the bytes %02x %02x", magic & 0xFF, magic >> 8) + (first ? ""
+            throw malformed(at, String.format(Locale.ROOT, "the bytes %02x %02x", magic & 0xFF, magic >> 8)
+                    + (first ? ""
                     : " after a member"), "1f 8b, a member" + (first ? "" : "; or zeros, or the end"));
         }
         int method = next("a header");
@@ -119,7 +121,7 @@ final class GzipMembers implements AutoCloseable {
         }
         int flags = next("a header");
         if ((flags & FLAGS_RESERVED) != 0) {
-            throw malformed(at + 3, String.format("the flags %02x", flags), "the upper three to be 0");
+            throw malformed(at + 3, String.format(Locale.ROOT, "the flags %02x", flags), "the upper three to be 0");
         }
         skip(UNUSED_BYTES);
         if ((flags & FLAG_EXTRA) != 0) {
@@ -136,8 +138,8 @@ final class GzipMembers implements AutoCloseable {
             long checksumAt = offset();
             int found = u16("a header");
             if (found != expected) {
-                throw malformed(checksumAt, String.format("the header's checksum %04x", found),
-                        String.format("%04x", expected));
+                throw malformed(checksumAt, String.format(Locale.ROOT, "the header's checksum %04x", found),
+                        String.format(Locale.ROOT, "%04x", expected));
             }
         }
         crc.reset();
@@ -178,8 +180,8 @@ final class GzipMembers implements AutoCloseable {
         long at = offset();
         long checksum = u32();
         if (checksum != expected) {
-            throw malformed(at, String.format("the CRC-32 %08x", checksum),
-                    String.format("%08x, that of the member's data", expected));
+            throw malformed(at, String.format(Locale.ROOT, "the CRC-32 %08x", checksum),
+                    String.format(Locale.ROOT, "%08x, that of the member's data", expected));
         }
         long size = u32();
         long expectedSize = inflater.getBytesWritten() & 0xFFFF_FFFFL;

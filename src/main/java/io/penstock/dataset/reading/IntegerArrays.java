@@ -3,6 +3,7 @@ package io.penstock.dataset.reading;
 
 import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
+import static io.penstock.memory.LittleEndian.I64;
 
 import io.penstock.dataset.source.BatchReader;
 import io.penstock.io.Span;
@@ -12,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Reused arrays for integers of 8, 16 or 32 bits, widened to 32 or 64.
+ * Reused arrays for integers, widened to 32 or 64 bits.
  *
  * <p>Why arrays: HotSpot vectorizes loops between arrays of different types, and from an array to native memory, but
  * not between native memory, which might overlap. A bulk copy in the L1 cache costs less than the loop it saves.
@@ -68,7 +69,10 @@ final class IntegerArrays {
         return ints;
     }
 
-    /** Reads all integers of a span, signed or unsigned as stored. The array may be longer than they are. */
+    /**
+     * Reads all integers or truth values of a span, signed or unsigned as stored; a {@code u64} keeps its bits. The
+     * array may be longer than they are.
+     */
     long[] longs(Span span, DType dtype) {
         MemorySegment from = span.segment();
         long at = span.byteOffset();
@@ -81,7 +85,14 @@ final class IntegerArrays {
             case U8, I8 -> widen(bytes(from, at, count), mask, longs, count);
             case U16, I16 -> widen(shorts(from, at, count), mask, longs, count);
             case U32, I32 -> widen(quads(from, at, count), mask, longs, count);
-            default -> throw new IllegalArgumentException(dtype + " is not an integer of at most 32 bits");
+            case U64, I64 -> MemorySegment.copy(from, I64, at, longs, 0, count);
+            case BOOL -> {
+                byte[] truths = bytes(from, at, count);
+                for (int i = 0; i < count; i++) {
+                    longs[i] = truths[i] == 0 ? 0 : 1;
+                }
+            }
+            default -> throw new IllegalArgumentException(dtype + " is not an integer");
         }
         return longs;
     }

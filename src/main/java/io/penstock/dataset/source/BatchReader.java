@@ -104,14 +104,15 @@ public interface BatchReader {
     int[] readIntegers(Span from, int count, DType dtype);
 
     /**
-     * Reads the first elements of located bytes as {@link #readIntegers} does, widened to 64 bits.
+     * Reads the first elements of located bytes as integers of 64 bits. Any integers are read, and truth values as 0
+     * and 1; {@code u64} keeps its bits.
      *
      * @param from the bytes
      * @param count the number of elements, at most {@link #MAX_INTEGERS}
      * @param dtype their type
      * @return the values in a reused array that may be longer than they are; valid until the next call
      * @throws IndexOutOfBoundsException if there are fewer
-     * @throws IllegalArgumentException if the dtype does not fit
+     * @throws IllegalArgumentException if they are neither integers nor truth values
      */
     long[] readLongs(Span from, int count, DType dtype);
 

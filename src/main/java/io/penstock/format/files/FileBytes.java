@@ -14,9 +14,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The content of files. Each file is read when it is first located; its bytes stay valid until {@link #close}.
@@ -32,6 +34,10 @@ final class FileBytes implements AutoCloseable {
     static final int MAX_MAPPED = 2048;
     private static final long ALWAYS_MAPPED_FROM_BYTES = 1L << 30;
     private static final int STRIPES = 64;
+    private static final int HEAD_BYTES = 4;
+    /** Of JPEG, PNG, PNM, BMP, TIFF and WebP, in Latin-1. */
+    private static final List<String> IMAGE_HEADS = List.of("\u00ff\u00d8", "\u0089PNG", "P2", "P3", "P5", "P6", "P1",
+            "P4", "BM", "II*\0", "MM\0*", "II+\0", "MM\0+", "RIFF");
     private static final int OFFSET_BITS = 40;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -73,10 +79,11 @@ final class FileBytes implements AutoCloseable {
             if (place != 0) {
                 return place;
             }
-            Path path = list.root().resolve(list.path(file));
+            Path path = list.file(file);
             try {
-                if (!path.toRealPath().startsWith(realRoot)) {
-                    throw new IOException(path + ": a link that leaves " + list.root());
+                if (!path.toRealPath().startsWith(realRoot) && !(list.isOfImages() && beginsLikeImage(path))) {
+                    throw new IOException(path + ": a link that leaves " + list.root()
+                            + (list.isOfImages() ? ", to what is no image" : ""));
                 }
                 place = bringIn(file, path);
             } catch (IOException e) {
@@ -84,6 +91,14 @@ final class FileBytes implements AutoCloseable {
             }
             LONG.setRelease(places, file * Long.BYTES, place);
             return place;
+        }
+    }
+
+    /** Tells whether a file has the first bytes of an image, of any kind whose suffix {@link TreeWalk#IMAGES} has. */
+    private static boolean beginsLikeImage(Path path) throws IOException {
+        try (InputStream in = RegularFile.newFileStream(path)) {
+            String head = new String(in.readNBytes(HEAD_BYTES), StandardCharsets.ISO_8859_1);
+            return IMAGE_HEADS.stream().anyMatch(head::startsWith);
         }
     }
 

@@ -16,13 +16,15 @@ import java.util.stream.Stream;
 /** A folder of files, one record each; in image trees the subfolders are classes. */
 public final class FilesProvider implements StoreProvider {
 
+    static final String NAME = "files";
+
     /** For the service loader. */
     public FilesProvider() {
     }
 
     @Override
     public String name() {
-        return "files";
+        return NAME;
     }
 
     @Override
@@ -43,11 +45,12 @@ public final class FilesProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
+        if (NAME.equals(options.format())) {
+            return FilesStore.openAll(path);
+        }
         FilesStore store = FilesStore.open(path);
         try {
-            if (options.format() == null) {
-                store.requireNoOtherFormat();
-            }
+            store.requireNoOtherFormat();
             return store;
         } catch (Throwable t) {
             store.close();

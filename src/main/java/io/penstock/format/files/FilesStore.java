@@ -10,6 +10,7 @@ import io.penstock.io.file.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
+import io.penstock.os.PathBytes;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -17,9 +18,9 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.StoreProvider;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -31,28 +32,36 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files below a folder as records, sorted by the bytes of their paths. The column is {@code image} if all names are
- * those of images, otherwise {@code file}. If no file is directly in the folder, its subfolders are classes, as in
- * torchvision's {@code ImageFolder}, and the column {@code class} is the index among their sorted names.
+ * The files below a folder as records, sorted by the bytes of their paths. The subfolders are classes if no record is
+ * directly in the folder, and the column {@code class} is the index among their sorted names.
+ *
+ * <p>If most files have suffixes of images, the records are those files, as in torchvision's {@code ImageFolder}, and
+ * their column is {@code image}; otherwise all files are records, of the column {@code file}. Hidden files and folders
+ * are never records. In a folder of images links are followed, also out of it, to folders and to files that begin like
+ * images; in another folder only links to files below it. Opening logs what is left out, and {@link #inspect} counts
+ * it.
  *
  * <p>Opening lists the tree and opens no file. Locating a file for the first time reads it; see {@link FileBytes}.
  */
 public final class FilesStore implements RecordStore {
 
-    /** The endings that torchvision's {@code ImageFolder} accepts. */
-    private static final Set<String> IMAGES = Set.of("jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif", "tiff", "webp");
+    private static final System.Logger LOG = System.getLogger(FilesStore.class.getName());
     /** The format of a single image. */
     private static final String IMAGE_FORMAT = "images";
+    /** The endings of files that hold many samples each, beyond the formats that can be opened. */
+    private static final Set<String> TABLES = Set.of("avro", "csv", "feather", "jsonl", "ndjson", "orc", "tfrecord",
+            "tsv");
+    private static final Pattern COMPRESSION = Pattern.compile("\\.(?:gz|zst|bz2|xz|lz4)$");
     private static final int MAX_LISTED_CLASSES = 10_000;
 
     private final Path path;
     private final Arena arena;
     private final FileList list;
     private final FileBytes bytes;
-    private final boolean isImages;
     private final List<Column> columns;
     /** The sorted names; empty if folders are not classes. */
     private final List<String> classes;
@@ -61,15 +70,17 @@ public final class FilesStore implements RecordStore {
     private final int[] runClasses;
     /** The number of each class as {@code i64}, for spans. */
     private final MemorySegment classNumbers;
+    private final LeftOut emptyClasses;
 
     private FilesStore(Path path, Arena arena, FileList list) throws IOException {
         this.path = path;
         this.arena = arena;
         this.list = list;
         this.bytes = new FileBytes(list, arena, FileBytes.MAX_MAPPED);
-        this.isImages = !list.endings().isEmpty() && IMAGES.containsAll(list.endings().keySet());
-        Column content = Column.bytes(isImages ? "image" : "file", encoding(list.endings(), isImages));
-        this.classes = list.filesAtTop() ? List.of() : list.topFolders();
+        boolean images = list.isOfImages();
+        Column content = Column.bytes(images ? "image" : "file", encoding(list.endings(), images));
+        List<byte[]> folders = list.filesAtTop() ? List.of() : list.topFolders();
+        this.classes = folders.stream().map(PathBytes::text).toList();
         this.columns = classes.isEmpty() ? List.of(content) : List.of(content, Column.numbers("class", DType.I64));
         int count = classes.size();
         long[] starts = new long[count + 1];
@@ -78,8 +89,14 @@ public final class FilesStore implements RecordStore {
         this.classNumbers = arena.allocate(Math.max(1L, count) * Long.BYTES, Long.BYTES);
         long[][] found = new long[count][];
         for (int i = 0; i < count; i++) {
-            found[i] = new long[] {list.firstFrom(classes.get(i) + "/"), list.firstFrom(classes.get(i) + "0"), i};
+            found[i] = new long[] {list.firstFrom(folders.get(i), '/'), list.firstFrom(folders.get(i), '0'), i};
             classNumbers.set(LittleEndian.I64, (long) i * Long.BYTES, i);
+        }
+        this.emptyClasses = new LeftOut("class without images", "classes without images");
+        for (long[] run : found) {
+            if (images && run[0] == run[1]) {
+                emptyClasses.add(classes.get((int) run[2]));
+            }
         }
         // Ordered by end too: a class without files begins and ends where another one begins.
         Arrays.sort(found, Comparator.<long[]>comparingLong(run -> run[0]).thenComparingLong(run -> run[1]));
@@ -98,7 +115,7 @@ public final class FilesStore implements RecordStore {
     }
 
     /**
-     * Opens a folder.
+     * Opens a folder: of images if most files are images, otherwise of all its files.
      *
      * @param location a local folder
      * @return the store, to be closed by the caller
@@ -107,6 +124,22 @@ public final class FilesStore implements RecordStore {
      * @throws IOException if it is missing or cannot be read
      */
     public static FilesStore open(Location location) throws IOException {
+        return open(location, false);
+    }
+
+    /**
+     * Opens a folder with all its files as records, also those beside images. Only links to files below it are
+     * followed.
+     *
+     * @param location a local folder
+     * @return the store, to be closed by the caller
+     * @throws IOException as {@link #open(Location)}
+     */
+    public static FilesStore openAll(Location location) throws IOException {
+        return open(location, true);
+    }
+
+    private static FilesStore open(Location location, boolean allFiles) throws IOException {
         Path folder = location.requireLocal("files");
         if (!Files.exists(folder)) {
             throw new NoSuchFileException(folder.toString(), null, "no such folder");
@@ -116,15 +149,33 @@ public final class FilesStore implements RecordStore {
         }
         Arena arena = Arena.ofShared();
         try {
-            FileList list = new FileList(folder, arena);
+            FileList list = FileList.of(folder, arena, allFiles);
+            String leftOut = list.leftOut();
             if (list.size() == 0) {
-                throw new MalformedStoreException(folder, "a folder without files" + (list.skippedLinks() > 0
-                        ? " but " + list.skippedLinks() + " links that leave it" : ""), "at least one, not hidden");
+                throw new MalformedStoreException(folder, "a folder without files" + (leftOut.isEmpty() ? ""
+                        : " but " + leftOut), "at least one, not hidden");
             }
-            return new FilesStore(folder, arena, list);
+            FilesStore store = new FilesStore(folder, arena, list);
+            store.logLeftOut(leftOut);
+            return store;
         } catch (Throwable t) {
             arena.close();
             throw t;
+        }
+    }
+
+    private void logLeftOut(String leftOut) {
+        boolean isMore = list.skippedFiles() + list.skippedLinks() > 0;
+        String hint = list.skippedFiles() > 0 && list.isOfImages() ? " (the format '" + FilesProvider.NAME
+                + "', if named, takes all files)" : "";
+        if (!leftOut.isEmpty()) {
+            LOG.log(isMore ? Level.WARNING : Level.INFO, "{0}: left out {1}{2}", path, leftOut, hint);
+        }
+        if (!list.mixture().isEmpty()) {
+            LOG.log(Level.INFO, "{0}: {1}", path, list.mixture());
+        }
+        if (emptyClasses.count() > 0) {
+            LOG.log(Level.WARNING, "{0}: {1}", path, emptyClasses);
         }
     }
 
@@ -133,13 +184,18 @@ public final class FilesStore implements RecordStore {
      * nobody wants who did not ask for it. Placeholders of files are found too.
      */
     void requireNoOtherFormat() throws IOException {
-        for (String example : list.examples()) {
-            Path file = path.resolve(example);
+        for (Path file : list.examples()) {
+            if (!PathBytes.isText(file)) {
+                continue;
+            }
             Optional<String> format = StoreFormats.detect(Location.of(file)).map(StoreProvider::name);
-            if (!isImages && format.isPresent() && !format.get().equals(IMAGE_FORMAT)) {
-                throw new MalformedStoreException(path, "a folder with files of the format " + format.get()
-                        + ", such as " + file, "files of no other format; name such a file or the folder that has"
-                        + " them, or read each file as bytes with --format files");
+            String name = COMPRESSION.matcher(file.toString().toLowerCase(Locale.ROOT)).replaceFirst("");
+            boolean isOther = format.isPresent() && !format.get().equals(IMAGE_FORMAT);
+            if (!list.isOfImages() && (isOther || TABLES.contains(name.substring(name.lastIndexOf('.') + 1)))) {
+                throw new MalformedStoreException(path, "a folder with files " + (isOther ? "of the format "
+                        + format.get() : "that hold many samples each") + ", such as " + file, "files of one sample"
+                        + " each; name such a file or the folder that has them, or read each file as bytes with"
+                        + " --format files");
             }
         }
     }
@@ -173,7 +229,7 @@ public final class FilesStore implements RecordStore {
         }
     }
 
-    /** Returns the file's path relative to the folder. */
+    /** Returns the file's path relative to the folder; bytes that are not UTF-8 as {@code %E9}. */
     @Override
     public String name(long record) {
         Objects.checkIndex(record, list.size());
@@ -195,6 +251,11 @@ public final class FilesStore implements RecordStore {
             details.put("classes", classes.subList(0, Math.min(classes.size(), MAX_LISTED_CLASSES)));
         }
         details.put("skipped_links", list.skippedLinks());
+        details.put("skipped_files", list.skippedFiles());
+        details.put("skipped_hidden", list.skippedHidden());
+        if (!list.leftOut().isEmpty()) {
+            details.put("left_out", list.leftOut());
+        }
         if (depth.digests()) {
             details.put("record_digest", recordDigest(progress));
         }
@@ -207,10 +268,9 @@ public final class FilesStore implements RecordStore {
         byte[] chunk = new byte[1 << 20];
         long done = 0;
         for (long record = 0; record < size(); record++) {
-            String name = name(record);
-            Path file = path.resolve(name);
+            Path file = list.file(record);
             long left = Files.size(file);
-            byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
+            byte[] nameBytes = list.pathBytes(record);
             digest.addInt(nameBytes.length).addBytes(nameBytes, nameBytes.length).addInt((int) left);
             try (var in = RegularFile.newInputStream(file)) {
                 while (left > 0) {

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /** Reads a structure of a file field by field, never beyond its end. */
 final class Cursor {
@@ -193,8 +194,8 @@ final class Cursor {
 
     private void compare(long position, int stated, int found) throws MalformedStoreException {
         if (found != stated) {
-            throw space.malformed(position, String.format("checksum %08x of ", stated) + what,
-                    String.format("%08x", found));
+            throw space.malformed(position, String.format(Locale.ROOT, "checksum %08x of ", stated) + what,
+                    String.format(Locale.ROOT, "%08x", found));
         }
     }
 

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -137,7 +138,8 @@ record FilterPipeline(List<Filter> filters, int chunkBytes) {
         int found = Fletcher32.of(bytes, length);
         // Before release 1.6.3 the library had the bytes of either half swapped on little-endian machines.
         if (stated != found && stated != ((found & 0x00FF00FF) << 8 | found >>> 8 & 0x00FF00FF)) {
-            throw new CodecException(String.format("fletcher32: checksum %08x, expected %08x", stated, found));
+            throw new CodecException(String.format(Locale.ROOT, "fletcher32: checksum %08x, expected %08x", stated,
+                    found));
         }
         return Arrays.copyOf(bytes, length);
     }

@@ -8,6 +8,7 @@ import io.penstock.io.spill.DecodedBlocks.Output;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Locale;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -80,8 +81,8 @@ record ZipMember(String name, int method, int flags, int crc, long storedBytes, 
             throw ends(file, at);
         }
         if ((int) found.getValue() != crc) {
-            throw malformed(file, String.format("the CRC-32 %08x", (int) found.getValue()),
-                    String.format("%08x (its bytes have changed since it was written)", crc));
+            throw malformed(file, String.format(Locale.ROOT, "the CRC-32 %08x", (int) found.getValue()),
+                    String.format(Locale.ROOT, "%08x (its bytes have changed since it was written)", crc));
         }
     }
 

@@ -9,6 +9,7 @@ import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
@@ -87,8 +88,8 @@ final class Pages implements AutoCloseable {
             CRC32 crc = new CRC32();
             crc.update(page.asByteBuffer());
             if ((int) crc.getValue() != header.crc()) {
-                throw malformed(String.format("a page with the CRC %08x", (int) crc.getValue()),
-                        String.format("%08x", header.crc()));
+                throw malformed(String.format(Locale.ROOT, "a page with the CRC %08x", (int) crc.getValue()),
+                        String.format(Locale.ROOT, "%08x", header.crc()));
             }
         }
         return page;

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
         SafetensorsHeader header() throws MalformedStoreException {
             if (text.length == 0 || text[0] != '{') {
                 throw new MalformedStoreException(file.location(), LENGTH_BYTES, text.length == 0 ? "an empty header"
-                        : String.format("byte 0x%02X", text[0]), "'{', the start of a JSON object");
+                        : String.format(Locale.ROOT, "byte 0x%02X", text[0]), "'{', the start of a JSON object");
             }
             try {
                 return header(JsonFields.parse(text, "a safetensors header"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,6 @@ record ShardNames(String pattern, String before, @Nullable String number, String
     }
 
     String name(int shard) {
-        return number == null ? before : before + String.format(number, shard) + after;
+        return number == null ? before : before + String.format(Locale.ROOT, number, shard) + after;
     }
 }

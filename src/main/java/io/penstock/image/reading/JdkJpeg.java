@@ -29,9 +29,11 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
 
     private final ImageReader reader;
     private final Scratch pixels = new Scratch();
+    private final boolean acceptsWarnings;
     private @Nullable String warning;
 
-    JdkJpeg() {
+    JdkJpeg(boolean acceptsWarnings) {
+        this.acceptsWarnings = acceptsWarnings;
         reader = jdkReader();
         reader.addIIOReadWarningListener(this);
     }
@@ -89,8 +91,11 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
         } finally {
             reader.setInput(null);
         }
-        if (warning != null) {
+        if (warning != null && !acceptsWarnings) {
             throw refused(warning);
+        }
+        if (warning != null && !jpeg.hasEndAfterScan()) {
+            throw JpegLibrary.cutOff();
         }
         int channels = header.layout.channels();
         if (raster.getWidth() != header.width || raster.getHeight() != header.height
@@ -105,7 +110,7 @@ final class JdkJpeg implements JpegDecoder, IIOReadWarningListener {
     }
 
     private static ImageException refused(String message) {
-        return new ImageException("the JDK's decoder says '" + message + "'", "a whole and undamaged JPEG");
+        return new ImageException("the JDK's decoder says '" + message + "'", JpegLibrary.EXPECTED);
     }
 
     private static void convert(JpegHeader.Coding coding, byte[] components, long pixels, @Nullable PixelFormat format,

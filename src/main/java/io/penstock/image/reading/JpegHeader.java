@@ -7,13 +7,15 @@ import io.penstock.image.ImageException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * Reads the marker segments of a JPEG before its first scan (ITU-T T.81, Annex B), as far as decoding needs them:
  *
  * <pre>
  *   FF D8                     start of image
- *   FF xx  u16 length  ...    segments: APP0 "JFIF", APP1 "Exif", APP14 "Adobe", tables, comments
+ *   FF xx  u16 length  ...    segments: APP0 "JFIF", APP1 "Exif" or XMP, APP14 "Adobe", tables, comments
  *   FF C0  u16 length  u8 precision  u16 height  u16 width  u8 n  n x (id, sampling, table)   frame, also C1, C2, ...
  *   FF DA                     start of scan: entropy-coded data follows
  * </pre>
@@ -37,9 +39,13 @@ final class JpegHeader {
     private static final int TEM = 0x01;
     private static final int RST0 = 0xD0;
     private static final int MAX_SCANS = 500;
+    /** The coefficients that libjpeg-turbo's block smoothing looks at ({@code SAVED_COEFS} of {@code jdcoefct.h}). */
+    private static final int GUESSED = 10;
+    private static final int MISSING = -1;
     private static final int JFIF_BYTES = 14;
     private static final int ADOBE_TRANSFORM_OFFSET = 11;
     private static final int EXIF_HEADER_BYTES = 6;
+    private static final String XMP = "http://ns.adobe.com/xap/1.0/\0";
     private static final int FRAME_BYTES = 6;
     private static final int COMPONENT_BYTES = 3;
     /** A block of 8 by 8 values takes at least one bit of entropy-coded data. */
@@ -58,9 +64,14 @@ final class JpegHeader {
     boolean progressive;
     boolean arithmetic;
     long scanOffset;
+    private long xmpOffset;
+    private long xmpBytes;
     private boolean jfif;
     private int adobe;
     private final int[] ids = new int[4];
+    private int components;
+    /** For each component and each of its first coefficients, the lower bits that no scan has had yet. */
+    private final int[] missingBits = new int[4 * GUESSED];
     /** Values of all components in the square of one coarsest sample, and pixels in it. */
     private int squareValues;
     private int squarePixels;
@@ -72,6 +83,7 @@ final class JpegHeader {
         storedBytes = bytes;
         jfif = false;
         adobe = -1;
+        xmpBytes = 0;
         into.format = ImageFormat.JPEG;
         into.bits = 8;
         boolean frame = false;
@@ -86,6 +98,9 @@ final class JpegHeader {
                 scanOffset = at;
                 coding = coding(into.layout.channels());
                 checkSizeIsPossible(into);
+                if (into.orientation == 0 && xmpBytes > 0) {
+                    into.orientation = Orientation.ofXmp(stored, xmpOffset, xmpBytes);
+                }
                 return;
             }
             if (marker == EOI || marker == SOI || marker >= RST0 && marker < SOI || marker == TEM) {
@@ -137,6 +152,9 @@ final class JpegHeader {
         } else if (marker == APP1 && into.orientation == 0 && starts(body, bytes, "Exif\0")
                 && bytes > EXIF_HEADER_BYTES) {
             into.orientation = Orientation.ofTiff(stored, body + EXIF_HEADER_BYTES, bytes - EXIF_HEADER_BYTES);
+        } else if (marker == APP1 && starts(body, bytes, XMP)) {
+            xmpOffset = body + XMP.length();
+            xmpBytes = bytes - XMP.length();
         } else if (marker == APP14 && starts(body, bytes, "Adobe") && bytes > ADOBE_TRANSFORM_OFFSET) {
             adobe = u8(body + ADOBE_TRANSFORM_OFFSET);
         } else if (isFrame(marker)) {
@@ -168,7 +186,7 @@ final class JpegHeader {
             throw new ImageException(body + 1, "an image of " + into.width + "x" + into.height + " pixels",
                     "1 to 65535 each way (a height after the scan is not supported)");
         }
-        int components = u8(body + 5);
+        components = u8(body + 5);
         into.layout = switch (components) {
             case 1 -> PixelLayout.GRAY;
             case 3 -> PixelLayout.RGB;
@@ -238,12 +256,65 @@ final class JpegHeader {
         return file.get(JAVA_BYTE, fileBytes - 2) == (byte) 0xFF && file.get(JAVA_BYTE, fileBytes - 1) == (byte) EOI;
     }
 
-    /** Limits the scans of a progressive image, because each costs as much as a whole image. */
+    /**
+     * Limits the scans of a progressive image, because each costs as much as a whole image; and checks that none is
+     * missing that has some of the first coefficients: libjpeg would guess these, each version in another way.
+     */
     void checkScans() throws ImageException {
+        if (!progressive) {
+            return;
+        }
+        Arrays.fill(missingBits, MISSING);
         int scans = 0;
-        for (long at = scanOffset; progressive && at + 1 < storedBytes; at++) {
-            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == SOS && ++scans > MAX_SCANS) {
-                throw new ImageException(at, "more than " + MAX_SCANS + " scans", "at most that");
+        long end = storedBytes - 1;
+        for (long at = scanOffset; at < end; at++) {
+            if (stored.get(JAVA_BYTE, at) != -1) {
+                continue;
+            }
+            int marker = u8(at + 1);
+            if (marker == SOS) {
+                if (++scans > MAX_SCANS) {
+                    throw new ImageException(at, "more than " + MAX_SCANS + " scans", "at most that");
+                }
+                scan(at + 4);
+            } else if (marker == EOI) {
+                end = at;
+            }
+        }
+        for (int i = 0; i < components * GUESSED; i++) {
+            // The first coefficient of a component, without which nothing is guessed, is not among them.
+            if (i % GUESSED != 0 && missingBits[i] != 0) {
+                throw new ImageException(end, "the image ends after " + scans + " scans", "those with coefficient "
+                        + i % GUESSED + " of component " + (i / GUESSED + 1) + (missingBits[i] == MISSING ? ""
+                        : ", of which " + missingBits[i] + " bits are missing"));
+            }
+        }
+    }
+
+    /** Tells whether an end marker follows the first scan, at any distance. */
+    boolean hasEndAfterScan() {
+        for (long at = storedBytes - 2; at > scanOffset; at--) {
+            if (stored.get(JAVA_BYTE, at) == -1 && u8(at + 1) == EOI) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Notes which bits of the first coefficients a scan leaves out: the body of its header is at an offset. */
+    private void scan(long body) {
+        int count = body < storedBytes ? u8(body) : 0;
+        long spectrum = body + 1 + 2L * count;
+        if (spectrum + 2 >= storedBytes) {
+            return;
+        }
+        for (int k = 0; k < count; k++) {
+            int component = 0;
+            while (component < components && ids[component] != u8(body + 1 + 2L * k)) {
+                component++;
+            }
+            for (int c = u8(spectrum); component < components && c <= u8(spectrum + 1) && c < GUESSED; c++) {
+                missingBits[component * GUESSED + c] = u8(spectrum + 2) & 15;
             }
         }
     }
@@ -296,6 +367,6 @@ final class JpegHeader {
     }
 
     private static String hex(int value) {
-        return String.format("%02X", value);
+        return String.format(Locale.ROOT, "%02X", value);
     }
 }

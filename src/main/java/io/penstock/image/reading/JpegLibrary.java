@@ -2,6 +2,7 @@
 package io.penstock.image.reading;
 
 import io.penstock.codec.MissingLibraryException;
+import io.penstock.image.ImageException;
 import java.util.Locale;
 
 /**
@@ -17,6 +18,16 @@ public enum JpegLibrary {
     /** The property that names the library to use: {@code turbojpeg} or {@code jdk}. */
     public static final String PROPERTY = "penstock.jpeg";
 
+    /**
+     * The property that says what happens to an image of which the library warns, for example of bytes left over
+     * between markers: {@code refuse}, the default, or {@code accept}, as Pillow and torchvision do. An image that is
+     * cut off is refused in any case.
+     */
+    public static final String WARNINGS_PROPERTY = "penstock.jpeg.warnings";
+
+    /** What to say of a warning that is refused. */
+    static final String EXPECTED = "a whole and undamaged JPEG, or -D" + WARNINGS_PROPERTY + "=accept if it is whole";
+
     /** Returns the library that the property {@value #PROPERTY} names, otherwise the first that is present. */
     public static JpegLibrary preferred() {
         String chosen = System.getProperty(PROPERTY, "");
@@ -28,6 +39,17 @@ public enum JpegLibrary {
         };
     }
 
+    /** Tells whether images of which the library warns are taken: what {@value #WARNINGS_PROPERTY} says. */
+    private static boolean acceptsWarnings() {
+        String chosen = System.getProperty(WARNINGS_PROPERTY, "refuse");
+        return switch (chosen) {
+            case "refuse" -> false;
+            case "accept" -> true;
+            default -> throw new IllegalArgumentException(WARNINGS_PROPERTY + "=" + chosen
+                    + ", expected refuse or accept");
+        };
+    }
+
     public boolean isPresent() {
         return switch (this) {
             case TURBOJPEG -> TurboJpeg.isPresent();
@@ -35,12 +57,20 @@ public enum JpegLibrary {
         };
     }
 
+    static ImageException cutOff() {
+        return new ImageException("an image that is cut off, without its end marker", "a whole JPEG");
+    }
+
     JpegDecoder open() throws MissingLibraryException {
+        return open(acceptsWarnings());
+    }
+
+    JpegDecoder open(boolean acceptsWarnings) throws MissingLibraryException {
         if (this == TURBOJPEG) {
-            return TurboJpeg.open();
+            return TurboJpeg.open(acceptsWarnings);
         }
         try {
-            return new JdkJpeg();
+            return new JdkJpeg(acceptsWarnings);
         } catch (NoClassDefFoundError | UnsatisfiedLinkError e) {
             throw new MissingLibraryException("reading JPEG", "libturbojpeg (libjpeg-turbo), or the JDK's module "
                     + "java.desktop", e);

@@ -15,6 +15,7 @@ public final class Orientation {
     /** Pixels are stored upright. */
     public static final int UPRIGHT = 1;
 
+    private static final String XMP_TAG = "tiff:Orientation";
     private static final int TAG = 0x0112;
     private static final int TYPE_SHORT = 3;
     private static final int TIFF_HEADER_BYTES = 8;
@@ -89,6 +90,32 @@ public final class Orientation {
         return isTransposed(orientation)
                 ? isFromRight(orientation) ? width - part.left - part.width : part.left
                 : isFromBottom(orientation) ? height - part.top - part.height : part.top;
+    }
+
+    /**
+     * Returns the orientation in XMP, as an attribute or an element {@code tiff:Orientation}; 0 if there is none.
+     * Pillow looks at it where there is none in Exif.
+     */
+    static int ofXmp(MemorySegment stored, long offset, long bytes) {
+        for (long at = 0; at + XMP_TAG.length() + 2 < bytes; at++) {
+            int i = 0;
+            while (i < XMP_TAG.length() && stored.get(JAVA_BYTE, offset + at + i) == XMP_TAG.charAt(i)) {
+                i++;
+            }
+            if (i < XMP_TAG.length()) {
+                continue;
+            }
+            long value = offset + at + i;
+            boolean isElement = stored.get(JAVA_BYTE, value) == '>';
+            if (isElement || stored.get(JAVA_BYTE, value) == '=' && stored.get(JAVA_BYTE, value + 1) == '"') {
+                long digitAt = value + (isElement ? 1 : 2);
+                int digit = digitAt < offset + bytes ? stored.get(JAVA_BYTE, digitAt) - '0' : -1;
+                if (digit >= 0 && digit <= 9) {
+                    return digit <= 8 ? digit : 0;
+                }
+            }
+        }
+        return 0;
     }
 
     /**

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
@@ -21,6 +22,7 @@ import java.util.zip.CRC32;
  *       PLTE        3 bytes a color
  *       tRNS        the transparent color, or an alpha for each color of the palette
  *       eXIf        the orientation, among others
+ *       tEXt, zTXt, iTXt   the same, see {@link PngText}
  *       IDAT        one zlib stream, in any number of consecutive chunks
  *       IEND        empty; the last
  * </pre>
@@ -63,6 +65,9 @@ final class PngHeader {
     private MemorySegment stored;
     private long storedBytes;
 
+    private boolean hasExif;
+    private int xmpOrientation;
+
     int colorType;
     int depth;
     boolean interlaced;
@@ -84,6 +89,8 @@ final class PngHeader {
         storedBytes = bytes;
         colors = 0;
         hasTransparent = false;
+        hasExif = false;
+        xmpOrientation = 0;
         pixelsOffset = -1;
         pixelsEnd = -1;
         into.format = ImageFormat.PNG;
@@ -112,6 +119,9 @@ final class PngHeader {
             throw new ImageException(pixelsOffset, "indices without a palette", "PLTE before IDAT");
         }
         checkSizeIsPossible(into);
+        if (into.orientation == 0) {
+            into.orientation = xmpOrientation;
+        }
     }
 
     private void header(long at, ImageHeader into) throws ImageException {
@@ -171,10 +181,22 @@ final class PngHeader {
         } else if (letters == TRNS) {
             transparency(at, into);
         } else if (letters == EXIF) {
+            hasExif = true;
             into.orientation = Orientation.ofTiff(stored, at + DATA_OFFSET, length(at));
+        } else if (PngText.isText(letters)) {
+            text(letters, at + DATA_OFFSET, length(at), into);
         } else if ((letters & ANCILLARY) == 0) {
             throw new ImageException(at, "a chunk " + shown(at) + " that must be understood",
                     "IHDR, PLTE, IDAT and IEND, once and in this order");
+        }
+    }
+
+    /** An eXIf chunk is preferred to Exif data as text, both are to XMP. */
+    private void text(int letters, long data, long bytes, ImageHeader into) {
+        if (!hasExif && PngText.hasKeyword(stored, data, bytes, PngText.EXIF)) {
+            into.orientation = PngText.orientation(letters, stored, data, bytes, PngText.EXIF);
+        } else if (PngText.hasKeyword(stored, data, bytes, PngText.XMP)) {
+            xmpOrientation = PngText.orientation(letters, stored, data, bytes, PngText.XMP);
         }
     }
 
@@ -267,8 +289,8 @@ final class PngHeader {
     void checkSum(long at, long end, CRC32 found) throws ImageException {
         int said = stored.get(U32, end - 4);
         if (said != (int) found.getValue()) {
-            throw new ImageException(end - 4, String.format("CRC %08x of chunk %s", said, shown(at)),
-                    String.format("%08x, that of its bytes", (int) found.getValue()));
+            throw new ImageException(end - 4, String.format(Locale.ROOT, "CRC %08x of chunk %s", said, shown(at)),
+                    String.format(Locale.ROOT, "%08x, that of its bytes", (int) found.getValue()));
         }
     }
 

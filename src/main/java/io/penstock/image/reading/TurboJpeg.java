@@ -13,7 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes by libjpeg-turbo. Warnings are errors: where libjpeg would guess, the image is damaged.
+ * Decodes by libjpeg-turbo. Warnings are errors: where libjpeg would guess, the image is damaged. On request they are
+ * accepted, unless the image has no end.
  *
  * <p>With version 3 only a part is decoded: rows above it are entropy-decoded, rows below it not at all, and of columns
  * beside it those of the same iMCUs. Its pixels are those of whole decoding, for chroma is upsampled from one more
@@ -31,6 +32,8 @@ final class TurboJpeg implements JpegDecoder {
     private static final int PIXELS_CMYK = 11;
     private static final int STOP_ON_WARNING_FLAG = 8192;
     private static final int STOP_ON_WARNING = 0;
+    /** {@code TJERR_WARNING} */
+    private static final int WARNING = 0;
     private static final int SUBSAMPLING = 4;
     private static final int WIDTH = 5;
     private static final int HEIGHT = 6;
@@ -47,16 +50,18 @@ final class TurboJpeg implements JpegDecoder {
     private final Scratch structs = new Scratch();
     private final MemorySegment region = structs.of(24).asSlice(0, 16);
     private final MemorySegment scaling = structs.of(24).asSlice(16, 8);
+    private final boolean acceptsWarnings;
     private long handle;
 
-    private TurboJpeg() throws Throwable {
+    private TurboJpeg(boolean acceptsWarnings) throws Throwable {
+        this.acceptsWarnings = acceptsWarnings;
         handle = (long) base().open().invokeExact();
         if (handle == 0) {
             throw new OutOfMemoryError("libturbojpeg gives no decompressor");
         }
         TurboLibrary.Parts parts = LIBRARY.parts();
         if (parts != null) {
-            check((int) parts.set().invokeExact(handle, STOP_ON_WARNING, 1));
+            check((int) parts.set().invokeExact(handle, STOP_ON_WARNING, acceptsWarnings ? 0 : 1));
             // Profiles are not needed and may be damaged. Version 3.0 does not read them, and has no such parameter.
             int _ = (int) parts.set().invokeExact(handle, SAVED_MARKERS, 0);
         }
@@ -74,13 +79,13 @@ final class TurboJpeg implements JpegDecoder {
         return LIBRARY.parts() != null;
     }
 
-    static TurboJpeg open() throws MissingLibraryException {
+    static TurboJpeg open(boolean acceptsWarnings) throws MissingLibraryException {
         if (!isPresent()) {
             throw new MissingLibraryException("reading JPEG", "libturbojpeg (libjpeg-turbo)",
                     Objects.requireNonNull(LIBRARY.absence()));
         }
         try {
-            return new TurboJpeg();
+            return new TurboJpeg(acceptsWarnings);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -134,17 +139,19 @@ final class TurboJpeg implements JpegDecoder {
         if (header.layout != PixelLayout.CMYK) {
             int pixels = format == PixelFormat.RGB && part.pixelBytes == 4 ? PIXELS_RGBX
                     : part.pixelBytes == 1 ? PIXELS_GRAY : part.pixelBytes == 3 ? PIXELS_RGB : PIXELS_RGBA;
-            decompress(header, stored, storedBytes, target, targetOffset, denominator, part, part.pixelBytes, pixels);
+            decompress(jpeg, header, stored, storedBytes, target, targetOffset, denominator, part, part.pixelBytes,
+                    pixels);
             return;
         }
         long count = (long) part.width * part.height;
         MemorySegment raw = inks.of(4 * count);
-        decompress(header, stored, storedBytes, raw, 0, denominator, part, 4, PIXELS_CMYK);
+        decompress(jpeg, header, stored, storedBytes, raw, 0, denominator, part, 4, PIXELS_CMYK);
         Inks.convert(raw, count, format, target, targetOffset);
     }
 
-    private void decompress(ImageHeader header, MemorySegment stored, long storedBytes, MemorySegment target,
-            long targetOffset, int denominator, ImagePart part, int pixelBytes, int pixels) throws ImageException {
+    private void decompress(JpegHeader jpeg, ImageHeader header, MemorySegment stored, long storedBytes,
+            MemorySegment target, long targetOffset, int denominator, ImagePart part, int pixelBytes, int pixels)
+            throws ImageException {
         checkSource(stored, storedBytes);
         Objects.checkFromIndexSize(targetOffset, (long) part.width * part.height * pixelBytes, target.byteSize());
         if (!target.isNative() || target.isReadOnly() || !target.scope().isAlive()) {
@@ -161,12 +168,12 @@ final class TurboJpeg implements JpegDecoder {
                 set(region, 0, part.left, part.top);
                 set(region, 8, part.width, part.height);
                 check((int) parts.crop().invokeExact(handle, region));
-                check((int) parts.decompress().invokeExact(handle, stored.address(), storedBytes,
-                        target.address() + targetOffset, part.width * pixelBytes, pixels));
+                checkDecoded((int) parts.decompress().invokeExact(handle, stored.address(), storedBytes,
+                        target.address() + targetOffset, part.width * pixelBytes, pixels), jpeg);
             } else {
-                check((int) base().decompress().invokeExact(handle, stored.address(), storedBytes,
+                checkDecoded((int) base().decompress().invokeExact(handle, stored.address(), storedBytes,
                         target.address() + targetOffset, width, width * pixelBytes, height, pixels,
-                        STOP_ON_WARNING_FLAG));
+                        acceptsWarnings ? 0 : STOP_ON_WARNING_FLAG), jpeg);
             }
         } catch (ImageException e) {
             throw e;
@@ -190,9 +197,18 @@ final class TurboJpeg implements JpegDecoder {
         }
     }
 
+    private void checkDecoded(int status, JpegHeader jpeg) throws Throwable {
+        boolean isWarning = status != 0 && (int) base().errorCode().invokeExact(handle) == WARNING;
+        if (!isWarning || !acceptsWarnings) {
+            check(status);
+        } else if (!jpeg.hasEndAfterScan()) {
+            throw JpegLibrary.cutOff();
+        }
+    }
+
     private void check(int status) throws ImageException {
         if (status != 0) {
-            throw new ImageException("libturbojpeg says '" + message() + "'", "a whole and undamaged JPEG");
+            throw new ImageException("libturbojpeg says '" + message() + "'", JpegLibrary.EXPECTED);
         }
     }
 

@@ -37,8 +37,12 @@ record TurboLibrary(@Nullable Base base, @Nullable Parts parts, @Nullable Throwa
 
     static final TurboLibrary FOUND = load();
 
-    /** {@code tjInitDecompress}, {@code tjDestroy}, {@code tjDecompress2}, {@code tjGetErrorStr2}. */
-    record Base(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error) {
+    /**
+     * {@code tjInitDecompress}, {@code tjDestroy}, {@code tjDecompress2}, {@code tjGetErrorStr2},
+     * {@code tjGetErrorCode}.
+     */
+    record Base(MethodHandle open, MethodHandle close, MethodHandle decompress, MethodHandle error,
+            MethodHandle errorCode) {
     }
 
     /**
@@ -78,7 +82,8 @@ record TurboLibrary(@Nullable Base base, @Nullable Parts parts, @Nullable Throwa
                 function(lookup, "tjDestroy", FunctionDescriptor.of(JAVA_INT, JAVA_LONG)),
                 function(lookup, "tjDecompress2", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
                         JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT)),
-                function(lookup, "tjGetErrorStr2", FunctionDescriptor.of(ADDRESS, JAVA_LONG)));
+                function(lookup, "tjGetErrorStr2", FunctionDescriptor.of(ADDRESS, JAVA_LONG)),
+                function(lookup, "tjGetErrorCode", FunctionDescriptor.of(JAVA_INT, JAVA_LONG)));
     }
 
     private static @Nullable Parts parts(SymbolLookup lookup) {

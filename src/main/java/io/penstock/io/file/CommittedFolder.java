@@ -2,6 +2,7 @@
 package io.penstock.io.file;
 
 import io.penstock.json.Json;
+import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -76,7 +77,8 @@ public final class CommittedFolder {
 
     /**
      * Returns the names of a folder's regular files as readers see them, unordered: with those in committed folders,
-     * without surplus ones. A malformed list of surplus files is an {@link IllegalArgumentException} that names it.
+     * without surplus ones. A malformed list of surplus files is an {@link IllegalArgumentException} that names it, and
+     * so is a file whose name is no text in this JVM's locale.
      */
     public static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
         List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
@@ -85,7 +87,16 @@ public final class CommittedFolder {
             return filesWith(committed, folder, chosen);
         }
         return found.stream().filter(path -> chosen.test(path.getFileName().toString()) && Files.isRegularFile(path))
-                .map(path -> path.getFileName().toString()).toList();
+                .map(CommittedFolder::name).toList();
+    }
+
+    /** Returns a listed file's name; one that a text cannot name could not be opened again. */
+    private static String name(Path listed) {
+        if (!PathBytes.isText(listed.getFileName())) {
+            throw new IllegalArgumentException(PathBytes.text(PathBytes.ofName(listed)) + ": found "
+                    + PathBytes.whyNotText());
+        }
+        return listed.getFileName().toString();
     }
 
     private static List<String> filesWith(List<Path> committed, Path folder, Predicate<String> chosen)
@@ -96,7 +107,7 @@ public final class CommittedFolder {
         for (Path each : committed) {
             try {
                 list(each, path -> chosen.test(path.getFileName().toString()) && !path.equals(surplusIn(each)))
-                        .forEach(path -> names.add(path.getFileName().toString()));
+                        .forEach(path -> names.add(name(path)));
             } catch (NoSuchFileException _) {
                 // its writer has moved all files and removed it
             }
@@ -104,7 +115,7 @@ public final class CommittedFolder {
         }
         list(folder, path -> chosen.test(path.getFileName().toString())
                 && !surplus.contains(path.getFileName().toString()) && Files.isRegularFile(path))
-                .forEach(path -> names.add(path.getFileName().toString()));
+                .forEach(path -> names.add(name(path)));
         return List.copyOf(names);
     }
 

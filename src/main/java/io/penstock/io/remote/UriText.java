@@ -4,6 +4,7 @@ package io.penstock.io.remote;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -56,7 +57,7 @@ final class UriText {
         StringBuilder encoded = new StringBuilder();
         for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
             boolean stays = one >= 0 && (Character.isLetterOrDigit(one) || kept.indexOf(one) >= 0);
-            encoded.append(stays ? String.valueOf((char) one) : String.format("%%%02X", one));
+            encoded.append(stays ? String.valueOf((char) one) : String.format(Locale.ROOT, "%%%02X", one));
         }
         return encoded.toString();
     }

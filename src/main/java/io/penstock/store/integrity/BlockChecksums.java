@@ -14,6 +14,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
@@ -286,7 +287,7 @@ public final class BlockChecksums {
     }
 
     static String hex(int crc) {
-        return String.format("%08x", crc);
+        return String.format(Locale.ROOT, "%08x", crc);
     }
 
     /** {@return the file that the checksums cover} */

@@ -4,6 +4,7 @@ package io.penstock.store.integrity;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.index.Generation;
+import io.penstock.os.PathBytes;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
@@ -130,7 +131,9 @@ final class Verifier {
             return;
         }
         try (Stream<Path> all = Files.walk(local)) {
-            for (Path path : (Iterable<Path>) all.filter(Files::isRegularFile).sorted()::iterator) {
+            // No listing of checksums has a name that is no text.
+            Stream<Path> files = all.filter(PathBytes::isText).filter(Files::isRegularFile).sorted();
+            for (Path path : (Iterable<Path>) files::iterator) {
                 Location file = Location.of(path);
                 if (BlockChecksums.locationFor(file).exists() || Sha256Listing.of(file, listings) != null) {
                     checksOf.computeIfAbsent(file, _ -> new ArrayList<>());

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +33,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A folder's files are records in the order of their paths, and its folders classes in that of their names. */
@@ -156,6 +159,151 @@ class FilesStoreTest {
         }
     }
 
+    private static final byte[] JPEG = {(byte) 0xFF, (byte) 0xD8, 1, 2};
+
+    private void image(String path) throws IOException {
+        Path file = folder.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.write(file, JPEG);
+    }
+
+    private static List<Long> classesOf(RecordStore store) {
+        return IntStream.range(0, (int) store.size()).mapToObj(i -> classOf(store, i)).toList();
+    }
+
+    /** Expected values: torchvision 0.24, {@code [(os.path.relpath(p), c) for p, c in ImageFolder(root).samples]}. */
+    @Test
+    void classesAndImagesThatAreLinksAreReadAsInImageFolder(@TempDir Path elsewhere) throws IOException {
+        image("a/0.jpg");
+        image("b/0.jpg");
+        Files.write(elsewhere.resolve("1.jpg"), JPEG);
+        Files.write(elsewhere.resolve("blob"), JPEG);
+        Files.createSymbolicLink(folder.resolve("aa"), elsewhere);
+        Files.createSymbolicLink(folder.resolve("again"), Path.of("b"));
+        Files.createSymbolicLink(folder.resolve("b/9.jpg"), elsewhere.resolve("blob"));
+        try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
+            assertEquals(List.of("a", "aa", "again", "b"), store.classes());
+            assertEquals(List.of("a/0.jpg", "aa/1.jpg", "again/0.jpg", "again/9.jpg", "b/0.jpg", "b/9.jpg"),
+                    names(store));
+            assertEquals(List.of(0L, 1L, 2L, 2L, 3L, 3L), classesOf(store));
+            for (int i = 0; i < store.size(); i++) {
+                assertArrayEquals(JPEG, value(store, i));
+            }
+        }
+    }
+
+    @Test
+    void aFolderWhoseClassesAreAllLinksIsOneOfImages(@TempDir Path elsewhere) throws IOException {
+        Files.write(elsewhere.resolve("1.jpg"), JPEG);
+        Files.createSymbolicLink(folder.resolve("x"), elsewhere);
+        Files.createSymbolicLink(folder.resolve("y"), elsewhere);
+        file("README.md", "two classes");
+        try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
+            assertEquals(List.of("x/1.jpg", "y/1.jpg"), names(store));
+            assertEquals(List.of(0L, 1L), classesOf(store));
+        }
+    }
+
+    @Test
+    void filesThatAreNoImagesAreLeftOutOfAFolderOfImagesAndCounted() throws IOException {
+        for (String path : List.of("a/0.jpg", "a/1.PNG", "a/2.jpg", "b/0.jpg", "b/1.webp")) {
+            image(path);
+        }
+        for (String path : List.of("a/Thumbs.db", "a/0.jpg.part", "b/notes", "labels.csv", "b/.DS_Store",
+                ".git/HEAD")) {
+            file(path, path);
+        }
+        image("preview.jpg");
+        try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
+            assertEquals(List.of("image", "class"), store.columns().stream().map(Column::name).toList());
+            assertEquals(List.of("a/0.jpg", "a/1.PNG", "a/2.jpg", "b/0.jpg", "b/1.webp"), names(store));
+            assertEquals(List.of(0L, 0L, 0L, 1L, 1L), classesOf(store));
+        }
+        var details = Inspection.of(folder, Depth.STRUCTURE).toMap();
+        assertEquals(5L, details.get("skipped_files"));
+        assertEquals(2L, details.get("skipped_hidden"));
+        assertEquals("4 files that are no images (a/0.jpg.part, a/Thumbs.db, b/notes and 1 more), 1 image beside the"
+                + " folders of classes (preview.jpg), 2 hidden", details.get("left_out"));
+        try (RecordStore all = FilesStore.openAll(Location.of(folder))) {
+            assertEquals(10, all.size());
+            assertEquals("file", all.columns().getFirst().name());
+        }
+    }
+
+    @Test
+    void theFingerprintOfImagesDoesNotChangeWithWhatIsLeftOut() throws IOException {
+        image("a/0.jpg");
+        image("b/0.jpg");
+        String before = fingerprint();
+        file("a/Thumbs.db", "x");
+        assertEquals(before, fingerprint());
+    }
+
+    @Test
+    void textsBesideImagesAreRecordsToo() throws IOException {
+        image("a/0.jpg");
+        image("a/1.jpg");
+        file("a/0.txt", "a caption");
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(List.of("a/0.jpg", "a/0.txt", "a/1.jpg"), names(store));
+            assertEquals("file", store.columns().getFirst().name());
+        }
+    }
+
+    @Test
+    void linksThatLeadBackAreLeftOutAndThoseThatMayBeClassesButLeadNowhereRefused() throws IOException {
+        image("a/0.jpg");
+        image("b/0.jpg");
+        Files.createSymbolicLink(folder.resolve("a/up"), Path.of(".."));
+        Files.createSymbolicLink(folder.resolve("a/self"), Path.of("self"));
+        Files.createSymbolicLink(folder.resolve("a/b"), Path.of("../b"));
+        Files.createSymbolicLink(folder.resolve("b/a"), Path.of("../a"));
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(List.of("a/0.jpg", "a/b/0.jpg", "b/0.jpg", "b/a/0.jpg"), names(store));
+        }
+        // In a: up, self, b/a. In b: a/up, a/self, a/b.
+        assertEquals(6L, Inspection.of(folder, Depth.STRUCTURE).toMap().get("skipped_links"));
+        Files.createSymbolicLink(folder.resolve("c"), Path.of("gone"));
+        String message = assertThrows(MalformedStoreException.class, () -> RecordStore.open(folder)).getMessage();
+        assertTrue(message.contains("the link c, which leads nowhere"), message);
+    }
+
+    @Test
+    void aLinkOutOfAFolderOfImagesToWhatIsNoImageIsNotRead(@TempDir Path elsewhere) throws IOException {
+        image("a/0.jpg");
+        Files.writeString(elsewhere.resolve("secret"), "secret");
+        Files.createSymbolicLink(folder.resolve("a/1.jpg"), elsewhere.resolve("secret"));
+        try (RecordStore store = RecordStore.open(folder)) {
+            assertEquals(2, store.size());
+            String message = assertThrows(UncheckedIOException.class, () -> store.locate(1, 0, new Span()))
+                    .getMessage();
+            assertTrue(message.contains("a link that leaves") && message.contains("no image"), message);
+        }
+    }
+
+    /** Names that zips of other systems leave behind: Latin-1, and UTF-8 beside it. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void namesThatAreNotUtf8AreReadByTheirBytes() throws IOException {
+        String base = folder.toUri().toString();
+        List<String> names = List.of("a/0.jpg", "a/caf%C3%A9.jpg", "a/caf%E8.jpg", "a/caf%E9.jpg", "%FC/1.jpg");
+        for (String name : names) {
+            Path file = Path.of(URI.create(base + name));
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, name.equals("a/caf%E9.jpg") ? name + "x".repeat(300_000) : name);
+        }
+        try (FilesStore store = (FilesStore) RecordStore.open(folder)) {
+            assertEquals(List.of("a", "%FC"), store.classes());
+            assertEquals(List.of("a/0.jpg", "a/caf\u00e9.jpg", "a/caf%E8.jpg", "a/caf%E9.jpg", "%FC/1.jpg"),
+                    names(store));
+            assertEquals(List.of(0L, 0L, 0L, 0L, 1L), classesOf(store));
+            for (int i = 0; i < names.size(); i++) {
+                assertTrue(new String(value(store, i), StandardCharsets.UTF_8).startsWith(names.get(i)));
+            }
+        }
+        Inspection.of(folder, Depth.CONTENT);
+    }
+
     @Test
     void linksThatLeaveTheFolderAreLeftOutAndCounted(@TempDir Path elsewhere) throws IOException {
         file("a/1.txt", "one");
@@ -254,7 +402,7 @@ class FilesStoreTest {
             Files.write(folder.resolve(i + ".bin"), contents[i]);
         }
         try (Arena arena = Arena.ofShared();
-                FileBytes bytes = new FileBytes(new FileList(folder, arena), arena, 1)) {
+                FileBytes bytes = new FileBytes(FileList.of(folder, arena, false), arena, 1)) {
             Span mapped = new Span();
             bytes.locate(1, mapped);
             Span span = new Span();

@@ -8,11 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.image.ImageException;
 import io.penstock.image.PixelFormat;
 import io.penstock.json.Json;
-import io.penstock.store.Fixtures;
 import io.penstock.store.Fixtures.Entry;
+import io.penstock.store.Fixtures;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -158,6 +161,78 @@ class JpegTest {
                 assertEquals(Oracle.sha256(expected), Oracle.sha256(Oracle.decode(library, more, null, 1)));
             }
             assertEquals(6, header(more).orientation());
+        }
+    }
+
+    /** Pillow reads it too, where Exif has none. */
+    @Test
+    void theOrientationIsReadFromXmp() throws IOException {
+        byte[] image = Files.readAllBytes(Fixtures.path("images/rgb_444.jpg"));
+        byte[] xmp = "http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation=\"7\">".getBytes(StandardCharsets.ISO_8859_1);
+        ByteArrayOutputStream more = new ByteArrayOutputStream();
+        more.write(image, 0, 2);
+        more.write(new byte[] {-1, (byte) 0xE1, 0, (byte) (2 + xmp.length)});
+        more.write(xmp);
+        more.write(image, 2, image.length - 2);
+        assertEquals(7, header(more.toByteArray()).orientation());
+    }
+
+    /** Pillow and torchvision take images of which libjpeg warns, and refuse those that are cut off. */
+    @Test
+    void imagesOfWhichTheLibraryWarnsAreTakenOnRequestUnlessTheyAreCutOff() throws IOException {
+        byte[] image = Files.readAllBytes(Fixtures.path("images/rgb_444.jpg"));
+        byte[] more = Arrays.copyOf(image, image.length + 3);
+        more[image.length - 2] = 1;
+        more[image.length - 1] = 2;
+        more[image.length] = 3;
+        more[image.length + 1] = -1;
+        more[image.length + 2] = (byte) 0xD9;
+        byte[] cut = Arrays.copyOf(image, image.length * 3 / 4);
+        if (JpegLibrary.TURBOJPEG.isPresent()) {                        // the JDK says nothing of such bytes
+            String message = assertThrows(ImageException.class,
+                    () -> Oracle.decode(JpegLibrary.TURBOJPEG, more, PixelFormat.RGB, 1)).getMessage();
+            assertTrue(message.contains("extraneous bytes") && message.contains("penstock.jpeg.warnings=accept"),
+                    message);
+        }
+        for (JpegLibrary library : Oracle.libraries().toList()) {
+            assertEquals(Oracle.sha256(Oracle.decode(library, image, PixelFormat.RGB, 1)),
+                    Oracle.sha256(acceptingWarnings(library, more)), library::toString);
+            assertTrue(assertThrows(ImageException.class, () -> acceptingWarnings(library, cut)).getMessage()
+                    .contains("cut off"), library::toString);
+        }
+    }
+
+    private static byte[] acceptingWarnings(JpegLibrary library, byte[] image) throws IOException {
+        try (Arena arena = Arena.ofConfined(); JpegDecoder decoder = library.open(true)) {
+            MemorySegment stored = arena.allocateFrom(ValueLayout.JAVA_BYTE, image);
+            ImageHeader header = new ImageHeader();
+            JpegHeader jpeg = new JpegHeader();
+            jpeg.read(stored, image.length, header);
+            ImagePart part = new ImagePart();
+            part.set(0, 0, header.width, header.height);
+            part.pixelBytes = 3;
+            MemorySegment pixels = arena.allocate(part.byteSize());
+            decoder.decode(jpeg, header, stored, image.length, PixelFormat.RGB, 1, part, pixels, 0);
+            return pixels.toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** Versions of libjpeg-turbo guess missing coefficients in different ways, without a warning. */
+    @Test
+    void aProgressiveImageWithoutAllScansIsRefused() throws IOException {
+        for (String name : List.of("gray_progressive.jpg", "noise_422_progressive.jpg")) {
+            byte[] image = Files.readAllBytes(Oracle.folder().resolve(name));
+            int scan = indexOf(image, 0xDA);
+            int scans = 0;
+            for (int at = scan; at + 1 < image.length; at++) {
+                if (image[at] != -1 || (image[at + 1] & 0xFF) != 0xDA || scans++ == 0) {
+                    continue;                                            // the first scan is kept
+                }
+                byte[] cut = Arrays.copyOf(image, at + 2);
+                cut[at + 1] = (byte) 0xD9;
+                refused(" of component 1", cut);
+            }
+            assertTrue(scans > 1, name);
         }
     }
 

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
@@ -85,6 +86,50 @@ class PngTest {
         byte[] image = png(header(1, 1, 8, 0, 0), chunk("IDAT", zlib(new byte[] {0, 5})), chunk("eXIf", exif),
                 chunk("IEND"));
         assertEquals(8, JpegTest.header(image).orientation());
+    }
+
+    /** ImageMagick's text, compressed or not, and XMP; Pillow 12.3 says the same of each of these images. */
+    @Test
+    void theOrientationIsReadFromTextAsInPillow() throws IOException {
+        String profile = "\nexif\n      32\n457869660000"
+                + "4d4d002a00000008000101120003000000010006\n0000" + "00000000\n";
+        String xmp = "<rdf:Description tiff:Orientation=\"5\"/>";
+        assertEquals(6, orientation(text("tEXt", PngText.EXIF + "\0" + profile)));
+        assertEquals(6, orientation(text("zTXt", PngText.EXIF + "\0\0", profile)));
+        assertEquals(6, orientation(text("iTXt", PngText.EXIF + "\0\0\0en\0\0" + profile)));
+        assertEquals(6, orientation(text("iTXt", PngText.EXIF + "\0\1\0\0\0", profile)));
+        assertEquals(5, orientation(text("iTXt", PngText.XMP + "\0\0\0\0\0" + xmp)));
+        assertEquals(5, orientation(text("iTXt", PngText.XMP + "\0\1\0\0\0",
+                "<tiff:Orientation>5</tiff:Orientation>")));
+        assertEquals(6, orientation(text("iTXt", PngText.XMP + "\0\0\0\0\0" + xmp),
+                text("tEXt", PngText.EXIF + "\0" + profile)));
+        int[] exif = {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0};
+        assertEquals(8, orientation(text("tEXt", PngText.EXIF + "\0" + profile), chunk("eXIf", exif)));
+        for (String malformed : List.of("", "\0", "\0\n", "\0\nexif\n 3\n45f", "\0\nexif\n 3\nxyz", "x\0" + profile)) {
+            for (String kind : List.of("tEXt", "zTXt", "iTXt")) {
+                assertEquals(0, orientation(text(kind, PngText.EXIF + malformed)), kind + malformed);
+            }
+        }
+    }
+
+    private static int orientation(byte[]... texts) throws IOException {
+        byte[][] chunks = new byte[texts.length + 3][];
+        chunks[0] = header(1, 1, 8, 0, 0);
+        System.arraycopy(texts, 0, chunks, 1, texts.length);
+        chunks[texts.length + 1] = chunk("IDAT", zlib(new byte[] {0, 5}));
+        chunks[texts.length + 2] = chunk("IEND");
+        return JpegTest.header(png(chunks)).orientation();
+    }
+
+    private static byte[] text(String kind, String latin1) {
+        return chunk(kind, latin1.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private static byte[] text(String kind, String latin1, String compressed) throws IOException {
+        ByteArrayOutputStream data = new ByteArrayOutputStream();
+        data.write(latin1.getBytes(StandardCharsets.ISO_8859_1));
+        data.write(zlib(compressed.getBytes(StandardCharsets.ISO_8859_1)));
+        return chunk(kind, data.toByteArray());
     }
 
     @Test

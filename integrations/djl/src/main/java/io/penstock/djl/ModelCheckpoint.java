@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -94,7 +95,8 @@ public final class ModelCheckpoint {
         Checkpoint checkpoint = Checkpoint.load(folder);
         String name = checkpoint.files().keySet().stream().filter(file -> OURS.matcher(file).matches()).findFirst()
                 .orElseThrow(() -> new IOException(folder + ": the checkpoint has the files "
-                        + checkpoint.files().keySet() + ", expected one like " + FILE.formatted(checkpoint.step(), 0)));
+                        + checkpoint.files().keySet() + ", expected one like "
+                        + String.format(Locale.ROOT, FILE, checkpoint.step(), 0)));
         try (DataInputStream in = new DataInputStream(
                 new BufferedInputStream(Files.newInputStream(folder.resolve(name)), BUFFER_BYTES))) {
             model.getBlock().loadParameters(model.getNDManager(), in);
@@ -105,10 +107,10 @@ public final class ModelCheckpoint {
     /** A file of that name may belong to the checkpoint that is there, which stays as it is until the new one is. */
     private static String freeName(Path folder, long step) {
         long copy = 0;
-        while (Files.exists(folder.resolve(FILE.formatted(step, copy)))) {
+        while (Files.exists(folder.resolve(String.format(Locale.ROOT, FILE, step, copy)))) {
             copy++;
         }
-        return FILE.formatted(step, copy);
+        return String.format(Locale.ROOT, FILE, step, copy);
     }
 
     private static List<Path> ours(Path folder) throws IOException {

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 
 /** Writes rows as JSON objects: numbers, truth values, null, binary values in base 64, everything else as text. */
 final class RowJson {
@@ -53,7 +54,7 @@ final class RowJson {
             if (c == '"' || c == '\\') {
                 text.append('\\').append(c);
             } else if (c < ' ') {
-                text.append("\\u%04x".formatted((int) c));
+                text.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
             } else {
                 text.append(c);
             }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.apache.spark.sql.Dataset;
@@ -120,7 +121,8 @@ public final class SparkTokenize implements Callable<Integer> {
         SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
         try {
             SparkTokenizeSummary written = job(rows(spark, inputs.toArray(String[]::new))).run();
-            System.out.printf("%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n", written.store(),
+            System.out.printf(Locale.ROOT, "%s: %,d tokens of %s in %,d documents and %d parts (%s)%s%n",
+                    written.store(),
                     written.manifest().tokens(), written.manifest().dtype(), written.manifest().documents(),
                     written.manifest().parts().size(), written.manifest().origin().tokenizer(),
                     written.resumedParts() == 0 ? "" : ", " + written.resumedParts() + " of an earlier run");

@@ -27,6 +27,7 @@ import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Trains a model on a token store: takes the store and the number of steps. */
@@ -75,7 +76,7 @@ public final class Trainer {
                     }
                     step++;
                     if (step == 1 || step % 20 == 0 || step == steps) {
-                        System.out.printf("step %d  loss %.4f%n", step, loss);
+                        System.out.printf(Locale.ROOT, "step %d  loss %.4f%n", step, loss);
                     }
                 }
             }

@@ -12,6 +12,7 @@ import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /** Trains a model on a token store: takes the store and the number of steps. */
 public final class Trainer {
@@ -52,7 +53,7 @@ public final class Trainer {
                     loss = model.train(batch.tensor("input_ids"), batch.tensor("labels"));
                 }
                 if (step == 1 || step % 20 == 0 || step == steps) {
-                    System.out.printf("step %d  loss %.4f%n", step, loss);
+                    System.out.printf(Locale.ROOT, "step %d  loss %.4f%n", step, loss);
                 }
             }
             Files.createDirectories(CHECKPOINT);

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -68,7 +69,7 @@ final class Checkpoints {
     /** Saves what a run needs to go on with the step after this one. */
     void save(long step, LoaderState state, Map<String, String> options, Vocabulary vocabulary, Model model)
             throws IOException {
-        Path target = folder.resolve("step-%08d".formatted(step));
+        Path target = folder.resolve(String.format(Locale.ROOT, "step-%08d", step));
         delete(target);
         Files.createDirectories(target);
         Map<String, Tensor> weights = new TreeMap<>();

@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.LongStream;
 
 /**
@@ -162,11 +163,13 @@ final class Input implements AutoCloseable {
     @Override
     public String toString() {
         long documents = stores.stream().mapToLong(TokenStore::documentCount).sum();
-        String sequences = "%d + %d sequences of %d".formatted(firstSequences, dataset.size() - firstSequences,
+        String sequences = String.format(Locale.ROOT, "%d + %d sequences of %d", firstSequences,
+                dataset.size() - firstSequences,
                 context);
         String made = dataset instanceof PackedSequences packed
-                ? "%s (%.1f %% padding)".formatted(sequences, 100 * packed.paddingShare()) : sequences;
-        return "%,d tokens in %,d documents, %s %s, %d held out".formatted(
+                ? String.format(Locale.ROOT, "%s (%.1f %% padding)", sequences, 100 * packed.paddingShare())
+                : sequences;
+        return String.format(Locale.ROOT, "%,d tokens in %,d documents, %s %s, %d held out",
                 stores.stream().mapToLong(TokenStore::tokenCount).sum(), documents,
                 form == Form.PACKED ? "packed into" : "cut into", made, sequences(0, dataset.size(), true).length);
     }

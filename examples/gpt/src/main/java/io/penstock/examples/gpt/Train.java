@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -82,7 +83,7 @@ public final class Train {
             } else {
                 model.initialize(flags.whole("--seed"));
             }
-            System.out.printf("text     %s%nmodel    %,d weights, vocabulary of %,d tokens%n", input,
+            System.out.printf(Locale.ROOT, "text     %s%nmodel    %,d weights, vocabulary of %,d tokens%n", input,
                     model.parameters().stream().mapToLong(each -> each.weight().size()).sum(), vocabulary.size());
             return train(input, vocabulary, ops, model, state, step);
         }
@@ -164,7 +165,7 @@ public final class Train {
                 unread = 0;
                 if (validates) {
                     validationLoss = evaluate(model, validation, tokens, losses);
-                    System.out.printf("         validation loss %.4f%n", validationLoss);
+                    System.out.printf(Locale.ROOT, "         validation loss %.4f%n", validationLoss);
                     log.add(step, sums.getLast().mean(), validationLoss);
                     meter.restart();
                 } else {
@@ -202,7 +203,7 @@ public final class Train {
     }
 
     private void print(long step, double loss, double rate, Meter.Reading reading) {
-        System.out.printf("step %,d/%s  loss %.4f  rate %.5f  %,.0f tokens/s  input %.3f %% of the step,"
+        System.out.printf(Locale.ROOT, "step %,d/%s  loss %.4f  rate %.5f  %,.0f tokens/s  input %.3f %% of the step,"
                 + " %.3f %% of the CPU%n", step, flags.text("--steps"), loss, rate, reading.tokensPerSecond(),
                 100 * reading.inputShare(), 100 * reading.loaderCpuShare());
     }

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
@@ -43,7 +44,8 @@ final class Drawings {
             for (int i = 0; i < pictures; i++) {
                 int kind = i % KINDS;
                 byte[] label = Integer.toString(kind).getBytes(StandardCharsets.US_ASCII);
-                writer.write("%06d".formatted(i), Map.of("png", MemorySegment.ofArray(draw(kind, random)),
+                writer.write(String.format(Locale.ROOT, "%06d", i), Map.of("png",
+                        MemorySegment.ofArray(draw(kind, random)),
                         "cls", MemorySegment.ofArray(label)));
             }
             writer.commit();

@@ -39,6 +39,7 @@ import io.penstock.store.RecordStore;
 import io.penstock.transform.ImageTransform.Layout;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Trains a convolutional net on pictures from tars, and resumes where an earlier run stopped. */
@@ -70,7 +71,7 @@ public final class TrainImages {
     public static void main(String[] args) throws Exception {
         Path folder = Path.of(args.length > 0 ? args[0] : "target/images");
         double accuracy = new TrainImages(folder, args.length > 1 ? Integer.parseInt(args[1]) : 6).run();
-        System.out.printf("accuracy %.3f on %d pictures%n", accuracy, VALIDATION_PICTURES);
+        System.out.printf(Locale.ROOT, "accuracy %.3f on %d pictures%n", accuracy, VALIDATION_PICTURES);
     }
 
     /** The accuracy on the validation set at the end. */
@@ -97,7 +98,7 @@ public final class TrainImages {
                 for (long epoch = loader.currentEpoch(); epoch < epochs; epoch++) {
                     step += train(trainer, pictures, epoch);
                     ModelCheckpoint.save(saved, step, model, loader);
-                    System.out.printf("         accuracy %.3f%n", accuracy(trainer, unseen));
+                    System.out.printf(Locale.ROOT, "         accuracy %.3f%n", accuracy(trainer, unseen));
                 }
                 return accuracy(trainer, unseen);
             }
@@ -168,7 +169,7 @@ public final class TrainImages {
                 steps++;
             }
         }
-        System.out.printf("epoch %2d loss %.4f, %d steps, %.1f %% of the time waiting for input%n", epoch,
+        System.out.printf(Locale.ROOT, "epoch %2d loss %.4f, %d steps, %.1f %% of the time waiting for input%n", epoch,
                 losses / steps, steps, 100.0 * waited / (System.nanoTime() - start));
         return steps;
     }
