@@ -360,7 +360,7 @@ class CachePlanTest {
         Assumptions.assumeTrue(probe.waitFor() == 0, "no file system may be mounted here");
         Process process = new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m tmpfs '" + folder
                 + "' && exec '" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '"
-                + System.getProperty("java.class.path") + "' " + FullDisk.class.getName() + " '" + folder + "'")
+                + System.getProperty("java.class.path") + "' '" + FullDisk.class.getName() + "' '" + folder + "'")
                         .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);

@@ -19,6 +19,8 @@ import java.util.UUID;
 enum KeyType {
     /** A whole number from -2^63 to 2^63 - 1. */
     WHOLE,
+    /** A truth value. */
+    TRUTH,
     /** A decimal number, or a whole one without a sign. */
     DECIMAL,
     /** A floating-point number of 64 bits, with all of them. */
@@ -69,26 +71,25 @@ enum KeyType {
         if (valueClass.equals(UUID.class.getName()) && !isPostgres) {
             return UUID_VALUE;
         }
-        boolean hasTextTimes = product.equals("MariaDB") || product.equals("MySQL");
+        boolean isMySql = product.equals("MariaDB") || product.equals("MySQL");
         KeyType found = switch (type) {
             case Types.BIGINT, Types.INTEGER, Types.SMALLINT, Types.TINYINT ->
                 typeName.toUpperCase(Locale.ROOT).contains("UNSIGNED") ? DECIMAL : WHOLE;
             // MySQL and MariaDB say so of TINYINT(1), which has 2 to 127, too.
-            case Types.BOOLEAN, Types.BIT -> WHOLE;
+            case Types.BOOLEAN, Types.BIT -> isMySql ? WHOLE : TRUTH;
             case Types.NUMERIC, Types.DECIMAL -> DECIMAL;
             case Types.DOUBLE, Types.FLOAT -> DOUBLE;
             case Types.REAL -> SINGLE;
             case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY, Types.BLOB -> BYTES;
-            case Types.DATE -> hasTextTimes ? TEXT_OF_TIME : DATE;
-            case Types.TIME -> hasTextTimes ? TEXT_OF_TIME : TIME;
-            case Types.TIMESTAMP -> hasTextTimes ? TEXT_OF_TIME : TIMESTAMP;
+            case Types.DATE -> isMySql ? TEXT_OF_TIME : DATE;
+            case Types.TIME -> isMySql ? TEXT_OF_TIME : TIME;
+            case Types.TIMESTAMP -> isMySql ? TEXT_OF_TIME : TIMESTAMP;
             case Types.TIME_WITH_TIMEZONE -> TIME_AT_OFFSET;
             case Types.TIMESTAMP_WITH_TIMEZONE -> MOMENT;
             default -> TEXT;
         };
         boolean isTyped = switch (found) {
-            case BYTES, DOUBLE, SINGLE -> true;
-            case WHOLE -> type != Types.BIT && type != Types.BOOLEAN;
+            case BYTES, DOUBLE, SINGLE, WHOLE -> true;
             default -> false;
         };
         return isPostgres && !isTyped ? LITERAL : found;
@@ -125,6 +126,7 @@ enum KeyType {
     Object read(ResultSet row, int column) throws SQLException {
         Object value = switch (this) {
             case WHOLE -> row.getLong(column);
+            case TRUTH -> row.getBoolean(column);
             case DECIMAL -> row.getBigDecimal(column);
             case DOUBLE -> row.getDouble(column);
             case SINGLE -> row.getFloat(column);
@@ -149,6 +151,7 @@ enum KeyType {
     void bind(PreparedStatement statement, int parameter, Object value) throws SQLException {
         switch (value) {
             case Long whole -> statement.setLong(parameter, whole);
+            case Boolean truth -> statement.setBoolean(parameter, truth);
             case Double number -> statement.setDouble(parameter, number);
             case Float number -> statement.setFloat(parameter, number);
             case BigDecimal decimal -> statement.setBigDecimal(parameter, decimal);
@@ -176,6 +179,7 @@ enum KeyType {
     Object parse(String text) {
         return switch (this) {
             case WHOLE -> Long.valueOf(text);
+            case TRUTH -> Boolean.valueOf(text);
             case DECIMAL -> new BigDecimal(text);
             case DOUBLE -> Double.valueOf(text);
             case SINGLE -> Float.valueOf(text);

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,9 @@ final class Databases {
     static final List<String> ALL = List.of("H2", "SQLite", "DuckDB", "PostgreSQL", "MariaDB");
 
     private static final Map<String, Callable<Optional<String>>> URLS = new HashMap<>();
+
+    /** Keeps a database in memory, which the last connection would close. */
+    private static final List<Connection> OPEN = new ArrayList<>();
 
     private Databases() {
     }
@@ -50,7 +54,11 @@ final class Databases {
             Optional<String> url = switch (name) {
                 case "H2" -> Optional.of("jdbc:h2:mem:keys;DB_CLOSE_DELAY=-1");
                 case "SQLite" -> Optional.of("jdbc:sqlite:" + file("keys.db"));
-                case "DuckDB" -> Optional.of("jdbc:duckdb:" + file("keys.duckdb"));
+                case "DuckDB" -> {
+                    String duck = "jdbc:duckdb:" + file("keys.duckdb");
+                    OPEN.add(DriverManager.getConnection(duck));
+                    yield Optional.of(duck);
+                }
                 case "PostgreSQL" -> Postgres.start().map(server -> stopped(server, server.url()));
                 case "MariaDB" -> MariaDb.start().map(server -> stopped(server, server.url()));
                 default -> throw new IllegalArgumentException(name);
