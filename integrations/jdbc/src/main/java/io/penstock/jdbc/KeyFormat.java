@@ -76,6 +76,11 @@ record KeyFormat(List<String> columns, List<KeyType> types, List<String> typeNam
         return text.toString();
     }
 
+    /** {@return the values of a key, for messages} */
+    String shown(List<Object> key) {
+        return IntStream.range(0, key.size()).mapToObj(i -> types.get(i).text(key.get(i))).toList().toString();
+    }
+
     /** {@return the key of a cursor; empty, as the cursor, where there is none} */
     List<Object> parse(String partition, String cursor) throws IOException {
         List<String> values = new ArrayList<>();

@@ -100,8 +100,8 @@ final class KeyProof {
     }
 
     private String found(List<List<Object>> found, String where, List<Object> key, List<Object> expected) {
-        return (found.isEmpty() ? "no key" : "key " + format.cursor(found.getFirst())) + " " + where + " key "
-                + format.cursor(key) + " where the table has " + format.cursor(expected);
+        return (found.isEmpty() ? "no key" : "key " + format.shown(found.getFirst())) + " " + where + " key "
+                + format.shown(key) + " where the table has " + format.shown(expected);
     }
 
     /** A key that the database does not find again. */

@@ -95,7 +95,7 @@ final class TableReader implements PartitionReader {
             }
             return Found.END;
         } catch (SQLException | IllegalArgumentException e) {
-            throw new IOException(name + ", behind key " + key.cursor(last) + ": " + e.getMessage(), e);
+            throw new IOException(name + ", behind key " + key.shown(last) + ": " + e.getMessage(), e);
         }
     }
 
@@ -114,7 +114,7 @@ final class TableReader implements PartitionReader {
             }
             rows.close();
         }
-        throw proof.refused((first == null ? "no key" : "key " + key.cursor(first)) + " behind key " + key.cursor(last)
+        throw proof.refused((first == null ? "no key" : "key " + key.shown(first)) + " behind key " + key.shown(last)
                 + " where the table has another one");
     }
 
@@ -165,7 +165,7 @@ final class TableReader implements PartitionReader {
                 return text.getBytes(StandardCharsets.UTF_8);
             }
         }
-        throw new IOException(name + ", key " + key.cursor(own) + ": found no value in column "
+        throw new IOException(name + ", key " + key.shown(own) + ": found no value in column "
                 + settings.columns.getFirst() + ", expected one; leave such rows out by where(…)");
     }
 
