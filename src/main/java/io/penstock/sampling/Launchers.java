@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds this process's rank in the environment that launchers set. Half of the facts is an error: a process that guesses
- * that it is alone reads what others read too.
+ * Finds this process's rank in the environment that launchers set. Half of the facts is an error: a process that
+ * guesses that it is alone reads what others read too.
  */
 final class Launchers {
 

@@ -34,8 +34,8 @@ import javax.sql.DataSource;
  * table without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a
  * smaller key than the last one read are missed, so use a key that grows.
  *
- * <p>Values of all types that a database sorts may be keys, if they come back to it as they were. That is checked by the
- * database itself: for some keys when the table is opened, then at each page and cursor that reading begins behind. A key
+ * <p>Values of all types that a database sorts may be keys, if they come back to it as they were. The database itself
+ * checks that: for some keys when the table is opened, then at each page and cursor that reading begins behind. A key
  * for which it does not hold is refused by name, such as one of MariaDB's {@code float} or {@code enum}.
  *
  * <p><b>Connections.</b> Each partition has its own, used by the stream's thread; read-only if the driver lets it.

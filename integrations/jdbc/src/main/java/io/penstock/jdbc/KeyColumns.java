@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What a database says of a table: that columns of it are a key, which is unique and not null, and how its values travel. */
+/** What a database says of a table: that columns of it are a unique key without nulls, and how its values travel. */
 final class KeyColumns {
 
     private final DatabaseMetaData database;

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How keys are read from rows, bound to queries, and written as cursors: values with a comma behind each, where {@code \}
- * is before a comma or {@code \}.
+ * How keys are read from rows, bound to queries, and written as cursors: values with a comma behind each, where
+ * {@code \} is before a comma or {@code \}.
  *
  * @param columns their names, as they are written in SQL
  * @param types how they travel
@@ -27,7 +27,7 @@ record KeyFormat(List<String> columns, List<KeyType> types, List<String> typeNam
         typeNames = List.copyOf(typeNames);
     }
 
-    /** {@return the format to try where the database does not find keys of this one again; the same if there is none} */
+    /** {@return the format to try if the database does not find keys of this one again; the same if there is none} */
     KeyFormat orElse() {
         return new KeyFormat(columns, types.stream().map(KeyType::orElse).toList(), typeNames);
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the database whether a key that came from it is still the same when it goes back, so that a page begins behind
- * the row where the page before it ended. A binary key that went as text, or a number that was rounded on the way, would
- * lose rows or repeat them without an error.
+ * the row where the page before it ended. A binary key that went as text, or a number that was rounded on the way,
+ * would lose rows or repeat them without an error.
  *
  * <p>The order of the rows ({@code order by}) is the truth that comparisons ({@code >}, {@code <}) are held against.
  */

@@ -95,7 +95,7 @@ enum KeyType {
         return isPostgres && !isTyped ? LITERAL : found;
     }
 
-    /** {@return the type to try where the database does not find a value of this one again; the same if none is left} */
+    /** {@return the type to try if the database does not find a value of this one again; the same if none is left} */
     KeyType orElse() {
         return switch (this) {
             case LITERAL, OF_VALUE, CAST -> this;

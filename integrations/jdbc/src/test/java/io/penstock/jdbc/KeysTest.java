@@ -399,8 +399,8 @@ class KeysTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"id integer primary key desc, x int", "id int primary key, x int", "id text primary key, x int",
-        "id int, x int, primary key (id, x)"})
+    @ValueSource(strings = {"id integer primary key desc, x int", "id int primary key, x int",
+        "id text primary key, x int", "id int, x int, primary key (id, x)"})
     void aPrimaryKeyOfSqliteThatMayBeNullIsRefused(String columns) throws Exception {
         JdbcSource.Connections database = Databases.of("SQLite");
         Databases.run(database, "drop table if exists maybe_null", "create table maybe_null (" + columns + ")");
@@ -411,7 +411,8 @@ class KeysTest {
     @Test
     void anIndexOfSqliteForSomeRowsOrOfAnExpressionIsNoKey() throws Exception {
         JdbcSource.Connections database = Databases.of("SQLite");
-        Databases.run(database, "drop table if exists some_rows", "create table some_rows (a int not null, b int not null)",
+        Databases.run(database, "drop table if exists some_rows",
+                "create table some_rows (a int not null, b int not null)",
                 "create unique index some_rows_a on some_rows (a) where b = 1",
                 "create unique index some_rows_b on some_rows (b, a + 1)");
         for (String key : List.of("a", "b")) {
