@@ -40,8 +40,8 @@ public record Shard(int rank, int worldSize, TailPolicy tail) {
      *
      * <p>Half of the facts is refused, as each process would read everything: a rank without a world size, variables of
      * another launcher ({@code PALS_RANKID}, {@code JOB_COMPLETION_INDEX}, {@code LOCAL_RANK}, …) without a pair, and
-     * pairs that contradict each other. In the script of a Slurm job of several tasks, which {@code srun} did not start,
-     * there is one process: rank 0 of 1, with a warning.
+     * pairs that contradict each other. In the script of a Slurm job of several tasks, which {@code srun} did not
+     * start, there is one process: rank 0 of 1, with a warning.
      *
      * @param tail how to handle the end of an epoch that the ranks do not divide
      * @return the shard; rank 0 of 1 if no variable says that there are other processes

@@ -287,8 +287,8 @@ public final class CopyDelivery implements Delivery {
     }
 
     /**
-     * Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. The thread that
-     * closes may have no current device; CUDA would start a context on device 0 for it.
+     * Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. The thread
+     * that closes may have no current device; CUDA would start a context on device 0 for it.
      */
     @Override
     public void close() {
