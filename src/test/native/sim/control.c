@@ -35,6 +35,14 @@ int64_t sim_copies(int ended) {
 
 int sim_get_current_device(void) { return sim_current_device; }
 
+/* How often a thread waited for what another device does than the one that is current on it. */
+int64_t sim_foreign_waits(void) {
+    pthread_mutex_lock(&sim_lock);
+    int64_t waits = sim_foreign_wait_count;
+    pthread_mutex_unlock(&sim_lock);
+    return waits;
+}
+
 /* The device that an open handle or allocation was made on, or -1; its flags are in the upper half. */
 int64_t sim_origin(void *handle) {
     int64_t origin = -1;

@@ -237,6 +237,7 @@ int cudaStreamSynchronize(void *handle) {
     ENTER();
     UNSAFE();
     OPEN(stream, sim_stream(handle), handle);
+    sim_foreign_wait_count += stream->device != sim_current_device;
     sim_clock seen = stream->clock;
     int status = sim_await(stream->device, stream->place, sim_enqueued[stream->place]);
     if (!status) sim_join(&sim_host, &seen);
@@ -290,6 +291,7 @@ int cudaEventSynchronize(void *handle) {
     ENTER();
     UNSAFE();
     OPEN(event, sim_handle(EVENT, handle), handle);
+    sim_foreign_wait_count += event->device != sim_current_device;
     if (event->place < 0) LEAVE(sim_fault[event->device]);
     sim_clock seen = event->clock;
     int status = sim_await(event->device, event->place, event->number);

@@ -126,6 +126,7 @@ extern int64_t sim_now_nanos;                       /* what a test has set the c
 extern uint64_t sim_enqueued[MAX_STREAMS], sim_done[MAX_STREAMS];
 extern sim_clock sim_host;                          /* what the host knows to have ended */
 extern __thread int sim_current_device, sim_capture_mode;
+extern int64_t sim_foreign_wait_count;
 extern int sim_global_captures;
 extern int sim_engine;                              /* whether nvJPEG has an engine for batches */
 extern int sim_jpeg_objects;                        /* of nvJPEG: handles, states, headers that are open */

@@ -23,6 +23,7 @@ size_t sim_device_bytes = (size_t) 60 << 30, sim_pinned_bytes = (size_t) 1 << 40
 int sim_fault[MAX_DEVICES];
 __thread int sim_current_device, sim_capture_mode;
 int sim_global_captures;
+int64_t sim_foreign_wait_count;
 
 static fault_rule rules[MAX_RULES];
 static int rule_count;

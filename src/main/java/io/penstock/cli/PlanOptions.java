@@ -24,6 +24,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -76,14 +77,18 @@ final class PlanOptions {
             description = "Skip the first BATCHES batches of the epoch without reading them.")
     private long skip;
 
-    @Option(names = "--rank", defaultValue = "0", paramLabel = "R", description = "This process's rank, from 0.")
-    private int rank;
+    @Option(names = "--rank", paramLabel = "R", description = "This process's rank, from 0. Default: 0.")
+    private @Nullable Integer givenRank;
 
-    @Option(names = "--world", defaultValue = "1", paramLabel = "W", description = "Number of ranks.")
-    private int world;
+    @Option(names = "--world", paramLabel = "W", description = "Number of ranks. Default: 1.")
+    private @Nullable Integer givenWorld;
+
+    private int rank;
+    private int world = 1;
 
     @Option(names = "--ranks-from-environment",
-            description = "Take --rank and --world from RANK and WORLD_SIZE, or from Open MPI, MPICH or Slurm.")
+            description = "Take --rank and --world from RANK and WORLD_SIZE, or from what Open MPI, MPICH, LSF, Flux or"
+                    + " Slurm sets. Incomplete variables are an error.")
     private boolean ranksFromEnvironment;
 
     @Option(names = "--tail", paramLabel = "POLICY",
@@ -139,9 +144,14 @@ final class PlanOptions {
         if (lengthField != null && tokenBudget == null && bucketWindow == null) {
             throw new UsageException("--length-field needs --token-budget or --bucket-window");
         }
+        if (ranksFromEnvironment && (givenRank != null || givenWorld != null)) {
+            throw new UsageException("--ranks-from-environment takes the place of --rank and --world: omit these");
+        }
         return UsageException.valid(() -> {
             Sampler sampler = bucketed(source, order.sampler(source));
-            Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail) : new Shard(rank, world, tail);
+            Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail)
+                    : new Shard(Objects.requireNonNullElse(givenRank, 0), Objects.requireNonNullElse(givenWorld, 1),
+                            tail);
             rank = shard.rank();
             world = shard.worldSize();
             BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)

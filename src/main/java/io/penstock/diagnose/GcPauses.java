@@ -22,7 +22,8 @@ import javax.management.openmbean.CompositeData;
  */
 final class GcPauses implements AutoCloseable {
 
-    private static final int MOST = 4096;
+    /** Several for each of the steps whose accounts are kept. */
+    private static final int MOST = 8 * StepLog.STEPS;
     private static final long NANOS_A_MILLI = 1_000_000;
     /** Maximum delay of a collection's report. */
     private static final long REPORT_MILLIS = 200;
@@ -71,7 +72,8 @@ final class GcPauses implements AutoCloseable {
         }
     }
 
-    private synchronized void add(Recording.Stretch pauseMillis, long reportedAt) {
+    /** Keeps a pause, by the collectors' clock; the oldest goes where there are too many. */
+    synchronized void add(Recording.Stretch pauseMillis, long reportedAt) {
         if (pauses.size() == MOST) {
             pauses.removeFirst();
         }

@@ -39,12 +39,15 @@ final class StageTable {
         if (accounts.isEmpty()) {
             return rows;
         }
-        double span = accounts.getLast().taking().takenAt() - accounts.getFirst().making().claimedAt();
+        double span = (double) accounts.getLast().taking().takenAt() - accounts.getFirst().making().claimedAt();
+        // Only some batches of very short steps have accounts: the span is divided among all.
+        long batches = accounts.getLast().sequence() - accounts.getFirst().sequence() + 1;
+        double spanOfAccounts = span * accounts.size() / batches;
         for (Stage stage : Stage.values()) {
             double[] millis = accounts.stream().mapToLong(account -> nanos(stage, account))
                     .filter(nanos -> nanos >= 0).mapToDouble(nanos -> nanos / 1e6).toArray();
             if (millis.length > 0) {
-                rows.add(row(stage, millis, recording, span / 1e6));
+                rows.add(row(stage, millis, recording, spanOfAccounts / 1e6));
             }
         }
         return rows;

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The verdicts on the step, over the means of all ranks: shares are computed per rank, and the ranks' median share is
  * judged. Names, thresholds and order are TraceML's (v0.3.6), with two additions. From 5 % on, input wait is reported
  * as information. And copying is judged wherever the trainer was seen to wait for it, by thread or stream, because the
- * wait is measured here and not the enqueuing call. The clock is {@code cpu} or {@code gpu}.
+ * wait is measured here and not the enqueuing call. The clock is {@code cpu}, {@code gpu} or, over ranks,
+ * {@code mixed}.
  */
 record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Finding> findings) {
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param generatedAt when the summary was made
  * @param durationSeconds from the first request for a batch to the last event
  * @param fingerprint the run's conditions: two runs compare only if nothing but the tested setting differs
- * @param clock the clock of all the step's shares: {@code cpu} or {@code gpu}
+ * @param clock the clock of all the step's shares: {@code cpu} or {@code gpu}; {@code mixed} for ranks of both
  * @param ranks one row per rank, in order
  * @param findings most severe first; never empty; the first is the run's verdict
  * @param input the input pipeline; in a merged summary, that of the rank that waits longest for it
@@ -29,6 +29,8 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
     public static final String JSON_FILE = "final_summary.json";
     /** The summary as text. */
     public static final String TEXT_FILE = "final_summary.txt";
+    /** The clock of ranks of which some are measured by the device's. */
+    static final String CLOCKS_OF_BOTH = "mixed";
 
     /**
      * Writes the summary to a folder, as {@link #JSON_FILE} and {@link #TEXT_FILE}.

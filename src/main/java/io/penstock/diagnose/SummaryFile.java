@@ -235,7 +235,8 @@ record SummaryFile(Summary summary) {
         }
         Summary slowest = summaries.stream().max(Comparator.comparingDouble(summary -> summary.ranks().stream()
                 .mapToDouble(RankSteps::inputWaitMillis).max().orElse(-1))).orElseThrow();
-        String clock = summaries.stream().allMatch(summary -> summary.clock().equals("gpu")) ? "gpu" : "cpu";
+        String clock = summaries.stream().map(Summary::clock).distinct().count() == 1 ? slowest.clock()
+                : Summary.CLOCKS_OF_BOTH;
         int world = summaries.stream().mapToInt(summary -> summary.fingerprint().worldSize()).max().orElseThrow();
         List<Finding> findings = new ArrayList<>(StepRules.judge(List.copyOf(ranks.values()), world, clock));
         slowest.findings().stream().filter(finding -> !finding.verdict().isOfStep())

@@ -81,7 +81,11 @@ final class SummaryText {
     // ---- tables
 
     private void steps() {
-        row("Step Time Evidence" + (summary.clock().equals("gpu") ? ", by the device's clock" : ""));
+        row("Step Time Evidence" + switch (summary.clock()) {
+            case "gpu" -> ", by the device's clock";
+            case Summary.CLOCKS_OF_BOTH -> ", some ranks by the device's clock";
+            default -> "";
+        });
         if (summary.ranks().size() == 1) {
             table(ONE_RANK, "Phase", "Average", "Share");
         } else {

@@ -13,10 +13,6 @@ import java.util.Objects;
  */
 public record Shard(int rank, int worldSize, TailPolicy tail) {
 
-    /** The environment variables in which launchers store rank and world size. */
-    private static final String[][] RANK_AND_SIZE = {{"RANK", "WORLD_SIZE"},
-        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"}};
-
     /**
      * Checks the ranges.
      *
@@ -39,32 +35,24 @@ public record Shard(int rank, int worldSize, TailPolicy tail) {
 
     /**
      * This process's part, from the launcher's environment variables: {@code RANK} and {@code WORLD_SIZE} (torchrun and
-     * most launchers), {@code OMPI_COMM_WORLD_RANK} and {@code OMPI_COMM_WORLD_SIZE} (Open MPI), {@code PMI_RANK} and
-     * {@code PMI_SIZE} (MPICH and relatives), {@code SLURM_PROCID} and {@code SLURM_NTASKS} (Slurm); the first complete
-     * pair.
+     * most launchers), or those of Horovod, Open MPI, MVAPICH, LSF's jsrun, MPICH and relatives ({@code PMI_RANK}),
+     * Flux, and Slurm in a step of {@code srun}. The first complete pair counts.
+     *
+     * <p>Half of the facts is refused, as each process would read everything: a rank without a world size, variables of
+     * another launcher ({@code PALS_RANKID}, {@code JOB_COMPLETION_INDEX}, {@code LOCAL_RANK}, …) without a pair, and
+     * pairs that contradict each other. In the script of a Slurm job of several tasks, which {@code srun} did not
+     * start, there is one process: rank 0 of 1, with a warning.
      *
      * @param tail how to handle the end of an epoch that the ranks do not divide
-     * @return the shard; rank 0 of 1 if no pair is set
-     * @throws IllegalArgumentException if a pair is not a rank and a world size; names the variables
+     * @return the shard; rank 0 of 1 if no variable says that there are other processes
+     * @throws IllegalArgumentException if the variables do not name a rank and a world size; names them
      */
     public static Shard fromEnvironment(TailPolicy tail) {
         return fromEnvironment(System.getenv(), tail);
     }
 
     static Shard fromEnvironment(Map<String, String> environment, TailPolicy tail) {
-        for (String[] pair : RANK_AND_SIZE) {
-            String rank = environment.get(pair[0]);
-            String size = environment.get(pair[1]);
-            if (rank != null && size != null) {
-                try {
-                    return new Shard(Integer.parseInt(rank.strip()), Integer.parseInt(size.strip()), tail);
-                } catch (IllegalArgumentException e) {
-                    throw new IllegalArgumentException("environment: " + pair[0] + "=" + rank + " and " + pair[1] + "="
-                            + size + ", expected a rank below a world size", e);
-                }
-            }
-        }
-        return new Shard(0, 1, tail);
+        return Launchers.shard(environment, tail);
     }
 
     /** Returns the samples that each rank takes of {@code remaining} positions: the same number on every rank. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param shape the shape, for a format that declares none; a first dimension of {@code -1} is inferred from the file
  *     size; null for the declared shape
  * @param member the part to open of a store with several: an LMDB database, an HDF5 group; null for all, or the only
- *     one
+ *     one. A format without members refuses it
  * @param decodeLimit the most that each compressed file may decode to
  */
 public record OpenOptions(@Nullable String format, @Nullable DType dtype, @Nullable List<Long> shape,

@@ -151,6 +151,11 @@ public final class StoreFormats {
         if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
             throw new IllegalArgumentException("tokens are not stored as " + told);
         }
+        if (options.member() != null && !format.hasMembers()) {
+            throw new IllegalArgumentException(path + ": found member '" + options.member() + "', but the format '"
+                    + format.name() + "' has no members, expected none, or one of the formats "
+                    + names(all().stream().filter(StoreProvider::hasMembers).toList()));
+        }
         Store store = format.open(path, options);
         if (format.isTokens() != store instanceof TokenStore) {
             store.close();

@@ -36,6 +36,14 @@ public interface StoreProvider {
     }
 
     /**
+     * {@return whether stores of this format have parts that {@link OpenOptions#member} names} For other formats it is
+     * refused. By default false.
+     */
+    default boolean hasMembers() {
+        return false;
+    }
+
+    /**
      * Tells whether the first bytes identify this format.
      *
      * @param candidate the possible store

@@ -53,4 +53,15 @@ class GcPausesTest {
             assertEquals(2, recording.accounts().size());
         }
     }
+
+    @Test
+    void eachStepThatIsKeptMayHaveItsPauses() {
+        try (var pauses = new GcPauses()) {
+            int several = 3 * StepLog.STEPS;
+            for (int i = 0; i < several; i++) {
+                pauses.add(new Recording.Stretch(10L * i, 10L * i + 2), 10L * i * MILLI);
+            }
+            assertTrue(pauses.since(Long.MIN_VALUE).size() >= several, "of " + several);
+        }
+    }
 }

@@ -132,6 +132,40 @@ class SummaryTest {
         assertTrue(text.contains("Verdict: INPUT-BOUND / "), text);
     }
 
+    /** Of steps below 20 µs: of each 512, 32 have accounts. */
+    @Test
+    void theUtilizationOfStepsOfWhichSomeHaveAccountsIsThatOfAll() {
+        var scenario = new Scenario();
+        scenario.batches = 4096;
+        Recording all = scenario.play();
+        Recording some = new Recording(all.settings(), all.accounts().stream()
+                .filter(account -> account.sequence() % 512 < 32 || account.sequence() == 4095).toList(), all.pauses(),
+                all.marks(), all.machine(), all.parts(), all.downloads(), all.samples());
+        List<Summary.StageRow> expected = StageTable.of(all);
+        List<Summary.StageRow> found = StageTable.of(some);
+        assertEquals(expected.size(), found.size());
+        for (int i = 0; i < expected.size(); i++) {
+            double utilization = expected.get(i).utilization();
+            if (utilization < 0.9) {
+                assertEquals(utilization, found.get(i).utilization(), 0.02 + utilization / 10,
+                        expected.get(i).stage().toString());
+            }
+        }
+    }
+
+    @Test
+    void ranksOfTwoClocksAreNotSaidToBeOfOne() {
+        Summary slow = rank(0, 5_800, 900, 100);
+        Summary other = rank(1, 0, 900, 1_000);
+        Summary byDevice = new Summary(other.run(), other.generatedAt(), other.durationSeconds(), other.fingerprint(),
+                "gpu", other.ranks(), other.findings(), other.input(), other.overhead());
+        Summary merged = Summary.merge(List.of(slow, byDevice));
+        assertEquals("mixed", merged.clock());
+        assertTrue(merged.text().contains("some ranks by the device's clock"), merged.text());
+        assertEquals("mixed", at(SummaryFile.json(merged), "step_time", "global", "window", "diagnosis_clock"));
+        assertEquals("gpu", Summary.merge(List.of(byDevice)).clock());
+    }
+
     @Test
     void ranksAreJudgedTogether() {
         List<Summary> ranks = new ArrayList<>(List.of(rank(0, 0, 900, 1_000), rank(1, 0, 900, 1_000),

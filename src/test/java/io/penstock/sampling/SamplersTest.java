@@ -257,22 +257,6 @@ class SamplersTest {
     }
 
     @Test
-    void aRankAndAWorldSizeAreTakenFromTheEnvironment() {
-        assertEquals(new Shard(0, 1, TailPolicy.PAD), Shard.fromEnvironment(Map.of(), TailPolicy.PAD));
-        assertEquals(new Shard(3, 8, TailPolicy.DROP), Shard.fromEnvironment(
-                Map.of("RANK", "3", "WORLD_SIZE", "8", "SLURM_PROCID", "1", "SLURM_NTASKS", "2"), TailPolicy.DROP));
-        assertEquals(new Shard(1, 2, TailPolicy.EXACT), Shard.fromEnvironment(
-                Map.of("RANK", "3", "SLURM_PROCID", "1", "SLURM_NTASKS", "2"), TailPolicy.EXACT));
-        assertEquals(5, Shard.fromEnvironment(Map.of("OMPI_COMM_WORLD_RANK", "5", "OMPI_COMM_WORLD_SIZE", "6"),
-                TailPolicy.PAD).rank());
-        for (String wrong : new String[] {"8", "-1", "x"}) {
-            String message = assertThrows(IllegalArgumentException.class, () -> Shard.fromEnvironment(
-                    Map.of("RANK", wrong, "WORLD_SIZE", "8"), TailPolicy.PAD)).getMessage();
-            assertTrue(message.contains("RANK=" + wrong) && message.contains("WORLD_SIZE=8"), message);
-        }
-    }
-
-    @Test
     void positionsAreAnsweredWithoutAllocating() {
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         int[] classes = new int[10_000];

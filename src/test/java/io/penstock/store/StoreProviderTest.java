@@ -201,4 +201,21 @@ class StoreProviderTest {
         assertEquals(OWN, names());
         assertSame(before, Thread.currentThread().getContextClassLoader().getParent());
     }
+
+    @Test
+    void aMemberOfAFormatWithoutMembersIsRefusedByName(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("tokens.bin");
+        Files.write(file, new byte[64]);
+        for (StoreProvider format : StoreFormats.all()) {
+            OpenOptions options = OpenOptions.DEFAULT.withFormat(format.name()).withMember("train");
+            if (!format.hasMembers()) {
+                var refused = assertThrows(IllegalArgumentException.class, () -> Store.open(Location.of(file), options),
+                        format.name());
+                assertTrue(refused.getMessage().contains("found member 'train', but the format '" + format.name()
+                        + "' has no members"), refused.getMessage());
+            }
+        }
+        assertEquals(List.of("arrow", "hdf5", "lmdb", "parquet"), StoreFormats.all().stream()
+                .filter(StoreProvider::hasMembers).map(StoreProvider::name).sorted().toList());
+    }
 }

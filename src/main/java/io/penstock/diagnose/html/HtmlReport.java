@@ -357,7 +357,8 @@ public final class HtmlReport {
         row("Penstock", print.penstock());
         row("JDK", print.jdk());
         row("system", print.os() + ", " + print.cores() + " cores");
-        row("device", print.gpu() == null ? "host" : print.gpu() + ", driver " + print.driver());
+        row("device", print.gpu() == null ? "host" : print.gpu()
+                + (print.driver() == null ? "" : ", driver " + print.driver()));
         row("dataset", print.dataset());
         row("batch size", String.valueOf(print.batchSize()));
         row("ranks", String.valueOf(print.worldSize()));

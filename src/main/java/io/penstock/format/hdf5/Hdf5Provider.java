@@ -17,6 +17,11 @@ public final class Hdf5Provider implements StoreProvider {
     }
 
     @Override
+    public boolean hasMembers() {
+        return true;
+    }
+
+    @Override
     public int order() {
         return 600;
     }

@@ -23,6 +23,11 @@ public final class LmdbProvider implements StoreProvider {
     }
 
     @Override
+    public boolean hasMembers() {
+        return true;
+    }
+
+    @Override
     public int order() {
         return 900;
     }

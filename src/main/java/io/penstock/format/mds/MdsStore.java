@@ -69,10 +69,9 @@ public final class MdsStore implements RecordStore, Verifiable {
     private final int[] variables;
     private volatile @Nullable String fingerprint;
 
-    private MdsStore(MdsIndex index, MappedFile indexFile, MdsShards shards, int[] positionOf) {
+    private MdsStore(MdsIndex index, MappedFile indexFile, DecodeLimit limit, int[] positionOf) throws IOException {
         this.index = index;
         this.indexFile = indexFile;
-        this.shards = shards;
         this.positionOf = positionOf;
         this.columns = Arrays.stream(positionOf).mapToObj(index::column).toList();
         this.records = PrefixSums.ofLengths(index.shards().size(), shard -> index.shards().get(shard).samples());
@@ -82,6 +81,7 @@ public final class MdsStore implements RecordStore, Verifiable {
                 .toArray(int[][]::new);
         this.variables = Arrays.stream(orders).mapToInt(order -> (int) Arrays.stream(order)
                 .filter(i -> fixedBytes[i] < 0).count()).toArray();
+        this.shards = MdsShards.open(index, limit);         // last: nothing that fails behind it leaves them open
     }
 
     /**
@@ -115,7 +115,7 @@ public final class MdsStore implements RecordStore, Verifiable {
         return Mapping.open(file, indexFile -> {
             MdsIndex index = MdsIndex.read(file);
             int[] positions = positions(index, columns);
-            return new MdsStore(index, indexFile, MdsShards.open(index, limit), positions);
+            return new MdsStore(index, indexFile, limit, positions);
         });
     }
 

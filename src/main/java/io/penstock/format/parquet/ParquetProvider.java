@@ -18,6 +18,11 @@ public final class ParquetProvider implements StoreProvider {
     }
 
     @Override
+    public boolean hasMembers() {
+        return true;
+    }
+
+    @Override
     public int order() {
         return 800;
     }

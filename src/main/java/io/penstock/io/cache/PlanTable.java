@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
@@ -80,7 +81,28 @@ final class PlanTable implements AutoCloseable {
         this.mode = mode;
         this.file = FileChannel.open(path, options);
         this.arena = newArena();
-        this.table = file.map(mode, 0, isWritten() ? FIRST_SIZE : file.size(), arena);
+        try {
+            if (isWritten()) {
+                grow(FIRST_SIZE);
+            }
+            this.table = file.map(mode, 0, file.size(), arena);
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** Writes zeros: a mapping of a file without its blocks would fail when it is written, on a disk that is full. */
+    private void grow(long bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocate((int) FIRST_SIZE);
+        try {
+            for (long at = file.size(); at < bytes;) {
+                zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - at));
+                at += file.write(zeros, at);
+            }
+        } catch (IOException e) {
+            throw new IOException(path + ": cannot grow to " + bytes + " bytes: " + e.getMessage(), e);
+        }
     }
 
     private boolean isWritten() {
@@ -100,15 +122,25 @@ final class PlanTable implements AutoCloseable {
                 Files.createFile(path);
                 SharedFile lock = SharedFile.open(path);
                 if (lock.tryExclusive(0) && lock.isCurrent()) {
-                    PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_WRITE,
-                            StandardOpenOption.READ, StandardOpenOption.WRITE);
-                    table.set(USED_AT, HEADER_BYTES);
-                    return table;
+                    return created(path, lock);
                 }
                 lock.close();
             } catch (FileAlreadyExistsException | NoSuchFileException _) {
                 // another process took it for one that a dead process left
             }
+        }
+    }
+
+    private static PlanTable created(Path path, SharedFile lock) throws IOException {
+        try {
+            PlanTable table = new PlanTable(path, lock, FileChannel.MapMode.READ_WRITE, StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+            table.set(USED_AT, HEADER_BYTES);
+            return table;
+        } catch (IOException | RuntimeException e) {
+            Files.deleteIfExists(path);
+            lock.close();
+            throw e;
         }
     }
 
@@ -160,6 +192,7 @@ final class PlanTable implements AutoCloseable {
 
     private void remap(long bytes) throws IOException {
         Arena old = arena;
+        grow(bytes);
         Arena larger = newArena();
         table = file.map(mode, 0, bytes, larger);
         arena = larger;

@@ -7,9 +7,11 @@ import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.device.internal.DeviceThread;
 import io.penstock.internal.Closing;
 import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
+import io.penstock.os.ThreadLimitException;
 import io.penstock.telemetry.Phase;
 import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
@@ -284,16 +286,29 @@ public final class CopyDelivery implements Delivery {
         copier.halt();
     }
 
-    /** Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. */
+    /**
+     * Waits for what still runs: copies, stages, and the trainers' work that batches were closed behind. The thread
+     * that closes may have no current device; CUDA would start a context on device 0 for it.
+     */
     @Override
     public void close() {
-        var closing = new Closing().step(waiting(copyStream::synchronize));
+        new Closing().step(() -> {
+            try {
+                DeviceThread.run(device, "close", this::waitForAll);
+            } catch (ThreadLimitException _) {
+                waitForAll();               // memory in use must not be freed
+            }
+        }).step(stages::close).step(opened::close).end();
+    }
+
+    private void waitForAll() {
+        var waits = new Closing().step(waiting(copyStream::synchronize));
         for (DeviceSlot slot : slots.all()) {
             for (int i = 0; i < slot.usedCount; i++) {
-                closing.step(waiting(slot.used[i]::synchronize));
+                waits.step(waiting(slot.used[i]::synchronize));
             }
         }
-        closing.step(stages::close).step(opened::close).end();
+        waits.end();
     }
 
     /** Waits once more after an error, such as a capture's on another thread: memory in use must not be freed. */

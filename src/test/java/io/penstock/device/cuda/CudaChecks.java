@@ -385,6 +385,21 @@ public final class CudaChecks {
         assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
     }
 
+    /** On a thread that never chose a device, CUDA would start a context on device 0 to wait. */
+    static void aLoaderThatIsClosedWaitsOnAThreadOfItsDevice() throws Throwable {
+        CudaLibrary.load();
+        CudaSimulator.setDevices(2);
+        try (Device device = Device.cuda(1)) {
+            DataLoader loader = DataLoader.builder(new Squares()).batchSize(7).device(device).open();
+            loader.next().close();
+            long before = CudaSimulator.foreignWaits();
+            loader.close();
+            assertEquals(before, CudaSimulator.foreignWaits());
+        }
+        assertEquals(0, CudaSimulator.currentDevice());
+        assertEquals(0, CudaSimulator.violations(), CudaSimulator.violationText());
+    }
+
     static void virtualThreadsAreRefused() throws Throwable {
         try (Device device = Device.cuda(0);
                 DeviceStream stream = device.openStream("s");

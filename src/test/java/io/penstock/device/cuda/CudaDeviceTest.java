@@ -40,6 +40,7 @@ class CudaDeviceTest {
                         "aCloseThatFailsSaysSoAndReleasesTheRest",
                         "creatingLeavesTheCallersCurrentDeviceAlone",
                         "whatIsReleasedIsReleasedOnItsOwnDevice",
+                        "aLoaderThatIsClosedWaitsOnAThreadOfItsDevice",
                         "virtualThreadsAreRefused",
                         "whatBelongsElsewhereAndWhatIsOutsideIsRefused",
                         "theInventoryDescribesEachDevice",

@@ -169,6 +169,11 @@ public final class CudaSimulator {
         return (int) call("sim_get_current_device", ValueLayout.JAVA_INT);
     }
 
+    /** How often a thread waited for what another device does than the one that is current on it. */
+    public static long foreignWaits() {
+        return (long) call("sim_foreign_waits", ValueLayout.JAVA_LONG);
+    }
+
     /** The device that a handle or allocation was made on. */
     public static int device(long handle) {
         return (int) origin(handle);

@@ -152,4 +152,19 @@ class HtmlReportTest {
         assertTrue(page.contains("wait for the first batch"));
         assertFalse(page.contains("after opening"));
     }
+
+    @Test
+    void aDeviceWithoutADriverIsShownByItsName() {
+        Summary run = named("run");
+        Summary.Fingerprint of = run.fingerprint();
+        for (String driver : new String[] {null, "570.1"}) {
+            var print = new Summary.Fingerprint(of.penstock(), of.jdk(), of.os(), of.cores(), "H100", driver,
+                    of.dataset(), of.batchSize(), of.worldSize(), of.workers(), of.hostSlots(), of.deviceSlots(),
+                    of.readMode(), of.cacheState());
+            String page = HtmlReport.of(new Summary(run.run(), run.generatedAt(), run.durationSeconds(), print,
+                    run.clock(), run.ranks(), run.findings(), run.input(), run.overhead()));
+            assertFalse(page.contains("driver null"), "of a runtime that says none");
+            assertTrue(page.contains(driver == null ? "H100<" : "H100, driver 570.1<"), "the device");
+        }
+    }
 }

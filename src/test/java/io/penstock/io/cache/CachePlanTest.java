@@ -13,6 +13,7 @@ import io.penstock.sampling.Sampler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -24,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -346,6 +348,49 @@ class CachePlanTest {
                 assertEquals(4, live.getFirst().stepsUntil(new PlanTable.Key(1, 2), 0));
                 assertEquals(PlanTable.NEVER, live.getFirst().stepsUntil(new PlanTable.Key(3, 4), 99));
                 PlanTable.closeAll(live);
+            }
+        }
+    }
+
+    /** A mapping without its blocks would be a fault in the middle of a run. */
+    @Test
+    void aPlanOnAFullDiskFailsWithItsNameAndLeavesNothing() throws Exception {
+        Process probe = new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m tmpfs '" + folder
+                + "'").redirectErrorStream(true).start();
+        Assumptions.assumeTrue(probe.waitFor() == 0, "no file system may be mounted here");
+        Process process = new ProcessBuilder("unshare", "-rm", "sh", "-c", "mount -t tmpfs -o size=1m tmpfs '" + folder
+                + "' && exec '" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '"
+                + System.getProperty("java.class.path") + "' '" + FullDisk.class.getName() + "' '" + folder + "'")
+                        .redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.contains("bytes: No space left on device") && output.contains(folder + "/"), output);
+        assertTrue(output.endsWith("left []\n"), output);
+    }
+
+    /** Makes plans until the disk is full. */
+    static final class FullDisk {
+
+        public static void main(String[] args) throws IOException {
+            Path folder = Path.of(args[0]);
+            try (PlanTable table = PlanTable.create(folder)) {
+                for (int i = 0; i < 1 << 16; i++) {
+                    long place = table.place(new PlanTable.Key(i, 1), 64);
+                    table.add(place, 63, 0, 0, 1);
+                }
+                System.out.println("not full");
+            } catch (IOException e) {
+                System.out.println(e.getMessage());
+            }
+            Files.write(folder.resolve("rest"), new byte[990_000]);
+            try (PlanTable _ = PlanTable.create(folder)) {
+                System.out.println("not full");
+            } catch (IOException e) {
+                System.out.println(e.getMessage());
+            }
+            Files.delete(folder.resolve("rest"));
+            try (Stream<Path> left = Files.list(folder)) {
+                System.out.println("left " + left.toList());
             }
         }
     }

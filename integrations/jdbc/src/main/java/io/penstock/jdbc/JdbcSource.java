@@ -7,10 +7,11 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
@@ -33,14 +34,18 @@ import javax.sql.DataSource;
  * table without such a key is refused: pages could lose rows or repeat them. Rows that are inserted later with a
  * smaller key than the last one read are missed, so use a key that grows.
  *
+ * <p>Values of all types that a database sorts may be keys, if they come back to it as they were. The database itself
+ * checks that: for some keys when the table is opened, then at each page and cursor that reading begins behind. A key
+ * for which it does not hold is refused by name, such as one of MariaDB's {@code float} or {@code enum}.
+ *
  * <p><b>Connections.</b> Each partition has its own, used by the stream's thread; read-only if the driver lets it.
  */
 public final class JdbcSource implements StreamSource {
 
     private final Builder settings;
-    private final KeyColumns key;
+    private final KeyFormat key;
 
-    private JdbcSource(Builder settings, KeyColumns key) {
+    private JdbcSource(Builder settings, KeyFormat key) {
         this.settings = settings;
         this.key = key;
     }
@@ -107,7 +112,7 @@ public final class JdbcSource implements StreamSource {
         /** {@code fetch first n rows only}: Oracle, Db2, SQL Server from {@code offset 0 rows} on, Derby. */
         FETCH_FIRST;
 
-        String clause(int rows) {
+        String clause(long rows) {
             return this == LIMIT ? " limit " + rows : " offset 0 rows fetch first " + rows + " rows only";
         }
     }
@@ -214,7 +219,8 @@ public final class JdbcSource implements StreamSource {
         }
 
         /**
-         * Waits for more rows where the table ends. Default: the stream ends there.
+         * Waits for more rows where the table ends. Default: the stream ends there. Where a connection is in a
+         * transaction, that is ended before each wait: at some levels of isolation it would see no new rows.
          *
          * @return this
          */
@@ -224,38 +230,44 @@ public final class JdbcSource implements StreamSource {
         }
 
         /**
-         * Checks the key.
+         * Checks the key: that it is unique and not null, and that the database finds some of its values again.
          *
          * @return the source
          * @throws IOException if the database cannot be asked, or has no such table and columns
-         * @throws IllegalArgumentException if no column was named, or the key is not unique or may be null
+         * @throws IllegalArgumentException if no column was named, or the key is not unique, may be null, or has values
+         *     that change on their way from the database and back
          */
         public JdbcSource open() throws IOException {
             if (columns.isEmpty()) {
                 throw new IllegalArgumentException(table + ": no column was named, expected at least one");
             }
             try (Connection connection = database.open()) {
-                return new JdbcSource(new Builder(this), KeyColumns.of(connection, this));
+                KeyFormat typed = KeyColumns.of(connection, this);
+                return new JdbcSource(new Builder(this), KeyProof.choose(connection, this, typed));
             } catch (SQLException e) {
                 throw new IOException(table + ": " + e.getMessage(), e);
             }
         }
 
         /**
-         * The query of a page.
+         * A query for rows in the order of the key.
          *
-         * @param isNext whether it follows another one: behind a key, whose columns are its parameters
+         * @param format that of the key, whose columns are the first of a row
+         * @param selected the columns behind them
+         * @param comparison {@code >} or {@code <} for rows behind or before a key, whose values are the parameters;
+         *     empty for all
          */
-        String query(List<String> conditions, boolean isNext) {
-            String keys = String.join(", ", key);
+        String query(KeyFormat format, List<String> selected, List<String> conditions, String comparison,
+                boolean isDescending, long rows) {
             List<String> all = new ArrayList<>(conditions);
-            if (isNext) {
-                String marks = String.join(", ", Collections.nCopies(key.size(), "?"));
-                all.add(key.size() == 1 ? keys + " > ?" : "(" + keys + ") > (" + marks + ")");
+            if (!comparison.isEmpty()) {
+                all.add(format.compared(comparison));
             }
-            return "select " + keys + ", " + String.join(", ", columns) + " from " + table
-                    + (all.isEmpty() ? "" : " where " + String.join(" and ", all)) + " order by " + keys
-                    + paging.clause(pageRows);
+            return "select " + Stream.concat(Stream.of(format.selected()), selected.stream())
+                    .collect(Collectors.joining(", ")) + " from " + table
+                    + (all.isEmpty() ? "" : " where " + String.join(" and ", all)) + " order by "
+                    + (isDescending ? String.join(" desc, ", key) + " desc" : String.join(", ", key))
+                    + paging.clause(rows);
         }
     }
 }

@@ -11,25 +11,27 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads a partition of a table, page by page. */
 final class TableReader implements PartitionReader {
 
     private final JdbcSource.Builder settings;
-    private final KeyColumns key;
+    private final KeyFormat key;
     private final String name;
     private final List<String> conditions;
     private final Connection connection;
     private final RowJson json;
     private final int keyColumns;
-    /** The key that reading begins behind; none at the start. */
-    private final List<String> start;
-    /** The key of the last row, where there is one: a number for each whole number, a text for each other column. */
-    private final long[] numbers;
-    private final @Nullable String[] texts;
-    private boolean hasRow;
+    private final KeyProof proof;
+    /** The key of the last row, or the one that reading begins behind; empty before the first row. */
+    private List<Object> last;
+    /** The key behind the last one, as the page said that ended there; null if it did not see one. */
+    private @Nullable List<Object> expected;
+    /** Whether a page ended at the last key because there were no more rows. */
+    private boolean isAtEnd;
+    /** Whether the page was gone to its first row when it was asked for. */
+    private boolean isOnFirstRow;
     /** Of the first page, then of those that follow a key; null before the first. */
     private @Nullable PreparedStatement statement;
     private boolean isOfNext;
@@ -37,24 +39,19 @@ final class TableReader implements PartitionReader {
     private int rowsOfPage;
     /** Whether the first column is read as bytes, and not as a text to encode. */
     private boolean isBytes;
-    private boolean isPostgres;
+    /** Whether each value has a type of its own. */
+    private boolean isTypeOfValue;
     private boolean isOver;
 
-    TableReader(JdbcSource.Builder settings, KeyColumns key, String name, List<String> conditions, String cursor)
+    TableReader(JdbcSource.Builder settings, KeyFormat key, String name, List<String> conditions, String cursor)
             throws IOException {
         this.settings = settings;
         this.key = key;
         this.name = name;
         this.conditions = List.copyOf(conditions);
-        this.start = CursorText.parse(name, cursor);
+        this.last = key.parse(name, cursor);
         this.keyColumns = settings.key.size();
-        this.numbers = new long[keyColumns];
-        this.texts = new String[keyColumns];
         this.json = new RowJson(settings.columns, keyColumns);
-        if (!start.isEmpty() && start.size() != keyColumns) {
-            throw new IOException(name + ": found cursor '" + cursor + "' of " + start.size() + " columns, expected "
-                    + keyColumns);
-        }
         try {
             connection = settings.database.open();
         } catch (SQLException e) {
@@ -65,89 +62,99 @@ final class TableReader implements PartitionReader {
         } catch (SQLException _) {
             // A hint, which SQLite and DuckDB refuse on a connection that is open.
         }
+        this.proof = new KeyProof(connection, settings, key, this.conditions);
     }
 
     @Override
     public Found poll(RecordBuffer into) throws IOException {
         try {
             while (!isOver) {
-                ResultSet rows = page == null ? nextPage() : page;
-                if (rows.next()) {
+                ResultSet rows = page;
+                boolean isOnRow;
+                if (rows == null) {
+                    rows = nextPage();
+                    isOnRow = isOnFirstRow;
+                } else {
+                    isOnRow = rows.next();
+                }
+                if (isOnRow && rowsOfPage < settings.pageRows) {
                     rowsOfPage++;
                     give(rows, into);
                     return Found.RECORD;
                 }
-                boolean wasLast = rowsOfPage < settings.pageRows;
+                expected = isOnRow ? key.read(rows) : null;
+                isAtEnd = !isOnRow;
                 closePage();
-                if (wasLast) {
+                if (isAtEnd) {
                     isOver = !settings.grows;
+                    if (!isOver && !connection.getAutoCommit()) {
+                        connection.commit();        // which sees nothing new under "repeatable read"
+                    }
                     return isOver ? Found.END : Found.NOTHING_YET;
                 }
             }
             return Found.END;
-        } catch (SQLException e) {
-            throw new IOException(name + ", behind key " + last() + ": " + e.getMessage(), e);
+        } catch (SQLException | IllegalArgumentException e) {
+            throw new IOException(name + ", behind key " + key.shown(last) + ": " + e.getMessage(), e);
         }
     }
 
+    /** Asks for the next page, goes to its first row if it has one, and checks that no row was lost or comes again. */
     private ResultSet nextPage() throws SQLException {
-        List<String> last = last();
+        List<Object> first = null;
+        for (int i = 0; i < KeyProof.TRIES; i++) {
+            ResultSet rows = ask();
+            isOnFirstRow = rows.next();
+            first = isOnFirstRow ? key.read(rows) : null;
+            if (last.isEmpty() || first == null && isAtEnd || key.isSame(first, expected)
+                    || proof.isNext(last, first)) {
+                rowsOfPage = 0;
+                page = rows;
+                return rows;
+            }
+            rows.close();
+        }
+        throw proof.refused((first == null ? "no key" : "key " + key.shown(first)) + " behind key " + key.shown(last)
+                + " where the table has another one");
+    }
+
+    private ResultSet ask() throws SQLException {
         boolean isNext = !last.isEmpty();
         PreparedStatement asked = statement;
         if (asked == null || isOfNext != isNext) {
             if (asked != null) {
                 asked.close();
             }
-            asked = connection.prepareStatement(settings.query(conditions, isNext));
-            asked.setFetchSize(settings.pageRows);
+            // One more than a page has: the first of the page behind it
+            long rows = settings.pageRows + 1L;
+            asked = connection.prepareStatement(settings.query(key, settings.columns, conditions, isNext ? ">" : "",
+                    false, rows));
+            asked.setFetchSize((int) Math.min(rows, Integer.MAX_VALUE));
             statement = asked;
             isOfNext = isNext;
-            isPostgres = connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
+            String product = connection.getMetaData().getDatabaseProductName();
+            isTypeOfValue = product.equals("SQLite");
             isBytes = switch (asked.getMetaData().getColumnType(keyColumns + 1)) {
                 case Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY, Types.BLOB -> true;
                 // PostgreSQL's driver has the bytes in UTF-8, and gives them as they are.
-                case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR -> isPostgres;
+                case Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR -> product.equals("PostgreSQL");
                 default -> false;
             };
         }
-        for (int i = 0; i < last.size(); i++) {
-            // PostgreSQL reads the text as the column's type. Its driver would make a moment of a timestamp, in the
-            // JVM's time zone, which lacks an hour where summer begins, and cut a time to milliseconds.
-            asked.setObject(i + 1, last.get(i), isPostgres && !key.areWhole().get(i) ? Types.OTHER
-                    : key.types().get(i));
-        }
-        rowsOfPage = 0;
-        ResultSet rows = asked.executeQuery();
-        page = rows;
-        return rows;
+        key.bind(asked, last);
+        return asked.executeQuery();
     }
 
     private void give(ResultSet row, RecordBuffer into) throws SQLException, IOException {
-        byte[] record = settings.columns.size() == 1 ? bytes(row) : json.of(row);
-        readKey(row);
+        List<Object> own = key.read(row);
+        byte[] record = settings.columns.size() == 1 ? bytes(row, own) : json.of(row);
+        last = own;
         into.add(record, 0, record.length);
     }
 
-    private void readKey(ResultSet row) throws SQLException {
-        for (int i = 0; i < keyColumns; i++) {
-            if (key.areWhole().get(i)) {
-                numbers[i] = row.getLong(i + 1);
-            } else {
-                texts[i] = row.getString(i + 1);
-            }
-        }
-        hasRow = true;
-    }
-
-    /** The key of the last row, or the one that reading begins behind. */
-    private List<String> last() {
-        return hasRow ? IntStream.range(0, keyColumns).mapToObj(i -> key.areWhole().get(i) ? Long.toString(numbers[i])
-                : String.valueOf(texts[i])).toList() : start;
-    }
-
-    private byte[] bytes(ResultSet row) throws SQLException, IOException {
+    private byte[] bytes(ResultSet row, List<Object> own) throws SQLException, IOException {
         int column = keyColumns + 1;
-        if (isBytes) {
+        if (isTypeOfValue ? row.getObject(column) instanceof byte[] : isBytes) {
             byte[] bytes = row.getBytes(column);
             if (bytes != null) {
                 return bytes;
@@ -158,9 +165,8 @@ final class TableReader implements PartitionReader {
                 return text.getBytes(StandardCharsets.UTF_8);
             }
         }
-        readKey(row);
-        throw new IOException(name + ", key " + last() + ": found no value in column " + settings.columns.getFirst()
-                + ", expected one; leave such rows out by where(…)");
+        throw new IOException(name + ", key " + key.shown(own) + ": found no value in column "
+                + settings.columns.getFirst() + ", expected one; leave such rows out by where(…)");
     }
 
     private void closePage() throws SQLException {
@@ -172,7 +178,7 @@ final class TableReader implements PartitionReader {
 
     @Override
     public String cursor() {
-        return CursorText.of(last());
+        return key.cursor(last);
     }
 
     @Override

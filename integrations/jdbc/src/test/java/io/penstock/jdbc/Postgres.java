@@ -35,10 +35,7 @@ final class Postgres implements AutoCloseable {
         if (programs.isEmpty()) {
             return Optional.empty();
         }
-        int port;
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+        int port = freePort();
         Path folder = Files.createTempDirectory("penstock-postgres");
         var server = new Postgres(programs.get(), folder, port);
         if (isRoot() && run(folder, List.of("chown", "postgres", folder.toString())) != 0) {
@@ -48,7 +45,16 @@ final class Postgres implements AutoCloseable {
                 && server.run("pg_ctl", "-D", folder.resolve("data").toString(), "-w", "-l",
                         folder.resolve("server.log").toString(), "-o", "-p " + port + " -k " + folder + " -h localhost",
                         "start");
-        return isThere ? Optional.of(server) : Optional.empty();
+        if (!isThere) {
+            throw new IOException("PostgreSQL does not start: " + server.folder.resolve("server.log"));
+        }
+        return Optional.of(server);
+    }
+
+    static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
     }
 
     private static Stream<Path> installed() throws IOException {
@@ -73,6 +79,10 @@ final class Postgres implements AutoCloseable {
     private static int run(Path folder, List<String> command) throws IOException, InterruptedException {
         return new ProcessBuilder(command).directory(folder.toFile())
                 .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    }
+
+    String url() {
+        return "jdbc:postgresql://localhost:" + port + "/postgres?user=penstock";
     }
 
     DataSource database() {
