@@ -35,7 +35,7 @@ final class NewCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("expected trainer");
+        throw new UsageException("missing command, expected trainer");
     }
 
     /** The libraries that a trainer may compute with, and the files of its project. */
