@@ -13,6 +13,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
@@ -285,6 +286,18 @@ final class PlanOptions {
         return batches.batchesInEpoch(batches.epochOf(0));
     }
 
+    /** Fails if a run gave no batch; one that resumed may have been at the end, which is a note. */
+    void reportNoBatch(SampleSource source, BatchSampler batches, Report report) {
+        String none = source.path() + ": no batch: ";
+        String why = dropLast ? "the source ended before a batch was full, and --drop-last drops one that is not (use a"
+                + " smaller batch, or leave out --drop-last)" : "the source ended before its first record";
+        LoaderState start = batches.startState();
+        if (start.epoch() == 0 && start.position() == 0) {
+            throw new BadInputException(none + why);
+        }
+        report.note(none + (dropLast ? why : "the source ended where this run began"));
+    }
+
     /** The store, batches and order, for JSON. */
     Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches) {
         Map<String, @Nullable Object> fields = Json.members("store", source.path(), "kind", source.kind(),
@@ -305,6 +318,8 @@ final class PlanOptions {
         return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
                 + source.text() + ", " + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
+                + (tokenBudget == null && batches.batchSize() < batch ? " (there are " + batches.batchSize()
+                        + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
                 + (isStream(source) ? "" : ", "
                         + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                         + " per epoch") + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";
