@@ -221,7 +221,7 @@ final class PlanOptions {
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
-                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
+                .collator(source.collator()).batchSize(samplesOfBatch(source, batches)).shard(batches.shard())
                 .resume(batches.startState()).settings(settings()).workers(workers()).onBadSample(badSamples);
         if (batches.dropsLast()) {
             builder.dropLast();
@@ -241,6 +241,14 @@ final class PlanOptions {
             builder.readAhead(readAhead);
         }
         return builder;
+    }
+
+    /** The most samples of a batch: no more than an epoch has, so that none takes memory that nothing fills. */
+    private int samplesOfBatch(SampleSource source, BatchSampler batches) {
+        long size = batches.sampler().size();
+        return tokenBudget != null || isStream(source) ? batches.batchSize()
+                : (int) Math.min(batches.batchSize(), tail == TailPolicy.DROP ? size / world
+                        : Math.ceilDiv(size, (long) world));
     }
 
     int workers() {
@@ -318,8 +326,8 @@ final class PlanOptions {
         return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
                 + source.text() + ", " + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
-                + (tokenBudget == null && batches.batchSize() < batch ? " (there are " + batches.batchSize()
-                        + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
+                + (samplesOfBatch(source, batches) < batches.batchSize() ? " (there are " + samplesOfBatch(source,
+                        batches) + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
                 + (isStream(source) ? "" : ", "
                         + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                         + " per epoch") + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";

@@ -92,8 +92,8 @@ final class LoaderParts {
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
             Shard shard = seat.batches().shard();
             this.info = new LoaderInfo(seat.name(), settings.role, settings.dataset.fingerprint(),
-                    settings.budget == null ? settings.batchSize : seat.batches().batchSize(), shard.rank(),
-                    shard.worldSize(), settings.workers, settings.readMode, device.name(), seat.loaders(), copies, true, memory);
+                    seat.batches().batchSize(), shard.rank(), shard.worldSize(), settings.workers, settings.readMode,
+                    device.name(), seat.loaders(), copies, true, memory);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;

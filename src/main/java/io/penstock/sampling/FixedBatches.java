@@ -81,6 +81,6 @@ final class FixedBatches extends BatchSampler {
 
     @Override
     public int batchSize() {
-        return (int) Math.min(batchSize, shard.samplesPerRank(size));
+        return batchSize;
     }
 }
