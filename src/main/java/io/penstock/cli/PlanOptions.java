@@ -207,7 +207,8 @@ final class PlanOptions {
             throw new UsageException((lengthField != null ? "--length-field: found " + lengthField
                     : "--token-budget and --bucket-window: found "
                     + NumberText.count(fields.size(), "variable-length field"))
-                    + ", expected exactly one variable-length field of " + dataset.fields());
+                    + ", expected exactly one variable-length field of " + dataset.fields()
+                    + (fields.size() > 1 ? " (choose one with --length-field)" : ""));
         }
         LongUnaryOperator found = dataset instanceof StreamDataset stream
                 ? stream.lengths(fields.getFirst().name())

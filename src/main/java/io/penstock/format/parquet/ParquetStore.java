@@ -6,6 +6,7 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
+import io.penstock.format.MissingValue;
 import io.penstock.format.ShardFiles;
 import io.penstock.format.TableInspection;
 import io.penstock.format.UnreadColumn;
@@ -143,7 +144,8 @@ final class ParquetStore implements RecordStore {
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
             throw new UncheckedIOException(new MalformedStoreException(groups[group].part().file().location(), "row "
-                    + record + " of column '" + columns.get(column).name() + "' " + why, "a value"));
+                    + record + " of column '" + columns.get(column).name() + "' " + why,
+                    MissingValue.EXPECTED));
         }
         block.locate(row, into);
     }
