@@ -26,7 +26,7 @@ final class DetailText {
                 .mapToLong(entry -> entry.getValue() instanceof Number number ? number.longValue() : 0).max().orElse(0);
     }
 
-    private static void append(StringBuilder text, int depth, String name, @Nullable Object value) {
+    static void append(StringBuilder text, int depth, String name, @Nullable Object value) {
         append(text, depth, name, value, value instanceof List<?> list ? list.size() : 0);
     }
 

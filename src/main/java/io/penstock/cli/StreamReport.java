@@ -66,7 +66,8 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     /** The bottleneck as a sentence with its figures. */
     String interpretation() {
         if (run.steps() == 0) {
-            return run.firstBatchNanos() < 0 ? "There was no batch, so nothing was measured."
+            return run.interrupted() ? "Nothing was measured."
+                    : run.firstBatchNanos() < 0 ? "There was no batch, so nothing was measured."
                     : "All batches were taken before measuring (--warmup), so nothing was measured.";
         }
         double stepMean = (double) run.nanos() / run.steps();

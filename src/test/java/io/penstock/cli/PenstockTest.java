@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
 import io.penstock.store.Fixtures;
+import io.penstock.testing.Corpora;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -249,5 +252,40 @@ class PenstockTest {
             forced.add("--force");
             assertEquals(0, CommandRun.of(forced.toArray()).exitCode(), command::toString);
         }
+    }
+
+    @Test
+    void aListThatIsCutSaysHowManyOfAllAreLeftOut() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("sample_count", 60L);
+        details.put("samples", IntStream.range(0, 16).mapToObj(i -> Map.of("key", "a key that takes its place " + i))
+                .toList());
+        StringBuilder text = new StringBuilder();
+        DetailText.append(text, details);
+        assertTrue(text.toString().endsWith("… and 48 more\n"), text.toString());
+    }
+
+    @Test
+    void aBatchThatIsLargerThanAnEpochTakesNoMoreMemoryThanTheEpochAndIsSaid(@TempDir Path folder) throws IOException {
+        Path raw = Corpora.rawU16(folder, 1_000, 5);
+        CommandRun run = CommandRun.of("stream", raw, "--format=nanogpt", "--window=32", "--batch=100000000");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().contains("100,000,000 samples (there are 31 per epoch)"), run.out());
+        CommandRun small = CommandRun.of("batches", raw, "--format=nanogpt", "--window=32", "--batch=31", "--digest");
+        CommandRun large = CommandRun.of("batches", raw, "--format=nanogpt", "--window=32", "--batch=1000", "--digest");
+        assertEquals(small.out(), large.out());
+    }
+
+    @Test
+    void theDeviceOfARunIsToldInShortAndCommandsToCopyAreQuoted(@TempDir Path folder) throws IOException {
+        Path raw = Corpora.rawU16(folder, 1_000, 5);
+        Path report = folder.resolve("my run");
+        CommandRun run = CommandRun.of("stream", raw, "--format=nanogpt", "--window=32", "--report", report);
+        assertEquals(0, run.exitCode(), run.err());
+        String device = run.out().lines().filter(line -> line.startsWith("device ")).findFirst().orElseThrow();
+        assertTrue(device.length() <= 80, device);
+        assertTrue(run.out().contains("    penstock report '" + report + "'\n"), run.out());
+        Path text = Files.writeString(folder.resolve("a text.md"), "a text");
+        assertTrue(CommandRun.of("inspect", text).err().contains("penstock tokenize '" + text + "' -o STORE"));
     }
 }
