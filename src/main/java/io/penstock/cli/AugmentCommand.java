@@ -47,7 +47,7 @@ final class AugmentCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("expected list or show");
+        throw new UsageException("missing command, expected list or show");
     }
 
     @Command(
@@ -89,8 +89,7 @@ final class AugmentCommand implements Callable<Integer> {
             sortOptions = false,
             abbreviateSynopsis = true,
             description = "Draws what a sample becomes in several epochs, with the parameters under each picture.",
-            footer = {"", "Example: penstock augment show train.tar --augment rrc=224,flip --sample 17"
-                    + " --grid out.png",
+            footer = {"", "Example: penstock augment show train.tar --augment rrc=224,flip --grid out.png",
                 "", "The first picture is the sample itself. The others are those that 'penstock stream' and a loader"
                     + " with shuffle(SEED) make of it, before normalization."})
     static final class Show implements Callable<Integer> {

@@ -74,12 +74,16 @@ final class BatchesCommand implements Callable<Integer> {
             BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
-                for (long n = 0; n < count && loader.hasNext(); n++) {
+                long taken = 0;
+                for (; taken < count && loader.hasNext(); taken++) {
                     try (Batch batch = loader.next()) {
                         if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
                             return ExitCode.FAILURE;
                         }
                     }
+                }
+                if (taken == 0 && count > 0) {
+                    plan.reportNoBatch(source, batches, report);
                 }
                 state.save(loader.state(), storeOptions.remote());
             }

@@ -27,7 +27,7 @@ final class CacheCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("expected ls, verify or trim");
+        throw new UsageException("missing command, expected ls, verify or trim");
     }
 
     static final class Folder {

@@ -13,8 +13,8 @@ record ChosenDevice(Device device, String reason) implements AutoCloseable {
         }
         try {
             return new ChosenDevice(Device.cuda(0), "the first CUDA device");
-        } catch (DeviceUnavailableException e) {
-            return new ChosenDevice(Device.host(), "no CUDA device: " + e.getMessage());
+        } catch (DeviceUnavailableException _) {
+            return new ChosenDevice(Device.host(), "no CUDA device; 'penstock devices' says why");
         }
     }
 

@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
         description = "Converts a store to another format.",
         footer = {"", "Examples: penstock convert dataset/ corpus --to megatron --fields input_ids",
             "          penstock convert images/ train-{000000}.tar --max-records 1000",
-            "          penstock convert train.tar copies.npy --image 256x256 --augment rrc=224,flip --copies 10",
+            "          penstock convert a.tar out.npy --image 64x64 --augment flip --copies 9",
             "", "megatron takes tokens, a column of integer lists (one document per record) or a tensor of integers"
                 + " (one per row). npy takes one token run, tensor or column. safetensors takes tokens (as tokens and"
                 + " document_starts), tensors, or columns of one shape. webdataset takes records (one suffix per"

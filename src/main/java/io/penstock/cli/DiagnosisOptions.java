@@ -18,6 +18,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.Replay;
 import io.penstock.text.NumberText;
+import io.penstock.text.ShellText;
 import io.penstock.text.TimeText;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -156,8 +157,8 @@ final class DiagnosisOptions {
 
     /** Where they were written, as text. */
     String text() {
-        return (folder == null ? "" : "Report written to " + folder + ": run 'penstock report " + folder
-                + "' or open " + folder.resolve(HTML_FILE) + ".\n")
+        return (folder == null ? "" : "Report written to " + folder + ": open " + folder.resolve(HTML_FILE)
+                + ", or run\n    penstock report " + ShellText.quoted(folder) + "\n")
                 + (trace == null ? "" : "Trace written to " + trace + ": open it in ui.perfetto.dev.\n");
     }
 }

@@ -14,4 +14,6 @@ final class ExitCode {
     static final int INCONCLUSIVE = 6;
     /** As a shell reports a process that was ended by SIGINT: 128 + 2. */
     static final int INTERRUPTED = 130;
+    /** As a shell reports a process that was ended by SIGPIPE: 128 + 13. */
+    static final int PIPE_CLOSED = 141;
 }

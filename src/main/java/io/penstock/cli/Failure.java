@@ -11,6 +11,7 @@ import io.penstock.device.DeviceUnavailableException;
 import io.penstock.io.MalformedStoreException;
 import io.penstock.io.file.NotRegularFileException;
 import io.penstock.io.file.PlaceholderException;
+import io.penstock.io.publish.StagingFolder;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.os.PathBytes;
@@ -59,6 +60,7 @@ record Failure(int exitCode, String line, Throwable cause) {
                     "permission denied"), e);
             case FileSystemException other -> new Failure(ExitCode.FAILURE, fileProblem(other, "cannot be used"), e);
             case InvalidPathException path -> new Failure(ExitCode.BAD_INPUT, PathBytes.explain(path), e);
+            case Output.PipeClosedException _ -> new Failure(ExitCode.PIPE_CLOSED, described(e), e);
             case InterruptedException _, LoaderInterruptedException _, ClosedByInterruptException _,
                     InterruptedIOException _ ->
                     new Failure(ExitCode.INTERRUPTED, "interrupted", e);
@@ -96,7 +98,19 @@ record Failure(int exitCode, String line, Throwable cause) {
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
+    /** The same, with the option of the command that helps. */
+    Failure forUserOf(CommandLine command) {
+        return command.getCommandSpec().findOption("--force") != null && line.endsWith(StagingFolder.NOT_REPLACED)
+                ? new Failure(exitCode, line.substring(0, line.length() - StagingFolder.NOT_REPLACED.length())
+                        + "exists already; --force replaces it", cause)
+                : this;
+    }
+
+    /** Reports the failure and returns its exit status. A reader that has enough and closes its pipe is no failure. */
     int report(PrintWriter err, boolean stackTrace) {
+        if (exitCode == ExitCode.PIPE_CLOSED && !stackTrace) {
+            return exitCode;
+        }
         err.println("penstock: " + line.lines().reduce((first, second) -> first + " " + second.strip()).orElse(""));
         if (stackTrace) {
             cause.printStackTrace(err);

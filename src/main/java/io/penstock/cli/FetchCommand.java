@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "fetch",
         description = "Fetches remote files into the cache.",
-        footer = {"", "Examples: penstock fetch s3://bucket/train-{000000..000099}.tar --cache /local/cache",
+        footer = {"", "Examples: penstock fetch s3://bucket/train-{000000..000099}.tar --cache /cache",
             "          penstock fetch s3://bucket/tokens/ https://example.org/data/labels.npy",
             "", "A folder stands for the files in it, without those of its subfolders. What is in the cache is checked,"
                 + " not fetched again: run it again after an interruption."})

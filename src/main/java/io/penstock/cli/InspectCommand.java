@@ -63,7 +63,7 @@ final class InspectCommand implements Callable<Integer> {
     static String text(Inspection inspection) {
         StringBuilder text = new StringBuilder();
         text.append(inspection.path()).append(": ").append(inspection.kind()).append('\n');
-        inspection.details().forEach((name, value) -> DetailText.append(text, 1, name, value));
+        DetailText.append(text, inspection.details());
         if (inspection.arrays() == null) {
             return text.toString();
         }

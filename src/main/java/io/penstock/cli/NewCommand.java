@@ -4,6 +4,7 @@ package io.penstock.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.text.ShellText;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,7 +36,7 @@ final class NewCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("expected trainer");
+        throw new UsageException("missing command, expected trainer");
     }
 
     /** The libraries that a trainer may compute with, and the files of its project. */
@@ -155,8 +156,8 @@ final class NewCommand implements Callable<Integer> {
             if (kind == Kind.DJL) {
                 text.append("    mvn -q -f integrations/pom.xml -pl djl -am install -DskipTests\n");
             }
-            return text.append("    ./penstock quickstart --keep ").append(folder).append("/quickstart\n")
-                    .append("    cd ").append(folder).append("\n")
+            return text.append("    ./penstock quickstart --keep ").append(ShellText.quoted(folder + "/quickstart"))
+                    .append("\n    cd ").append(ShellText.quoted(folder)).append("\n")
                     .append("    mvn -q compile exec:exec\n").toString();
         }
     }

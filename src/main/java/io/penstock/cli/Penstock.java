@@ -19,7 +19,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 @Command(
         name = "penstock",
@@ -29,7 +28,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
         footer = {"", "Exit status: 0 success; 1 failure, also if standard output cannot be written; 2 wrong usage;"
-                + " 3 bad input; 130 interrupted."})
+                + " 3 bad input; 130 interrupted; 141 standard output is a pipe that its reader closed."})
 public final class Penstock implements Runnable {
 
     /** By name, in the order of the help text. */
@@ -109,11 +108,12 @@ public final class Penstock implements Runnable {
         return line.setCaseInsensitiveEnumValuesAllowed(true)
                 .setExpandAtFiles(false)                            // --augment @FILE is that option's
                 .setUsageHelpAutoWidth(true)
+                .setHelpFactory(HelpText::new)
                 .setExecutionStrategy(Penstock::run)
                 .setParameterExceptionHandler((e, _) -> wrongUsage(e.getCommandLine(), e))
                 .setExecutionExceptionHandler((e, command, _) -> e instanceof UsageException
                         ? wrongUsage(command, e)
-                        : Failure.of(e).report(command.getErr(), penstock.printsStackTrace()));
+                        : Failure.of(e).forUserOf(command).report(command.getErr(), penstock.printsStackTrace()));
     }
 
     private static String firstWord(String... args) {
@@ -131,10 +131,8 @@ public final class Penstock implements Runnable {
 
     private static int wrongUsage(CommandLine command, Exception e) {
         PrintWriter err = command.getErr();
-        List<String> meant = e instanceof UnmatchedArgumentException unmatched ? unmatched.getSuggestions() : List.of();
-        err.println("penstock: " + String.valueOf(e.getMessage()).lines().findFirst().orElse("wrong usage")
-                + (meant.isEmpty() ? "" : "; did you mean " + meant.getFirst() + "?") + " (try '"
-                + command.getCommandSpec().qualifiedName() + " --help')");
+        err.println("penstock: " + WrongUsage.of(command, e) + " (try '" + command.getCommandSpec().qualifiedName()
+                + " --help')");
         err.flush();
         return ExitCode.WRONG_USAGE;
     }

@@ -13,6 +13,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
@@ -216,7 +217,8 @@ final class PlanOptions {
             throw new UsageException((lengthField != null ? "--length-field: found " + lengthField
                     : "--token-budget and --bucket-window: found "
                     + NumberText.count(fields.size(), "variable-length field"))
-                    + ", expected exactly one variable-length field of " + dataset.fields());
+                    + ", expected exactly one variable-length field of " + dataset.fields()
+                    + (fields.size() > 1 ? " (choose one with --length-field)" : ""));
         }
         LongUnaryOperator found = dataset instanceof StreamDataset stream
                 ? stream.lengths(fields.getFirst().name())
@@ -230,7 +232,7 @@ final class PlanOptions {
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
-                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
+                .collator(source.collator()).batchSize(samplesOfBatch(source, batches)).shard(batches.shard())
                 .resume(batches.startState()).settings(settings()).workers(workers()).onBadSample(badSamples);
         if (batches.dropsLast()) {
             builder.dropLast();
@@ -250,6 +252,14 @@ final class PlanOptions {
             builder.readAhead(readAhead);
         }
         return builder;
+    }
+
+    /** The most samples of a batch: no more than an epoch has, so that none takes memory that nothing fills. */
+    private int samplesOfBatch(SampleSource source, BatchSampler batches) {
+        long size = batches.sampler().size();
+        return tokenBudget != null || isStream(source) ? batches.batchSize()
+                : (int) Math.min(batches.batchSize(), tail == TailPolicy.DROP ? size / world
+                        : Math.ceilDiv(size, (long) world));
     }
 
     int workers() {
@@ -295,6 +305,18 @@ final class PlanOptions {
         return batches.batchesInEpoch(batches.epochOf(0));
     }
 
+    /** Fails if a run gave no batch; one that resumed may have been at the end, which is a note. */
+    void reportNoBatch(SampleSource source, BatchSampler batches, Report report) {
+        String none = source.path() + ": no batch: ";
+        String why = dropLast ? "the source ended before a batch was full, and --drop-last drops one that is not (use a"
+                + " smaller batch, or leave out --drop-last)" : "the source ended before its first record";
+        LoaderState start = batches.startState();
+        if (start.epoch() == 0 && start.position() == 0) {
+            throw new BadInputException(none + why);
+        }
+        report.note(none + (dropLast ? why : "the source ended where this run began"));
+    }
+
     /** The store, batches and order, for JSON. */
     Map<String, @Nullable Object> fields(SampleSource source, BatchSampler batches) {
         Map<String, @Nullable Object> fields = Json.members("store", source.path(), "kind", source.kind(),
@@ -315,6 +337,8 @@ final class PlanOptions {
         return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
                 + source.text() + ", " + order.text() + "\n"
                 + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
+                + (samplesOfBatch(source, batches) < batches.batchSize() ? " (there are " + samplesOfBatch(source,
+                        batches) + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
                 + (isStream(source) ? "" : ", "
                         + NumberText.count(batches.batchesInEpoch(batches.startState().epoch() + 1), "batch", "batches")
                         + " per epoch") + (world == 1 ? "" : ", rank " + rank + " of " + world) + "\n";

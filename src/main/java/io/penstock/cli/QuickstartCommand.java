@@ -9,6 +9,7 @@ import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Inspection;
 import io.penstock.store.TokenStore;
+import io.penstock.text.ShellText;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.TokenizeSummary;
 import io.penstock.tokenize.Tokenizer;
@@ -106,7 +107,7 @@ final class QuickstartCommand implements Callable<Integer> {
 
     private String text(Path prefix, TokenizeSummary summary, Inspection inspection, ChosenDevice device,
             StreamReport stream) {
-        String store = keep == null ? "out" : prefix.toString();
+        String store = keep == null ? "out" : ShellText.quoted(prefix);
         return "1. Tokenized a corpus of " + CORPUS.size() + " files:\n"
                 + indented(TokenizeCommand.text(summary, summary.store().toString()))
                 + "\n2. Inspected the store:\n"

@@ -47,6 +47,13 @@ final class Report {
         return !out.checkError();
     }
 
+    /** Prints a line beside the result, for people: to standard error. */
+    void note(String line) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("penstock: " + line);
+        err.flush();
+    }
+
     ProgressBar progressBar(String label, String unit) {
         PrintWriter terminal = spec.commandLine().getErr();
         return quiet || !ProgressBar.isTerminal() ? ProgressBar.hidden() : new ProgressBar(terminal, label, unit);

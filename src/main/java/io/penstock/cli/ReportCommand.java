@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
         name = "report",
         description = "Reports what slowed a run down, by how much, and what to change.",
         footer = {"",
-            "Example: penstock stream out --window 128 --steps 2000 --step-ms 2 --report run && penstock report run",
+            "Examples: penstock stream out --window 128 --steps 2000 --report run",
+            "          penstock report run",
             "", "A run is a folder written by 'stream --report' or Summary.write, or the final_summary.json in it."
                 + " Several runs are merged as the ranks of one."})
 final class ReportCommand implements Callable<Integer> {

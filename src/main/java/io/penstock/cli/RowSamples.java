@@ -74,7 +74,8 @@ record RowSamples(SampleOptions options, Location path, String kind) {
             } else if (spec.rank() == 0 || spec.byteSize() == 0 || tensors.getFirst().rank() == 0
                     || spec.dim(0) != tensors.getFirst().dim(0)) {
                 throw new UsageException("--fields: missing, expected tensors with the same number of rows; " + path
-                        + " has " + shortened(tensors));
+                        + " has " + shortened(tensors) + " (choose some of them, for example --fields "
+                        + tensors.getFirst().name() + ")");
             }
         }
         return tensors.stream().map(TensorSpec::name).toList();

@@ -276,7 +276,7 @@ final class SampleOptions {
         }
         TensorSpec only = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || only.rank() != 1 || !only.dtype().isInteger()) {
-            throw new UsageException("--tokens-as: found " + dataset.fields() + ", expected one field of integers");
+            throw new UsageException("--tokens-as: found " + dataset.fields() + ", expected one field of integers (choose one with --fields)");
         }
         if (!only.isVariable()) {
             return windowCollator();
@@ -301,7 +301,7 @@ final class SampleOptions {
     void checkNoWindows(Location path, String advice) {
         if (window != null || stride != null || withinDocuments || pack != null || documents) {
             throw new UsageException("--window, --stride, --within-documents, --documents and --pack need a token"
-                    + " store (--pack also takes one column of lists); " + path + " is not one"
+                    + " store (--pack also takes one column of lists, chosen with --fields); " + path + " is not one"
                     + advice);
         }
     }

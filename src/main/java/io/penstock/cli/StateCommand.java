@@ -26,7 +26,7 @@ final class StateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("expected show or diff");
+        throw new UsageException("missing command, expected show or diff");
     }
 
     private static Map<String, @Nullable Object> fields(String file, RemoteOptions remote) throws IOException {

@@ -26,8 +26,8 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         abbreviateSynopsis = true,
         description = "Summarizes the values in the batches, and reports drift since a baseline or over epochs.",
-        footer = {"", "Examples: penstock stats out --window 128 --save baseline.json",
-            "          penstock stats out --window 128 --baseline baseline.json --fail-on-drift",
+        footer = {"", "Examples: penstock stats out --window 128 --save base.json",
+            "          penstock stats out --window 128 --baseline base.json --fail-on-drift",
             "", "For each field it measures the shares of padding, of constant rows and of non-finite values; for ids"
                 + " the frequency of each, for numbers the mean and standard deviation per channel, for lengths both.",
             "", "A change is reported if it exceeds the noise between batches by 5 sigma and also one of these limits:"

@@ -10,6 +10,7 @@ import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
+import io.penstock.text.ShellText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -113,8 +114,8 @@ final class StoreOptions {
                 return "";
             }
         }
-        return files.isEmpty() ? "" : "; this is text: make a token store of it with 'penstock tokenize " + location
-                + " -o STORE'";
+        return files.isEmpty() ? "" : "; this is text: make a token store of it with: penstock tokenize "
+                + ShellText.quoted(location) + " -o STORE";
     }
 
     /** Whether a file begins like text in UTF-8. */

@@ -93,6 +93,9 @@ final class StreamCommand implements Callable<Integer> {
                 Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
                 result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
                         headroom);
+                if (measured.firstBatchNanos() < 0 && !measured.interrupted()) {
+                    plan.reportNoBatch(source, batches, report);
+                }
                 // The figures first: what is written after them may fail.
                 report.print(report.isJson() ? fields(source, batches, device, result, diagnosis)
                         : text(source, batches, device, result, diagnosis));

@@ -66,7 +66,9 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     /** The bottleneck as a sentence with its figures. */
     String interpretation() {
         if (run.steps() == 0) {
-            return "Nothing was measured.";
+            return run.interrupted() ? "Nothing was measured."
+                    : run.firstBatchNanos() < 0 ? "There was no batch, so nothing was measured."
+                    : "All batches were taken before measuring (--warmup), so nothing was measured.";
         }
         double stepMean = (double) run.nanos() / run.steps();
         if (stepNanos == 0) {

@@ -36,7 +36,7 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         abbreviateSynopsis = true,
         description = "Finds the cheapest of the fastest settings for this data and machine.",
-        footer = {"", "Example: penstock tune out --window 1024 --batch 32 --budget 30s -o settings.json",
+        footer = {"", "Example: penstock tune out --window 1024 --batch 32 -o settings.json",
             "", "It varies workers, read mode, prefetch and, if batches are copied, device slots, one after the other."
                 + " It measures each setting in short, interleaved rounds with a trainer that takes batches as fast as"
                 + " they come, and compares settings within a round. Of the settings that are equally fast within"

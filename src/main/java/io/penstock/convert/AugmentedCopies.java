@@ -68,7 +68,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
         fields.keySet().removeAll(left);
         if (conversion.format == TargetFormat.NPY && fields.size() > 1) {
             throw new ConversionException(
-                    "npy holds one field, found " + fields.keySet() + " (select one with fields)");
+                    "npy holds one field, found " + fields.keySet() + " (select one with --fields)");
         }
         if (conversion.format == TargetFormat.NPY) {
             conversion.lose("name: " + fields.keySet().iterator().next());
@@ -128,7 +128,7 @@ record AugmentedCopies(Conversion conversion, Setting setting) {
             try {
                 fields.put(field, TensorRows.of(field, store, tensor));
             } catch (IllegalArgumentException e) {
-                throw new ConversionException(e.getMessage() + " (select others with fields)", e);
+                throw new ConversionException(e.getMessage() + " (select others with --fields)", e);
             }
         }
         List<Long> sizes = fields.values().stream().map(Dataset::size).distinct().toList();

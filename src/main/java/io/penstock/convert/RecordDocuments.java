@@ -60,7 +60,7 @@ final class RecordDocuments implements DocumentSource {
         }
         throw new ConversionException("found several columns that could be the tokens, expected one: "
                 + RecordColumns.some(
-                found.stream().map(field -> field.spec().toString()).toList()) + " (select one with fields)");
+                found.stream().map(field -> field.spec().toString()).toList()) + " (select one with --fields)");
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.penstock.convert;
 
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.format.MissingValue;
 import io.penstock.format.npy.NpyWriter;
 import io.penstock.format.safetensors.SafetensorsWriter;
 import io.penstock.io.ReadMode;
@@ -170,7 +171,7 @@ final class TensorTarget {
         List<TensorSpec> found = specs.stream().filter(fits).toList();
         if (found.size() != 1 || conversion.fields != null) {
             throw new ConversionException(conversion.format + " holds " + what + ", found "
-                    + RecordColumns.some(found) + " (select one with fields)");
+                    + RecordColumns.some(found) + " (select one with --fields)");
         }
         return specs.indexOf(found.getFirst());
     }
@@ -217,7 +218,7 @@ final class TensorTarget {
                 field -> field.isNumbers() && !field.spec().isVariable(), WHAT);
         if (one && fields.size() > 1) {
             throw new ConversionException(conversion.format + " holds one column, found " + RecordColumns.some(
-                    fields.stream().map(RecordColumns.Field::spec).toList()) + " (select one with fields)");
+                    fields.stream().map(RecordColumns.Field::spec).toList()) + " (select one with --fields)");
         }
         RecordFields all = RecordFields.of(store);
         for (RecordColumns.Field field : fields) {
@@ -251,7 +252,7 @@ final class TensorTarget {
                 if (!store.isPresent(records.record(sample), field.index())) {
                     throw new ConversionException(store.name(records.record(sample)) + ": found no value in '"
                             + field.spec().name()
-                            + "', expected one in each record (or skip incomplete records)");
+                            + "', expected one in each record (" + MissingValue.LEFT_OUT + ")");
                 }
                 reading.copy(reader.locate(sample, f), out);
                 reading.advance(1);

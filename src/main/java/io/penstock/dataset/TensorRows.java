@@ -104,7 +104,8 @@ public final class TensorRows implements Dataset {
             throw new IllegalArgumentException(name + ": a scalar has no rows");
         }
         if (size >= 0 && spec.dim(0) != size) {
-            throw new IllegalArgumentException(name + ": " + spec.dim(0) + " rows beside " + size);
+            throw new IllegalArgumentException(name + ": " + spec.dim(0) + " rows, expected "
+                    + size + ", as the other tensors have (choose tensors of one length)");
         }
         if (fields.stream().anyMatch(field -> field.name().equals(name))) {
             throw new IllegalArgumentException("two fields are named '" + name + "'");

@@ -37,6 +37,10 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     private static final double COPY_RATE_SHARE = 0.5;
     /** TraceML calls a GPU's utilization below 70 % moderate. */
     private static final double IDLE_SHARE = 0.3;
+    /** Penstock's samplers compute a sample from its position, so nothing is gained by another of them. */
+    static final String PLAN_ADVICE = "Use larger batches or more workers; if the sampler is your own code, make it"
+            + " cheaper.";
+
     private static final double READY_SHARE = 0.99;
     private static final double CAPACITY = 1.2;
 
@@ -143,7 +147,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
             new StageRule(Verdict.COLLATE, Cause.COLLATE, Stage.COLLATE, "The trainer waits for collating",
                     "Use more workers; if collating is as fast as a memory copy, only fewer bytes per batch help."),
             new StageRule(Verdict.PLAN, Cause.PLAN, Stage.PLAN, "The trainer waits for batch planning",
-                    "Use a sampler that computes a sample from its position, or larger batches."));
+                    PLAN_ADVICE));
 
     private void stages() {
         PartShares parts = new PartShares(facts.recording.parts());

@@ -61,11 +61,18 @@ record StepRules(List<RankSteps> ranks, int worldSize, String clock, List<Findin
                     "Nothing to do; measure again when the model, the data or the machine changes."));
         }
         if (steps < MIN_STEPS_CRIT) {
-            findings.replaceAll(finding ->
-                    finding.severity() == Severity.CRIT ? finding.withSeverity(Severity.WARN) : finding);
+            findings.add(Finding.info(Verdict.WARMUP, steps + " steps are too few for a verdict that holds: their"
+                    + " shares differ from run to run.", "Run " + MIN_STEPS_CRIT + " steps or more."));
         }
-        findings.sort(ORDER);
-        return List.copyOf(findings);
+        List<Finding> all = new ArrayList<>(capped(findings, steps));
+        all.sort(ORDER);
+        return List.copyOf(all);
+    }
+
+    /** Of few steps nothing is critical. */
+    static List<Finding> capped(List<Finding> findings, long steps) {
+        return steps >= MIN_STEPS_CRIT ? findings : findings.stream().map(finding ->
+                finding.severity() == Severity.CRIT ? finding.withSeverity(Severity.WARN) : finding).toList();
     }
 
     /** By severity, then by score; a straggler precedes its equals. */

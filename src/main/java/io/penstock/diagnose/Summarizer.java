@@ -21,6 +21,7 @@ import io.penstock.telemetry.BatchAccount;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -55,8 +56,9 @@ final class Summarizer {
         String clock = recording.isTimedByDevice() ? "gpu" : "cpu";
         List<Finding> findings = new ArrayList<>(StepRules.judge(ranks, facts.steps.isEmpty() ? 0 : 1, clock));
         findings.replaceAll(this::withCause);
-        findings.addAll(InputRules.judge(facts));
-        return new Summary(settings.name(), Instant.now(), durationSeconds(), fingerprint, clock, ranks,
+        findings.addAll(StepRules.capped(InputRules.judge(facts), facts.steady.size()));
+        findings.subList(1, findings.size()).sort(Comparator.comparing(Finding::severity).reversed());
+        return new Summary(settings.name(), Instant.now().truncatedTo(ChronoUnit.SECONDS), durationSeconds(), fingerprint, clock, ranks,
                 List.copyOf(findings), input(headroom), overhead(overheadNanos));
     }
 
@@ -142,7 +144,7 @@ final class Summarizer {
             case SOURCE_EMPTY -> "Nothing to do for the loader: the source gives no more.";
             case SOURCE_SLOW -> "Divide the source into more partitions, read them on more ranks (lanes), or give the"
                     + " stream's thread less to do.";
-            case PLAN -> "Use a sampler that computes a sample from its position.";
+            case PLAN -> InputRules.PLAN_ADVICE;
             case DOWNLOAD -> "See the verdict on downloads.";
             case READ_BLOCKED -> "Read ahead, use more workers, or use faster storage.";
             case READ_CPU, COLLATE -> "Use more workers, or fewer bytes per batch.";

@@ -14,10 +14,17 @@ final class FixedBatches extends BatchSampler {
         batchesInFullEpoch = batches(size);
         batchesInStartEpoch = batches(size - settings.startPosition());
         if (batchesInFullEpoch == 0) {
-            throw new IllegalArgumentException("no batch in an epoch of " + size + " samples: " + shard
-                    + ", batch size " + batchSize + settings.lastDropped()
-                    + "; use fewer ranks, a smaller batch or another tail policy");
+            throw new IllegalArgumentException("no batch in an epoch of " + size + " samples: " + why());
         }
+    }
+
+    private String why() {
+        long samples = shard.samplesPerRank(size);
+        int ranks = shard.worldSize();
+        return samples == 0 ? ranks + " ranks would have none each; use fewer ranks or another tail policy"
+                : "a batch of " + batchSize + " is not full" + (ranks == 1 ? "" : " with the " + samples
+                        + " of each of " + ranks + " ranks") + ", and the last batch is dropped if it is not; use a"
+                        + " smaller batch" + (ranks == 1 ? "" : " or fewer ranks") + ", or keep the last batch";
     }
 
     private long batches(long remaining) {

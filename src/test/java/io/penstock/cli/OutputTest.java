@@ -153,4 +153,18 @@ class OutputTest {
             assertEquals(LINE, Files.readString(err), command::toString);
         }
     }
+
+    @Test
+    @EnabledOnOs({OS.LINUX, OS.MAC})
+    void aReaderThatHasEnoughEndsACommandQuietlyAsItDoesOtherPrograms() throws Exception {
+        Path raw = Corpora.rawU16(folder, 5_000, 5);
+        List<Object> source = List.of(raw, "--format=nanogpt", "--window=1", "--batch=1");
+        for (List<Object> command : List.of(with("batches", source), with("batches", source, "--json"))) {
+            Path err = folder.resolve("err");
+            Process process = CommandRun.start(err, command.toArray());
+            process.getInputStream().close();
+            assertEquals(128 + 13, process.waitFor(), command::toString);
+            assertEquals("", Files.readString(err), command::toString);
+        }
+    }
 }

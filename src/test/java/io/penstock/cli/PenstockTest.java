@@ -7,14 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
 import io.penstock.store.Fixtures;
+import io.penstock.testing.Corpora;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -187,8 +194,98 @@ class PenstockTest {
         CommandRun option = CommandRun.of("stream", "store", "--windw", "64");
         assertEquals(ExitCode.WRONG_USAGE, option.exitCode());
         assertTrue(option.err().contains("'--windw'") && option.err().contains("did you mean --window?"), option.err());
+        CommandRun abbreviated = CommandRun.of("stream", "store", "--win", "64");
+        assertTrue(abbreviated.err().contains("did you mean --window?"), abbreviated.err());
         CommandRun command = CommandRun.of("strem", "store");
         assertEquals(ExitCode.WRONG_USAGE, command.exitCode());
         assertTrue(command.err().contains("did you mean stream?"), command.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "batches store --shuffle       | unknown option '--shuffle'; did you mean --shuffle-window or --no-shuffle?",
+        "batches store --num-workers 4 | unknown option '--num-workers'; did you mean --workers?",
+        "batches store --batch-size=4  | unknown option '--batch-size'; did you mean --batch?",
+        "batches store --drop_last     | unknown option '--drop_last'; did you mean --drop-last?",
+        "batches store --seq-len 4     | unknown option '--seq-len'; did you mean --window?",
+        "batches store --within-docs   | unknown option '--within-docs'; did you mean --within-documents?",
+        "batches store --steps 4       | unknown option '--steps'; 'penstock stream' has it",
+        "batches store --force         | unknown option '--force'",
+        "batches store --verbose       | unknown option '--verbose'",
+        "batches store -n              | unknown option '-n'",
+        "devices --gpu 0               | unknown option '--gpu'",
+        "fooo store                    | unknown command 'fooo'",
+        "cache list                    | unknown command 'list', expected ls, verify or trim",
+        "cache                         | missing command, expected ls, verify or trim",
+        "devices extra                 | unexpected argument 'extra': penstock devices takes no arguments",
+        "convert a b c                 | unexpected argument 'c': penstock convert takes A and B only",
+        "inspect                       | missing required parameter: 'PATH'",
+        "batches store --window x      | invalid value for option '--window': 'x', expected a whole number",
+        "batches store --digest=1      | invalid value for option '--digest': '1', expected no value"})
+    void wrongUsageIsSaidInItsUsersWordsAndGuessesOnlyWhatIsLikely(String line, String message) {
+        CommandRun run = CommandRun.of((Object[]) line.split(" "));
+        assertEquals("penstock: " + message + " (try 'penstock ", run.err().replaceFirst("(?<= [(]try 'penstock ).*\n",
+                ""));
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode());
+    }
+
+    @Test
+    void aStoreThatExistsIsRefusedWithTheOptionThatReplacesIt(@TempDir Path folder) throws IOException {
+        Path text = Files.writeString(folder.resolve("a.txt"), "a text");
+        Path store = folder.resolve("store");
+        Path part = folder.resolve("part");
+        List<List<Object>> commands = List.of(List.of("tokenize", text, "-o", store),
+                List.of("tokenize", text, "-o", part, "--shard=0/1"),
+                List.of("manifest", folder.resolve("part-00000-of-00001"), "-o", folder.resolve("joined")),
+                List.of("merge", folder.resolve("joined.manifest.json"), "-o", folder.resolve("merged")),
+                List.of("convert", store, folder.resolve("a.npy")),
+                List.of("convert", store, folder.resolve("a.safetensors")),
+                List.of("convert", store, folder.resolve("other"), "--to=megatron"),
+                List.of("checksum", text));
+        for (List<Object> command : commands) {
+            CommandRun first = CommandRun.of(command.toArray());
+            assertEquals(0, first.exitCode(), first.err());
+            CommandRun second = CommandRun.of(command.toArray());
+            assertEquals(ExitCode.FAILURE, second.exitCode(), command::toString);
+            assertTrue(second.err().endsWith(": exists already; --force replaces it\n"), second.err());
+            List<Object> forced = new ArrayList<>(command);
+            forced.add("--force");
+            assertEquals(0, CommandRun.of(forced.toArray()).exitCode(), command::toString);
+        }
+    }
+
+    @Test
+    void aListThatIsCutSaysHowManyOfAllAreLeftOut() {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("sample_count", 60L);
+        details.put("samples", IntStream.range(0, 16).mapToObj(i -> Map.of("key", "a key that takes its place " + i))
+                .toList());
+        StringBuilder text = new StringBuilder();
+        DetailText.append(text, details);
+        assertTrue(text.toString().endsWith("… and 48 more\n"), text.toString());
+    }
+
+    @Test
+    void aBatchThatIsLargerThanAnEpochTakesNoMoreMemoryThanTheEpochAndIsSaid(@TempDir Path folder) throws IOException {
+        Path raw = Corpora.rawU16(folder, 1_000, 5);
+        CommandRun run = CommandRun.of("stream", raw, "--format=nanogpt", "--window=32", "--batch=100000000");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().contains("100,000,000 samples (there are 31 per epoch)"), run.out());
+        CommandRun small = CommandRun.of("batches", raw, "--format=nanogpt", "--window=32", "--batch=31", "--digest");
+        CommandRun large = CommandRun.of("batches", raw, "--format=nanogpt", "--window=32", "--batch=1000", "--digest");
+        assertEquals(small.out(), large.out());
+    }
+
+    @Test
+    void theDeviceOfARunIsToldInShortAndCommandsToCopyAreQuoted(@TempDir Path folder) throws IOException {
+        Path raw = Corpora.rawU16(folder, 1_000, 5);
+        Path report = folder.resolve("my run");
+        CommandRun run = CommandRun.of("stream", raw, "--format=nanogpt", "--window=32", "--report", report);
+        assertEquals(0, run.exitCode(), run.err());
+        String device = run.out().lines().filter(line -> line.startsWith("device ")).findFirst().orElseThrow();
+        assertTrue(device.length() <= 80, device);
+        assertTrue(run.out().contains("    penstock report '" + report + "'\n"), run.out());
+        Path text = Files.writeString(folder.resolve("a text.md"), "a text");
+        assertTrue(CommandRun.of("inspect", text).err().contains("penstock tokenize '" + text + "' -o STORE"));
     }
 }

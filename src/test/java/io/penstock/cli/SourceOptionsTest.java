@@ -99,7 +99,7 @@ class SourceOptionsTest {
         assertEquals(false, result.get("interrupted"));
         CommandRun again = CommandRun.of(args("stream", "--window 16 --batch 4 --state", state));
         assertEquals(0, again.exitCode(), again.err());
-        assertTrue(again.out().contains("Nothing was measured"), again.out());
+        assertTrue(again.out().contains("nothing was measured"), again.out());
         assertTrue(again.out().contains("source   " + feed + " (stream): windows of 16+1 tokens, in order"),
                 again.out());
     }
@@ -242,5 +242,33 @@ class SourceOptionsTest {
             assertEquals(ExitCode.WRONG_USAGE, run.exitCode(), run.err());
             assertTrue(run.err().contains(refused.getLast()), run.err());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"batches", "stream"})
+    void aRunThatGetsNoBatchSaysWhyAndOneThatResumedAtTheEndIsFine(String command) throws IOException {
+        Path lines = Files.writeString(folder.resolve("few.txt"), "one\ntwo\n");
+        Path empty = Files.writeString(folder.resolve("none.txt"), "");
+        Path state = folder.resolve(command + ".json");
+        List<Object> options = List.of("--documents", "--max-length=8", "--batch=20");
+        CommandRun dropped = run(command, lines, options, "--drop-last");
+        assertEquals(ExitCode.BAD_INPUT, dropped.exitCode());
+        assertEquals("penstock: " + lines + ": no batch: the source ended before a batch was full, and --drop-last drops"
+                + " one that is not (use a smaller batch, or leave out --drop-last)\n", dropped.err());
+        CommandRun none = run(command, empty, options);
+        assertEquals(ExitCode.BAD_INPUT, none.exitCode());
+        assertEquals("penstock: " + empty + ": no batch: the source ended before its first record\n", none.err());
+        CommandRun all = run(command, lines, options, "--state=" + state);
+        assertEquals("", all.err());
+        CommandRun resumed = run(command, lines, options, "--state=" + state);
+        assertEquals(0, resumed.exitCode());
+        assertEquals("penstock: " + lines + ": no batch: the source ended where this run began\n", resumed.err());
+    }
+
+    private static CommandRun run(String command, Path source, List<Object> options, Object... more) {
+        List<Object> arguments = new ArrayList<>(List.of(command, "--source", source));
+        arguments.addAll(options);
+        arguments.addAll(List.of(more));
+        return CommandRun.of(arguments.toArray());
     }
 }

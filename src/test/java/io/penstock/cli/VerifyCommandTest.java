@@ -73,7 +73,7 @@ class VerifyCommandTest {
         Files.write(bin, new byte[65_537]);
         CommandRun refused = CommandRun.of("checksum", bin);
         assertEquals(1, refused.exitCode());
-        assertEquals("penstock: " + bin + ".crc32c: exists already, and overwriting is off\n", refused.err());
+        assertEquals("penstock: " + bin + ".crc32c: exists already; --force replaces it\n", refused.err());
         CommandRun forced = CommandRun.of("checksum", bin, "--force");
         assertEquals(bin + ".crc32c: 2 blocks of 65536 bytes\n", forced.out());
         assertEquals(3, CommandRun.of("checksum", folder.resolve("absent")).exitCode());

@@ -81,7 +81,7 @@ class RecordConversionTest {
                 Fixtures.path("arrow/hf_dataset"), folder.resolve("y"), TargetFormat.MEGATRON,
                 conversion -> conversion.fields(List.of("ids", "wide")))).getMessage();
         assertEquals("found several columns that could be the tokens, expected one: [ids: i32[*], wide: i64[*]]"
-                + " (select one with fields)",
+                + " (select one with --fields)",
                 refused);
     }
 

@@ -9,6 +9,7 @@ import io.penstock.io.ReadMode;
 import io.penstock.telemetry.BatchAccount.Download;
 import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -254,6 +255,19 @@ class VerdictsTest {
             s.gap = _ -> 600;
             s.batches = 15;
         }).getFirst().severity(), "fewer than 20 steps warn at most");
+    }
+
+    @Test
+    void ofFewStepsNothingIsCriticalTheyAreSaidToBeFewAndWhatFollowsTheVerdictIsOrderedBySeverity() {
+        List<Finding> few = findings(s -> {
+            s.decode = _ -> 6_000;
+            s.batches = 6;
+        });
+        assertTrue(few.stream().noneMatch(finding -> finding.severity() == Severity.CRIT), few.toString());
+        assertTrue(few.stream().anyMatch(finding -> finding.verdict() == Verdict.WARMUP
+                && finding.summary().contains("too few")), few.toString());
+        List<Severity> rest = few.stream().skip(1).map(Finding::severity).toList();
+        assertEquals(rest.stream().sorted(Comparator.reverseOrder()).toList(), rest);
     }
 
     @Test

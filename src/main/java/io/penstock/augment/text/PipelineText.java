@@ -10,6 +10,7 @@ import io.penstock.augment.value.StepForm;
 import io.penstock.image.ImageDecoding;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
+import io.penstock.text.NearestName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

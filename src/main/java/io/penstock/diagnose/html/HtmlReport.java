@@ -13,6 +13,7 @@ import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.diagnose.Summary;
+import io.penstock.diagnose.Verdict;
 import io.penstock.diagnose.html.Bars.Bar;
 import io.penstock.markup.Markup;
 import io.penstock.text.NumberText;
@@ -21,10 +22,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -38,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 public final class HtmlReport {
 
     private static final String STYLE = resource("report.css");
+    /** The widths of a chart, in pixels of its text. */
+    private static final int WIDE = 860;
+    private static final int NARROW = 380;
 
     private final Summary summary;
     private final InputPipeline input;
@@ -80,7 +87,8 @@ public final class HtmlReport {
 
     private void head() {
         Finding first = summary.findings().getFirst();
-        page.open("header").element("p", summary.run() + " · " + summary.generatedAt(), "class", "run");
+        page.open("header").element("p", summary.run() + " · "
+                + summary.generatedAt().truncatedTo(ChronoUnit.SECONDS), "class", "run");
         page.element("h1", first.verdict().label(), "class", first.severity().label());
         page.element("p", first.summary(), "class", "lead");
         page.open("div", "class", "figures");
@@ -102,7 +110,8 @@ public final class HtmlReport {
 
     private void findings() {
         section("What to do", "Most severe first.");
-        summary.findings().stream().filter(this::isCard).forEach(this::finding);
+        summary.findings().stream().filter(this::isCard)
+                .sorted(Comparator.comparing(Finding::severity).reversed()).forEach(this::finding);
         List<Finding> notes = summary.findings().stream().filter(finding -> !isCard(finding)).toList();
         if (!notes.isEmpty()) {
             page.open("details", "class", "notes")
@@ -116,7 +125,8 @@ public final class HtmlReport {
 
     /** The run's verdict, and whatever is worth a change; the rest is good to know. */
     private boolean isCard(Finding finding) {
-        return finding == summary.findings().getFirst() || finding.severity() != Severity.INFO;
+        return finding == summary.findings().getFirst() || finding.severity() != Severity.INFO
+                || finding.verdict() == Verdict.WARMUP;
     }
 
     private void finding(Finding finding) {
@@ -160,7 +170,7 @@ public final class HtmlReport {
             addPart(parts, "compute", rank.computeMillis(), "c-compute");
             addPart(parts, "residual", rank.residualMillis(), "c-residual");
         });
-        chart(Bars.stacked("The parts of a step", parts));
+        chart(width -> Bars.stacked("The parts of a step", parts, width));
         page.open("ul", "class", "legend");
         double sum = parts.stream().mapToDouble(Bar::value).sum();
         for (Bar part : parts) {
@@ -197,12 +207,12 @@ public final class HtmlReport {
         }
         List<String> tips = series.stream().map(HtmlReport::tip).toList();
         page.element("h3", "Throughput");
-        chart(new Lines("Throughput over time", seconds, max(rates), value -> NumberText.round(value, "/s"))
+        chart(width -> new Lines("Throughput over time", width, seconds, max(rates), value -> NumberText.round(value, "/s"))
                 .marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
         page.element("h3", "Step and wait");
         legend("c-compute", "step, mean", "c-wait", "wait, mean", "c-tail", "wait, longest");
-        chart(new Lines("Step and wait over time", seconds,
+        chart(width -> new Lines("Step and wait over time", width, seconds,
                 Math.max(max(steps), Math.min(max(longest), 3 * max(steps))), TimeText::of)
                 .marks(epochs, "a new epoch").line(capped(longest, 3 * max(steps)), "c-tail")
                 .line(steps, "c-compute").area(waits, "c-wait").line(waits, "c-wait").tips(tips).end());
@@ -230,7 +240,7 @@ public final class HtmlReport {
                     + NumberText.percent(row.utilization()) + " of " + NumberText.count(row.threads(), "thread"),
                     "c-" + row.stage().label(), row.millis().p95()));
         }
-        chart(Bars.rows("Stages", bars));
+        chart(width -> Bars.rows("Stages", bars, width));
         table("stage", "mean", "p50", "p95", "p99", "longest", "running", "blocked", "bytes");
         for (StageRow row : input.stages()) {
             page.open("tr").element("th", row.stage().label() + (row.stage().isWork() ? "" : " (a batch waits)"));
@@ -277,7 +287,7 @@ public final class HtmlReport {
                 "Numbers are steps. The upper lanes are workers, the lowest lane is the trainer.");
         legend("c-slot", "waits for a slot", "c-collate", "is built", "c-copy", "is copied",
                 "c-wait", "the trainer waits", "c-compute", "the trainer holds it");
-        chart(Timeline.of(input.timeline()));
+        chart(width -> Timeline.of(input.timeline(), width));
         page.close();
     }
 
@@ -297,7 +307,7 @@ public final class HtmlReport {
                             : " (" + NumberText.change(prediction.gain()) + ")") + ", "
                             + prediction.limit(), prediction.trusted() ? "c-plan" : "c-other", Double.NaN));
         }
-        chart(Bars.rows("Predicted throughput", bars));
+        chart(width -> Bars.rows("Predicted throughput", bars, width));
         page.close();
     }
 
@@ -380,9 +390,10 @@ public final class HtmlReport {
         }
     }
 
-    /** A chart that a narrow screen scrolls instead of shrinking its text. */
-    private void chart(String svg) {
-        page.open("div", "class", "scroll").raw(svg).close();
+    /** A chart, drawn twice: a narrow screen shows the narrow one whole instead of shrinking the text of the other. */
+    private void chart(IntFunction<String> drawn) {
+        page.open("div", "class", "wide").raw(drawn.apply(WIDE)).close()
+                .open("div", "class", "narrow").raw(drawn.apply(NARROW)).close();
     }
 
     private void legend(String... classesAndTexts) {

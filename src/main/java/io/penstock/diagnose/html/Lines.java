@@ -11,26 +11,26 @@ import java.util.function.DoubleFunction;
 /** A chart of quantities over a run's seconds, in one unit from 0 up. */
 final class Lines {
 
-    private static final double WIDTH = 860;
     private static final double HEIGHT = 210;
     private static final double LEFT = 70;
-    private static final double RIGHT = 850;
     private static final double TOP = 12;
     private static final double BOTTOM = 180;
 
+    private final double right;
     private final double[] seconds;
     private final Markup svg = new Markup();
     private final Axis x;
     private final Axis y;
 
     /** A chart with axes: times ascend, values go up to the greatest, and the unit formats one. */
-    Lines(String label, double[] seconds, double greatest, DoubleFunction<String> unit) {
+    Lines(String label, int width, double[] seconds, double greatest, DoubleFunction<String> unit) {
+        this.right = width - 10;
         this.seconds = seconds;
-        this.x = Axis.upTo(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, RIGHT);
+        this.x = Axis.upTo(seconds.length == 0 ? 1 : seconds[seconds.length - 1], LEFT, right);
         this.y = Axis.of(greatest, BOTTOM, TOP);
-        svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) HEIGHT, "role", "img", "aria-label", label);
+        svg.open("svg", "viewBox", "0 0 " + width + " " + (int) HEIGHT, "role", "img", "aria-label", label);
         for (double tick : y.ticks()) {
-            svg.empty("line", "class", "grid", "x1", LEFT, "x2", RIGHT, "y1", y.pixel(tick), "y2", y.pixel(tick));
+            svg.empty("line", "class", "grid", "x1", LEFT, "x2", right, "y1", y.pixel(tick), "y2", y.pixel(tick));
             svg.element("text", unit.apply(tick), "class", "tick", "x", LEFT - 8, "y", y.pixel(tick) + 4,
                     "text-anchor", "end");
         }
@@ -65,7 +65,7 @@ final class Lines {
     Lines tips(List<String> tips) {
         for (int i = 0; i < tips.size(); i++) {
             double from = x.pixel(seconds[i]);
-            double to = i + 1 < tips.size() ? x.pixel(seconds[i + 1]) : RIGHT;
+            double to = i + 1 < tips.size() ? x.pixel(seconds[i + 1]) : right;
             svg.open("rect", "class", "tip", "x", from, "y", TOP, "width", Math.max(1, to - from), "height",
                     BOTTOM - TOP);
             svg.element("title", tips.get(i)).close();

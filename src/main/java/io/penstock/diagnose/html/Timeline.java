@@ -13,28 +13,28 @@ import java.util.TreeMap;
 /** A timeline of a few batches: a lane per worker, one for the copy, one for the trainer. */
 final class Timeline {
 
-    private static final double WIDTH = 860;
     private static final double LEFT = 90;
-    private static final double RIGHT = 850;
     private static final double LANE = 34;
     /** With more batches, their numbers would not fit. */
     private static final int MOST_BATCHES = 20;
 
+    private final int width;
     private final List<BatchTimes> batches;
     private final TreeMap<Integer, Double> workerLanes = new TreeMap<>();
     private final double begin;
     private final Axis x;
     private final Markup svg = new Markup();
 
-    private Timeline(List<BatchTimes> batches) {
+    private Timeline(List<BatchTimes> batches, int width) {
+        this.width = width;
         this.batches = batches;
         this.begin = batches.stream().mapToDouble(BatchTimes::claimed).min().orElse(0);
         double end = batches.stream().mapToDouble(batch -> Math.max(batch.taken(), batch.closed())).max().orElse(1);
-        this.x = Axis.upTo(end - begin, LEFT, RIGHT);
+        this.x = Axis.upTo(end - begin, LEFT, width - 10);
     }
 
-    static String of(List<BatchTimes> batches) {
-        return new Timeline(batches.subList(0, Math.min(batches.size(), MOST_BATCHES))).draw();
+    static String of(List<BatchTimes> batches, int width) {
+        return new Timeline(batches.subList(0, Math.min(batches.size(), MOST_BATCHES)), width).draw();
     }
 
     private String draw() {
@@ -54,7 +54,7 @@ final class Timeline {
         double trainerLane = lanes.size() * LANE;
         lanes.add("trainer");
         double height = lanes.size() * LANE;
-        svg.open("svg", "viewBox", "0 0 " + (int) WIDTH + " " + (int) (height + 24), "role", "img", "aria-label",
+        svg.open("svg", "viewBox", "0 0 " + width + " " + (int) (height + 24), "role", "img", "aria-label",
                 "Timeline of " + batches.size() + " batches");
         for (double tick : x.ticks()) {
             svg.empty("line", "class", "grid", "x1", x.pixel(tick), "x2", x.pixel(tick), "y1", 0.0, "y2", height);

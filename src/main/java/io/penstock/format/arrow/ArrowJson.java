@@ -5,6 +5,7 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.JsonRows;
 import io.penstock.format.JsonText;
+import io.penstock.format.MissingValue;
 import io.penstock.format.UnwritableException;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.MalformedStoreException;
@@ -158,7 +159,8 @@ final class ArrowJson implements ArrowColumn {
             throw new UncheckedIOException(new MalformedStoreException(fileOf(batch).location(), "row "
                     + index.inStore(row)
                     + " of column '" + shape.name() + "', row " + inBatch + " of its batch: "
-                    + (state == ColumnBlock.NULL ? "no value: it is null" : reason(batch, inBatch)), "a value"));
+                    + (state == ColumnBlock.NULL ? "no value: it is null" : reason(batch, inBatch)),
+                    MissingValue.EXPECTED));
         }
         block.locate(inBatch & BLOCK_ROWS - 1, into);
     }

@@ -3,6 +3,7 @@ package io.penstock.format.arrow;
 
 import static io.penstock.format.arrow.DecodedBuffers.ABSENT;
 
+import io.penstock.format.MissingValue;
 import io.penstock.format.arrow.ArrowFlat.Layout;
 import io.penstock.format.arrow.ArrowFlat.Level;
 import io.penstock.io.MalformedStoreException;
@@ -245,7 +246,7 @@ final class ArrowValues implements ArrowColumn {
         int batch = index.batch(row);
         long inBatch = row - index.start(batch);
         if (flat.layout() == Layout.NONE || isNull(batch, inBatch)) {
-            throw malformed(batch, row, "no value: it is null", "a value");
+            throw malformed(batch, row, "no value: it is null", MissingValue.EXPECTED);
         }
         if (hasNullWithin(batch, inBatch, row)) {
             throw malformed(batch, row, "a list of which an item is null", "numbers");

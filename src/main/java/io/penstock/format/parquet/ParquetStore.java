@@ -6,6 +6,7 @@ import io.penstock.format.ColumnBlock;
 import io.penstock.format.ColumnBlocks;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.JsonText;
+import io.penstock.format.MissingValue;
 import io.penstock.format.Partitions;
 import io.penstock.format.TableInspection;
 import io.penstock.format.UnitedColumns;
@@ -193,7 +194,7 @@ final class ParquetStore implements RecordStore {
     }
 
     private UncheckedIOException malformed(int group, String found) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf(group).location(), found, "a value"));
+        return new UncheckedIOException(new MalformedStoreException(fileOf(group).location(), found, MissingValue.EXPECTED));
     }
 
     private MappedFile fileOf(int group) {

@@ -3,6 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.DecodeLimit;
 import io.penstock.codec.DecodeLimitException;
+import io.penstock.format.MissingValue;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.MalformedStoreException;
@@ -200,7 +201,8 @@ public final class WebDatasetStore implements RecordStore {
         long member = member(shard, record - records.start(shard), column);
         if (member < 0) {
             throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
-                    + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read"));
+                    + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read; "
+                    + MissingValue.LEFT_OUT));
         }
         ShardIndex index = shards[shard].index;
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));

@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StagingFolder implements AutoCloseable {
 
+    /** Why an existing store was not written. */
+    public static final String NOT_REPLACED = "exists already, and overwriting is off";
+
     private static final String FILES_NAME = "new";
     private static final int WRITE_BUFFER_BYTES = 1 << 16;
 
@@ -114,7 +117,7 @@ public final class StagingFolder implements AutoCloseable {
     /** Rejects an existing file. */
     public static void requireAbsent(Path file) throws FileAlreadyExistsException {
         if (Files.exists(file)) {
-            throw new FileAlreadyExistsException(file.toString(), null, "exists already, and overwriting is off");
+            throw new FileAlreadyExistsException(file.toString(), null, NOT_REPLACED);
         }
     }
 

@@ -4,6 +4,7 @@ package io.penstock.io.remote;
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.file.Sha256;
+import io.penstock.io.publish.StagingFolder;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.net.http.HttpHeaders;
@@ -90,7 +91,7 @@ final class S3Uploads {
     }
 
     FileAlreadyExistsException exists(String key) {
-        return new FileAlreadyExistsException(name(key), null, "exists already, and overwriting is off");
+        return new FileAlreadyExistsException(name(key), null, StagingFolder.NOT_REPLACED);
     }
 
     private HttpHeaders head(String key) throws IOException {

@@ -3,8 +3,10 @@ package io.penstock.diagnose.html;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.diagnose.Cause;
 import io.penstock.diagnose.Distribution;
 import io.penstock.diagnose.Finding;
 import io.penstock.diagnose.Severity;
@@ -14,8 +16,11 @@ import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
 import io.penstock.diagnose.Verdict;
+import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -138,12 +143,73 @@ class HtmlReportTest {
     }
 
     @Test
-    void chartsScrollOnANarrowScreenInsteadOfShrinkingTheirText() {
+    void everyChartIsDrawnForANarrowScreenTooWhichShowsThatOneAlone() {
         String page = HtmlReport.of(named("run"));
         int charts = count(page, "<svg");
-        assertTrue(charts >= 5, charts + " charts");
-        assertEquals(charts, Pattern.compile("<div class=\"scroll\">\\s*<svg").matcher(page).results().count());
-        assertTrue(page.contains(".scroll svg { min-width:"));
+        assertTrue(charts >= 10, charts + " charts");
+        assertEquals(charts / 2, Pattern.compile("<div class=\"wide\">\\s*<svg viewBox=\"0 0 860 ").matcher(page)
+                .results().count());
+        assertEquals(charts / 2, Pattern.compile("<div class=\"narrow\">\\s*<svg viewBox=\"0 0 380 ").matcher(page)
+                .results().count());
+        assertTrue(page.contains("(max-width: 600px) { .wide { display: none; } .narrow { display: block; } }"));
+    }
+
+    @Test
+    void labelsOfBarsAreWholeInsideTheirChart() {
+        String label = "one worker more and the decoding of pictures on the device";
+        String text = "12.3 M/s (+1234.5 %), workers and the trainer";
+        for (int width : new int[] {380, 860}) {
+            String svg = Bars.rows("bars", List.of(new Bars.Bar(label, 3, text, "c-plan", Double.NaN),
+                    new Bars.Bar("none", 1, "1 /s", "c-plan", Double.NaN)), width);
+            Matcher texts = Pattern.compile("<text class=\"(?:label|value)\" x=\"([-0-9.]+)\" y=\"[0-9.]+\""
+                    + "(?: text-anchor=\"(start|end)\")?>([^<]*)<").matcher(svg);
+            int found = 0;
+            while (texts.find()) {
+                double x = Double.parseDouble(texts.group(1));
+                double length = 6.4 * texts.group(3).length();
+                double left = "end".equals(texts.group(2)) ? x - length : x;
+                assertTrue(left >= 0 && left + length <= width, width + ": " + texts.group());
+                found++;
+            }
+            assertEquals(4, found, svg);
+        }
+    }
+
+    @Test
+    void noTwoPartsOfAStepHaveTheSameColor() {
+        String page = HtmlReport.of(named("run"));
+        Map<String, String> colors = new HashMap<>();
+        List<String> classes = new ArrayList<>(List.of("compute", "residual"));
+        for (Cause cause : Cause.values()) {
+            classes.add(switch (cause) {
+                case READ_BLOCKED -> "blocked";
+                case READ_CPU -> "read";
+                default -> cause.label();
+            });
+        }
+        for (String name : classes) {
+            Matcher color = Pattern.compile("\\.c-" + name + "\\b[^{]*\\{ color: var\\((--\\w+)\\)").matcher(page);
+            assertTrue(color.find(), name);
+            Matcher value = Pattern.compile(color.group(1) + ": (#\\w+)").matcher(page);
+            assertTrue(value.find(), color.group(1));
+            String light = value.group(1);
+            assertTrue(value.find(), color.group(1) + " of the dark mode");
+            assertNull(colors.put(light, name), name + " is " + light);
+            assertNull(colors.put("dark " + value.group(1), name), name + " is dark " + value.group(1));
+        }
+    }
+
+    @Test
+    void findingsAreShownMostSevereFirstAndTheDateHasNoFractionsOfSeconds() {
+        Summary run = named("run");
+        List<Finding> findings = List.of(
+                new Finding(Verdict.INPUT_BOUND, Severity.WARN, 0.1, "warned", "", List.of(), Map.of()),
+                new Finding(Verdict.DECODE, Severity.CRIT, 0.3, "critical", "", List.of(), Map.of()));
+        String page = HtmlReport.of(new Summary("run", Instant.parse("2026-11-26T08:14:20.021213243Z"),
+                run.durationSeconds(), run.fingerprint(), run.clock(), run.ranks(), findings, run.input(),
+                run.overhead()));
+        assertTrue(page.contains("2026-11-26T08:14:20Z<"));
+        assertTrue(page.indexOf("finding crit") > 0 && page.indexOf("finding crit") < page.indexOf("finding warn"));
     }
 
     @Test

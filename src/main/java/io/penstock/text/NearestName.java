@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.text;
+package io.penstock.text;
 
 import java.util.List;
 import java.util.Locale;
 
 /** What somebody may have meant who misspelled a name, or gave that of another library. */
-final class NearestName {
+public final class NearestName {
 
     /** The least number of letters from which a name that is part of another word is a hint. */
     private static final int LEAST_COMMON = 4;
     private static final int MOST_EDITS = 2;
 
+    private NearestName() {
+    }
+
     /** Returns the longest name that is part of this one, as in torchvision's; else the nearest, or an empty text. */
-    static String of(String name, List<String> names) {
+    public static String of(String name, List<String> names) {
         String wanted = name.toLowerCase(Locale.ROOT);
         String longest = "";
         String nearest = "";
@@ -32,7 +35,7 @@ final class NearestName {
     }
 
     /** Returns how many letters must be added, removed or replaced: Levenshtein's distance. */
-    private static int edits(String from, String to) {
+    public static int edits(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j < row.length; j++) {
             row[j] = j;
