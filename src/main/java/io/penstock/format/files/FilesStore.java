@@ -157,6 +157,12 @@ public final class FilesStore implements RecordStore {
         return list.path(record);
     }
 
+    /** Returns the file's path relative to the folder. */
+    @Override
+    public String key(long record) {
+        return name(record);
+    }
+
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
