@@ -93,7 +93,7 @@ cp bench/gpu/run.sh LICENSE "$bundle"
 cp bench/peers/torch_cuda.py bench/peers/torch_datasets.py "$bundle/peers"
 git rev-parse HEAD > "$bundle/revision" 2>/dev/null || echo unknown > "$bundle/revision"
 tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime=2026-01-01T00:00:00Z -c penstock-gpu \
-    | xz -6 -T1 > "$bundle.tar.xz"
+    | xz -6 -T0 > "$bundle.tar.xz"
 
 # check WHAT BYTES MEGABYTES
 check() {

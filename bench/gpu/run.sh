@@ -8,6 +8,7 @@
 #   run.sh [FOLDER]        FOLDER is ./report if not given
 #
 #   PENSTOCK_SECONDS       the time for all of it (570): what does not fit is left out, the least valuable first
+#   PENSTOCK_SMOKE_SECONDS of these, the time for the smoke (60)
 #   PENSTOCK_CUDART        the runtime library; without it, the loader's cache, CUDA's and Conda's folders and Python's
 #                          packages are searched
 #   PENSTOCK_CUBLAS        cuBLAS 13, for the trainer; without it, the same places are searched
@@ -19,14 +20,17 @@
 #   PENSTOCK_STRESS        the batches of the stress test (36000: those of an hour of steps of 100 ms)
 #   PENSTOCK_GPT           options of the GPT that is trained for its speed (25 million weights, 60 steps)
 #
-# First a smoke of every part, within 60 seconds: what fails there is printed with its reason. Then the measurements in
+# First a smoke of every part: what fails there is printed with its reason. Then the measurements in
 # the order of their worth. Ends with 0 if tests ran and all passed, and everything was measured.
 set -u
 
 total_seconds=${PENSTOCK_SECONDS:-570}
-smoke_seconds=60
-case $total_seconds in
-    '' | *[!0-9]*) echo "run.sh: PENSTOCK_SECONDS is $total_seconds, expected a number of seconds" >&2; exit 2 ;;
+smoke_seconds=${PENSTOCK_SMOKE_SECONDS:-60}
+case $total_seconds,$smoke_seconds in
+    ,* | *, | *[!0-9,]*)
+        echo "run.sh: PENSTOCK_SECONDS is $total_seconds and PENSTOCK_SMOKE_SECONDS $smoke_seconds, expected numbers" >&2
+        exit 2
+        ;;
 esac
 # For the last report and its archive
 last_seconds=10
@@ -292,7 +296,7 @@ small="--batch 4 --context 64 --layers 2 --heads 2 --width 64 --warmup 10"
 failed=0
 # smoke NAME COMMAND…: whether a part runs at all; a line of smoke.txt: ok or failed, seconds, name, and why
 smoke() {
-    name=$1
+    part=$1
     shift
     from=$(elapsed)
     if "$@" > "$work/smoke.out" 2> "$work/smoke.err"; then
@@ -304,10 +308,10 @@ smoke() {
         why=$(cat "$work/smoke.out" "$work/smoke.err" | grep -v '^exit status' | grep -E \
             'unavailable|Exception|Error|error|cannot|not found|no |stopped|failed' | head -n 1 | cut -c 1-300)
         [ -n "$why" ] || why=$(cat "$work/smoke.out" "$work/smoke.err" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-300)
-        say "smoke: $name FAILED: $why"
+        say "smoke: $part FAILED: $why"
     fi
-    printf '%s\t%s\t%s\t%s\n' $verdict $(($(elapsed) - from)) "$name" "$why" >> "$parts/smoke.txt"
-    { echo "-- $name: $verdict"; cat "$work/smoke.out" "$work/smoke.err"; } >> "$parts/smoke.log"
+    printf '%s\t%s\t%s\t%s\n' $verdict $(($(elapsed) - from)) "$part" "$why" >> "$parts/smoke.txt"
+    { echo "-- $part: $verdict"; cat "$work/smoke.out" "$work/smoke.err"; } >> "$parts/smoke.log"
     [ $verdict = ok ]
 }
 
@@ -316,21 +320,22 @@ end=$(($(elapsed) + smoke_seconds))
 [ $end -le $((total_seconds - last_seconds)) ] || end=$((total_seconds - last_seconds))
 quick 65536
 store=$work/smoke.bin
+most=$((smoke_seconds / 3))
 smoke "Java runtime" "$here/runtime/bin/java" -version
-smoke "device and copies" transfer 20
+smoke "device and copies" transfer $most
 has_device=$?
 if [ $has_device -eq 0 ]; then
     smoke "token store" write_store "$store" 2000000
-    smoke "training steps" steps 20
-    smoke "launching thread" jitter 20
-    smoke "kernels" run_tests 20 '--select-class=io.penstock.device.cuda.CudaGpuTest' \
+    smoke "training steps" steps $most
+    smoke "launching thread" jitter $most
+    smoke "kernels" run_tests $most '--select-class=io.penstock.device.cuda.CudaGpuTest' \
         '--select-method=io.penstock.transform.TransformTest$OnAGpu#kernelsGiveWhatTheDefinitionsSay(long)'
-    smoke "throughput" throughput 10
-    smoke "PyTorch" beside 20 "take --workers 0"
-    smoke "JPEG files" jpegs 20
-    smoke "GPT" train 20 smoke --device "$device" $small --steps 2
-    smoke "augmentation" stages 20
-    smoke "clocks" clocks 20
+    smoke "throughput" throughput $most
+    smoke "PyTorch" beside $most "take --workers 0"
+    smoke "JPEG files" jpegs $most
+    smoke "GPT" train $most smoke --device "$device" $small --steps 2
+    smoke "augmentation" stages $most
+    smoke "clocks" clocks $most
 fi
 smoke "archive" tar -C "$work" -czf "$work/smoke.tar.gz" report
 rm -rf "$store" "$work/smoke.tar.gz" "$work/smoke" "$parts/gpt-smoke.csv"
@@ -342,18 +347,18 @@ conclude
 
 # measure NAME FILE COMMAND…: what the command prints goes to the file.
 measure() {
-    name=$1
+    part=$1
     file=$2
     shift 2
     if [ $((end - $(elapsed))) -lt 5 ]; then
-        say "$name: no time left"
-        echo "$name: no time left" >> "$parts/left-out.txt"
+        say "$part: no time left"
+        echo "$part: no time left" >> "$parts/left-out.txt"
         return 1
     fi
-    say "$name"
+    say "$part"
     "$@" > "$parts/$file"
     status=$?
-    [ $status -ne 124 ] || echo "$name: stopped when its time was up; what it had found counts" >> "$parts/left-out.txt"
+    [ $status -ne 124 ] || echo "$part: stopped when its time was up; what it had found counts" >> "$parts/left-out.txt"
     conclude
     return $status
 }
