@@ -20,8 +20,8 @@
 #   PENSTOCK_STRESS        the batches of the stress test (36000: those of an hour of steps of 100 ms)
 #   PENSTOCK_GPT           options of the GPT that is trained for its speed (25 million weights, 60 steps)
 #
-# First a smoke of every part: what fails there is printed with its reason. Then the measurements in
-# the order of their worth. Ends with 0 if tests ran and all passed, and everything was measured.
+# First a smoke of every part: what fails there is printed with its reason. Then the measurements in the order of their
+# worth. Ends with 0 if tests ran and all passed, and everything was measured.
 set -u
 
 total_seconds=${PENSTOCK_SECONDS:-570}
@@ -60,9 +60,12 @@ say() {
 # Until when commands may run, in seconds from the start
 end=$((total_seconds - last_seconds))
 
+# What limits are multiplied by: they are chosen for 570 seconds in all.
+percent=100
+
 # limited SECONDS COMMAND…: runs a command for so long at most, and not beyond the end.
 limited() {
-    limit=$1
+    limit=$(($1 * percent / 100))
     shift
     left=$((end - $(elapsed)))
     [ "$limit" -le "$left" ] || limit=$left
@@ -99,9 +102,10 @@ conclude() {
         io.penstock.bench.GpuReport "$parts"
     whole=$?
     if [ ! -s "$parts/report.md" ]; then
-        { echo "# Penstock on a GPU"; echo; echo "The report could not be made:"; echo
-            tail -n 20 "$parts/run.log" | sed 's/^/    /'; echo; echo "    $(cat "$parts/smoke.txt")"; } > "$work/bare.md"
-        cp "$work/bare.md" "$out/report.md"
+        {
+            printf '# Penstock on a GPU\n\nThe report could not be made:\n\n'
+            cat "$parts/smoke.txt" "$parts/run.log" | head -n 100 | sed 's/^/    /'
+        } > "$out/report.md"
         whole=1
     else
         cp "$parts/report.md" "$out/report.md"
@@ -226,12 +230,13 @@ full() {
     write_store() { java 60 io.penstock.bench.TokenFile "$@"; }
 
     transfer() {
-        java "$1" io.penstock.bench.TransferBench --device "$device" --seconds "$(($1 * 3 / 4))" $rounds $sizes
+        java "$1" io.penstock.bench.TransferBench --device "$device" \
+            --seconds "$(($1 * percent * 3 / 400))" $rounds $sizes
     }
 
     steps() {
-        java "$1" io.penstock.bench.TransferBench --device "$device" --store "$store" --seconds "$(($1 * 3 / 4))" \
-            $rounds --max-bytes 0
+        java "$1" io.penstock.bench.TransferBench --device "$device" --store "$store" \
+            --seconds "$(($1 * percent * 3 / 400))" $rounds --max-bytes 0
     }
 
     jitter() { java "$1" io.penstock.bench.LaunchJitter --device "$device" --store "$store" $launches; }
@@ -307,7 +312,8 @@ smoke() {
         failed=$((failed + 1))
         why=$(cat "$work/smoke.out" "$work/smoke.err" | grep -v '^exit status' | grep -E \
             'unavailable|Exception|Error|error|cannot|not found|no |stopped|failed' | head -n 1 | cut -c 1-300)
-        [ -n "$why" ] || why=$(cat "$work/smoke.out" "$work/smoke.err" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-300)
+        [ -n "$why" ] || why=$(cat "$work/smoke.out" "$work/smoke.err" | grep -v '^[[:space:]]*$' | tail -n 1 \
+            | cut -c 1-300)
         say "smoke: $part FAILED: $why"
     fi
     printf '%s\t%s\t%s\t%s\n' $verdict $(($(elapsed) - from)) "$part" "$why" >> "$parts/smoke.txt"
@@ -340,6 +346,7 @@ fi
 smoke "archive" tar -C "$work" -czf "$work/smoke.tar.gz" report
 rm -rf "$store" "$work/smoke.tar.gz" "$work/smoke" "$parts/gpt-smoke.csv"
 end=$((total_seconds - last_seconds))
+percent=$((total_seconds * 100 / 570))
 say "smoke: $failed failed"
 conclude
 
@@ -358,7 +365,7 @@ measure() {
     say "$part"
     "$@" > "$parts/$file"
     status=$?
-    [ $status -ne 124 ] || echo "$part: stopped when its time was up; what it had found counts" >> "$parts/left-out.txt"
+    [ $status -ne 124 ] || echo "$part: stopped when its time was up; what it had found by then counts" >> "$parts/left-out.txt"
     conclude
     return $status
 }

@@ -197,6 +197,19 @@ class SplitTest {
     }
 
     @Test
+    void filesHaveTheKeysThatTheyHaveInATarOfTheFolder() throws IOException {
+        for (String name : List.of("a.b/one.txt", "a.b/two.tar.txt", "c/three")) {
+            Path file = folder.resolve("files").resolve(name);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, name);
+        }
+        try (RecordStore files = RecordStore.open(folder.resolve("files"), OpenOptions.DEFAULT.withFormat("files"))) {
+            assertEquals(List.of("a.b/one", "a.b/two", "c/three"),
+                    LongStream.range(0, files.size()).mapToObj(files::key).toList());
+        }
+    }
+
+    @Test
     void samplesWithTheSameValueOfAFieldAreInTheSamePart() {
         SplittableRandom random = new SplittableRandom(5);
         byte[][][] records = new byte[400][][];
