@@ -94,9 +94,9 @@ public final class GpuReport {
         for (String part : linesOf("left-out.txt")) {
             out.append("Left out: ").append(part).append("\n\n");
         }
-        return tested && trained && !of(jitter, "jitter").isEmpty() && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
-                && !of(stages, "stage").isEmpty() && !jpegs.isEmpty() && !of(clocks, "clock").isEmpty()
-                && !of(clocks, "loaders").isEmpty();
+        return tested && trained && !of(jitter, "jitter").isEmpty() && !of(transfer, "transfer").isEmpty()
+                && !of(transfer, "step").isEmpty() && !of(stages, "stage").isEmpty() && !jpegs.isEmpty()
+                && !of(clocks, "clock").isEmpty() && !of(clocks, "loaders").isEmpty();
     }
 
     private void machine(List<Map<String, Object>> machines) throws IOException {
@@ -140,7 +140,8 @@ public final class GpuReport {
             all.put(run, counts);
             out.append(counts.isEmpty() ? "`" + run + "`: did not run to its end.\n\n"
                     : "`" + run + "`, which names each: " + counts + "\n\n");
-            passed &= counts.getOrDefault("successful", 0L) > 0 && counts.get("successful").equals(counts.get("found"));
+            long successful = counts.getOrDefault("successful", 0L);
+            passed &= successful > 0 && successful == counts.get("found");
         }
         json.put("tests", all);
         return passed;

@@ -34,8 +34,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *       and a quarter as many.
  * </ul>
  *
- * <p>{@code late}: from when a tick was due to when its turn came; a thread that was held up makes all the ticks that it
- * missed late. {@code call}: how long recording the event took.
+ * <p>{@code late}: from when a tick was due to when its turn came; a thread that was held up makes all the ticks that
+ * it missed late. {@code call}: how long recording the event took.
  *
  * <pre>
  *   --store FILE        raw u16 tokens
@@ -179,7 +179,8 @@ public final class LaunchJitter {
         for (int share = 1; share <= 4 && cores / share > 0; share *= 2) {
             situations.add(new Situation("saturated", cores / share));
         }
-        try (DeviceStream stream = device.openStream("launches"); DeviceEvent event = device.openEvent(EventWait.SPIN)) {
+        try (DeviceStream stream = device.openStream("launches");
+                DeviceEvent event = device.openEvent(EventWait.SPIN)) {
             for (int round = 0; round < rounds; round++) {
                 for (Situation situation : situations) {
                     situation.round(round, stream, event);

@@ -23,7 +23,9 @@ final class HelpGroups {
         groups.put("Run", List.of("--steps", "--step-ms", "--warmup", "--limit", "--epochs", "--every", "--values",
                 "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
-                "--split", "--validation", "--split-by", "--split-seed", "--verify", "--bad-samples", "--max-decoded", "--max-ratio"));
+                "--verify", "--bad-samples", "--max-decoded", "--max-ratio"));
+        groups.put("Parts to train on and to validate with", List.of("--split", "--validation", "--split-by",
+                "--split-seed"));
         groups.put("Streams", List.of("--source", "--follow", "--passes", "--live", "--spool", "--spool-bytes",
                 "--lanes", "--encoding", "--vocabulary", "--end-of-text"));
         groups.put("Remote stores", List.of("--cache", "--cache-size", "--offline"));

@@ -195,8 +195,8 @@ public interface Dataset extends Samples {
      * Split split = images.split(0.9, 7);
      * }
      *
-     * <p>Split before you pack documents into sequences. Windows that overlap share tokens, whichever parts they are in:
-     * to keep the parts apart, take windows within documents, which are split by document.
+     * <p>Split before you pack documents into sequences. Windows that overlap share tokens, whichever parts they are
+     * in: to keep the parts apart, take windows within documents, which are split by document.
      *
      * @param share the share of the first part, between 0 and 1: each sample is in it with this probability, so that
      *     the parts' sizes are not exact

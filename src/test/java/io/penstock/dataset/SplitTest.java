@@ -35,6 +35,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class SplitTest {
@@ -49,6 +50,10 @@ class SplitTest {
 
     private static Set<String> keys(Dataset part) {
         return LongStream.range(0, part.size()).mapToObj(part::key).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String refusal(Executable split) {
+        return assertThrows(IllegalArgumentException.class, split).getMessage();
     }
 
     private static List<Long> origins(Filtered part) {
@@ -263,11 +268,11 @@ class SplitTest {
     @Test
     void aShareOutsideOrAPartWithoutSamplesIsRefused() {
         for (double share : new double[] {0, 1, -0.1, 1.5, Double.NaN}) {
-            String message = assertThrows(IllegalArgumentException.class, () -> numbers(9).split(share, 1)).getMessage();
-            assertEquals("split " + share + ": expected a share between 0 and 1, both excluded", message);
+            assertEquals("split " + share + ": expected a share between 0 and 1, both excluded",
+                    refusal(() -> numbers(9).split(share, 1)));
         }
-        String message = assertThrows(IllegalArgumentException.class, () -> numbers(1).split(0.5, 1)).getMessage();
-        assertTrue(message.matches("split 0.5 by key with seed 1: (no|every) sample of 1 is in the part to train on;.*"),
-                message);
+        String message = refusal(() -> numbers(1).split(0.5, 1));
+        assertTrue(message.matches("split 0\\.5 by key with seed 1: (no|every) sample of 1 is in the part to train on;"
+                + ".*"), message);
     }
 }
