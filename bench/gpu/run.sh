@@ -44,7 +44,7 @@ begin=$(date +%s)
 work=$(mktemp -d "${TMPDIR:-/tmp}/penstock-gpu.XXXXXX") || exit 1
 parts=$work/report
 mkdir "$parts"
-rm -rf "$out/report.md" "$out/report.tar.gz" "$out/report"
+rm -f "$out/report.md" "$out/report.tar.gz"
 trap 'rm -rf "$work"' EXIT
 exec 2> "$parts/run.log"
 
@@ -113,7 +113,7 @@ conclude() {
     if tar -C "$work" -czf "$work/report.tar.gz" report && [ -s "$work/report.tar.gz" ]; then
         cp "$work/report.tar.gz" "$out/report.part" && mv -f "$out/report.part" "$out/report.tar.gz"
     else
-        cp -R "$parts" "$out" && echo "no archive: the parts are in $out/report" >&2
+        mkdir -p "$out/parts" && cp "$parts"/* "$out/parts" && echo "no archive: its files are in $out/parts" >&2
     fi
     return $whole
 }
