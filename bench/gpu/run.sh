@@ -375,7 +375,7 @@ if [ $has_device -ne 0 ]; then
 else
     if [ -n "${PENSTOCK_QUICK:-}" ]; then
         quick
-        : "${PENSTOCK_TOKENS:=2000000}" "${PENSTOCK_STRESS:=500}"
+        : "${PENSTOCK_TOKENS:=2000000}" "${PENSTOCK_STRESS:=100}"
     else
         full
     fi
