@@ -3,12 +3,13 @@
 images, masks, boxes, keypoints and batches. Where docs/spec/augment.md computes in another order than they do, a vector
 also has the bytes that the specification gives instead, by numpy in f32: `exact`, places and values.
 
-    python bench/peers/augment_vectors.py src/test/resources/io/penstock/augment/vectors.json
+    python bench/peers/augment_vectors.py src/test/resources/io/penstock/augment/vectors.json.gz
 
 Needs torch, torchvision, numpy, Pillow and opencv-python-headless. With a CPU build of torch, torchvision's compiled
 operators do not load, so the two that its import asks for are declared here; the transforms are plain torch.
 """
 import base64
+import gzip
 import json
 import math
 import pathlib
@@ -436,10 +437,11 @@ def main():
         if exact is not None:
             line["exact"] = exact_places(exact, result)
         lines.append(json.dumps(line))
-    pathlib.Path(sys.argv[1]).write_text(
+    pathlib.Path(sys.argv[1]).write_bytes(gzip.compress((
         '{"made_by": "torchvision %s, torch %s, Pillow %s, OpenCV %s", "lines": [\n%s\n],\n"targets": [\n%s\n],\n'
         '"batches": [\n%s\n]}\n' % (torchvision.__version__, torch.__version__, Image.__version__, cv2.__version__,
-                                   ",\n".join(lines), ",\n".join(target_lines()), ",\n".join(batch_lines())))
+                                   ",\n".join(lines), ",\n".join(target_lines()), ",\n".join(batch_lines()))).encode(),
+        mtime=0))
 
 
 if __name__ == "__main__":

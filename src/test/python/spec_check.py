@@ -21,6 +21,7 @@ from spec_permutation import WRAP, Permutation, SplitMix64, ceil_div, first
 from spec_mixtures import check_mixtures
 from spec_packing import check_packing
 from spec_randomness import check_bad_samples, check_randomness
+from spec_split import check_split
 from spec_samplers import check_samplers
 from spec_streams import check_streams
 
@@ -467,6 +468,7 @@ def main():
                           ("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
                           ("windows", check_windows), ("slab", check_slab),
                           ("randomness", lambda vectors: check_randomness(vectors, Run, check)),
+                          ("split", lambda vectors: check_split(vectors, check)),
                           ("bad-samples", lambda vectors: check_bad_samples(vectors, check)),
                           ("streams", lambda vectors: check_streams(vectors, check, budget_batches)),
                           ("batching", check_batching)):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,23 +52,27 @@ public final class GpuReport {
     }
 
     private boolean write() throws IOException {
-        List<Map<String, Object>> transfer = lines("transfer.jsonl");
+        List<Map<String, Object>> transfer = new ArrayList<>(lines("transfer.jsonl"));
+        transfer.addAll(lines("steps.jsonl").stream().filter(line -> !"machine".equals(line.get("kind"))).toList());
         List<Map<String, Object>> throughput = lines("throughput.jsonl");
-        List<Map<String, Object>> torch = lines("torch.jsonl");
+        List<Map<String, Object>> torch = lines("torch.txt");
+        List<Map<String, Object>> jitter = lines("jitter.jsonl");
         out.append("# Penstock on a GPU\n\n");
         for (Map<String, Object> why : of(transfer, "unavailable")) {
             out.append("**No device: ").append(why.get("message")).append("**\n\n");
         }
         machine(of(transfer, "machine"));
+        smoke();
         boolean tested = tests();
         List<Map<String, Object>> stages = lines("stages.jsonl");
         List<Double> onCpu = losses("gpt-cpu.csv");
         List<Double> onDevice = losses("gpt-device.csv");
         List<Map<String, Object>> clocks = lines("clocks.jsonl");
         List<Map<String, Object>> jpegs = lines("jpegs.jsonl");
-        mustHold(transfer, stages, clocks, jpegs, onCpu, onDevice);
+        mustHold(transfer, jitter, stages, clocks, jpegs, onCpu, onDevice);
         json.put("must_hold", bounds);
         json.put("transfer", transfer);
+        json.put("jitter", jitter);
         json.put("stages", stages);
         json.put("jpegs", jpegs);
         json.put("clocks", clocks);
@@ -76,6 +82,7 @@ public final class GpuReport {
         transfers(of(transfer, "transfer"));
         tokens(of(transfer, "tokens"));
         steps(of(transfer, "step"));
+        jitter(of(jitter, "jitter"));
         stages(of(stages, "stage"));
         jpegs(jpegs);
         clocks(of(clocks, "clock"), of(clocks, "loaders"));
@@ -84,9 +91,12 @@ public final class GpuReport {
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
             out.append("Not measured: ").append(passed).append("\n");
         }
-        return tested && trained && !of(transfer, "transfer").isEmpty() && !of(transfer, "step").isEmpty()
-                && !of(stages, "stage").isEmpty() && !jpegs.isEmpty() && !of(clocks, "clock").isEmpty()
-                && !of(clocks, "loaders").isEmpty();
+        for (String part : linesOf("left-out.txt")) {
+            out.append("Left out: ").append(part).append("\n\n");
+        }
+        return tested && trained && !of(jitter, "jitter").isEmpty() && !of(transfer, "transfer").isEmpty()
+                && !of(transfer, "step").isEmpty() && !of(stages, "stage").isEmpty() && !jpegs.isEmpty()
+                && !of(clocks, "clock").isEmpty() && !of(clocks, "loaders").isEmpty();
     }
 
     private void machine(List<Map<String, Object>> machines) throws IOException {
@@ -103,27 +113,43 @@ public final class GpuReport {
                 "host_memory_bytes", "java");
     }
 
-    /** What the launcher of the tests said, and whether all that ran passed, and any did. */
+    /** Whether each part ran at all, as the smoke found, and why not. */
+    private void smoke() throws IOException {
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (String line : linesOf("smoke.txt")) {
+            String[] cells = line.split("\t", 4);
+            rows.add(Map.of("part", cells[2], "runs", cells[0].equals("ok") ? "yes" : "**no**", "seconds",
+                    Long.parseLong(cells[1]), "reason", cells[3].replace("|", "\\|")));
+        }
+        json.put("smoke", rows);
+        out.append("## Smoke\n\nEach part once, as short as can be; what it said is in `smoke.log`.\n\n");
+        table(rows, "part", "runs", "seconds", "reason");
+    }
+
+    /** What the launcher of the tests said, and whether all that ran passed, and any did in each of its runs. */
     private boolean tests() throws IOException {
         out.append("## Tests on the device\n\n");
-        Path log = folder.resolve("tests.txt");
-        Map<String, Long> counts = new LinkedHashMap<>();
-        if (Files.exists(log)) {
-            Matcher found = TEST_COUNT.matcher(Files.readString(log));
+        boolean passed = true;
+        Map<String, Object> all = new LinkedHashMap<>();
+        for (String run : List.of("tests-kernels.txt", "tests-loader.txt")) {
+            Map<String, Long> counts = new LinkedHashMap<>();
+            Matcher found = TEST_COUNT.matcher(String.join("\n", linesOf(run)));
             while (found.find()) {
                 counts.put(found.group(2), Long.parseLong(found.group(1)));
             }
+            all.put(run, counts);
+            out.append(counts.isEmpty() ? "`" + run + "`: did not run to its end.\n\n"
+                    : "`" + run + "`, which names each: " + counts + "\n\n");
+            long successful = counts.getOrDefault("successful", 0L);
+            passed &= successful > 0 && successful == counts.get("found");
         }
-        long passed = counts.getOrDefault("successful", 0L);
-        json.put("tests", counts);
-        out.append(counts.isEmpty() ? "They did not run to their end: see `tests.txt`.\n\n"
-                : counts + "; each by name in `tests.txt`.\n\n");
-        return passed > 0 && passed == counts.get("found");
+        json.put("tests", all);
+        return passed;
     }
 
-    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> stages,
-            List<Map<String, Object>> clocks, List<Map<String, Object>> jpegs, List<Double> onCpu,
-            List<Double> onDevice) throws IOException {
+    private void mustHold(List<Map<String, Object>> lines, List<Map<String, Object>> jitter,
+            List<Map<String, Object>> stages, List<Map<String, Object>> clocks, List<Map<String, Object>> jpegs,
+            List<Double> onCpu, List<Double> onDevice) throws IOException {
         List<Map<String, Object>> transfers = of(lines, "transfer");
         List<Map<String, Object>> big = transfers.stream().filter(row -> number(row, "bytes") >= BIG).toList();
         List<Map<String, Object>> pieces = transfers.stream().filter(row -> number(row, "bytes") >= PIECE).toList();
@@ -142,6 +168,12 @@ public final class GpuReport {
         bound("submit, median, microseconds", 25, greatest(transfers, "submit_p50_micros"), false);
         bound("next() beside a step of 5 ms or more, median, microseconds", 20, greatest(steps, "next_p50_micros"),
                 false);
+        bound("(an aim) the launching thread's ticks beside a loader that rests, late, p99, microseconds", 20,
+                greatest(of(jitter, "jitter").stream().filter(row -> "idle".equals(row.get("loader"))).toList(),
+                        "late_p99_micros"), false);
+        bound("(an aim) the same beside a saturated loader whose workers have a part of the processors", 20,
+                least(of(jitter, "jitter").stream().filter(row -> "saturated".equals(row.get("loader"))).toList(),
+                        "late_p99_micros"), false);
         bound("(an aim) page-locking, seconds a GiB, in pieces of at least 16 MiB", 0.6,
                 greatest(pieces, "pin_seconds_per_gib"), false);
         bound("the device's clock, microseconds a batch on the trainer's thread", 1,
@@ -196,10 +228,10 @@ public final class GpuReport {
         return linesOf(name).stream().map(line -> Double.parseDouble(line.split(",")[1])).toList();
     }
 
-    /** The lines of a file; none if it is not there. */
+    /** The lines of a file, whatever was cut off in it; none if it is not there. */
     private List<String> linesOf(String name) throws IOException {
         Path file = folder.resolve(name);
-        return Files.exists(file) ? Files.readAllLines(file) : List.of();
+        return Files.exists(file) ? new String(Files.readAllBytes(file), UTF_8).lines().toList() : List.of();
     }
 
     private void bound(String what, double bound, double found, boolean atLeast) {
@@ -238,6 +270,15 @@ public final class GpuReport {
                 "next_p50_micros");
     }
 
+    private void jitter(List<Map<String, Object>> rows) {
+        out.append("## The launching thread\n\nA thread of the same process has a tick every 100 µs, spins until it is"
+                + " due, and records an event. Late: from\nwhen it was due to when its turn came. Call: recording"
+                + " the event. A loader that rests has filled its slots; a\nsaturated one gives batches as fast as they"
+                + " are made.\n\n");
+        table(rows, "loader", "workers", "ticks", "late_p50_micros", "late_p99_micros", "late_max_micros",
+                "call_p50_micros", "call_p99_micros", "call_max_micros", "batches_per_second");
+    }
+
     private void stages(List<Map<String, Object>> rows) {
         out.append("## Augmentation on the device\n\nBatches of u8 [256, 256, 3] in device memory become bf16 [3, 224,"
                 + " 224].\n\n");
@@ -271,9 +312,9 @@ public final class GpuReport {
         table(rows, "side", "config", "mode", "workers", "step_ms", "round", "samples_per_second", "next_p50_ms",
                 "next_p99_ms", "over_synthetic");
         if (torch.isEmpty()) {
-            Path reason = folder.resolve("torch.txt");
-            out.append("PyTorch did not run: ")
-                    .append(Files.exists(reason) ? Files.readString(reason).strip() : "see `run.log`").append("\n\n");
+            String reason = String.join(" ", linesOf("torch.txt")).strip();
+            out.append("PyTorch did not run: ").append(reason.isEmpty() ? "see the smoke above and `run.log`" : reason)
+                    .append("\n\n");
         }
     }
 

@@ -80,6 +80,11 @@ record WithParameters(Dataset base, List<TensorSpec> fields, String pipeline, Fi
     }
 
     @Override
+    public String key(long sample) {
+        return base.key(sample);
+    }
+
+    @Override
     public long maxLength(int field) {
         return field == fields.size() - 1 ? fields.get(field).dim(0) : base.maxLength(field);
     }

@@ -26,6 +26,8 @@ final class HelpGroups {
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio",
                 "--max-window"));
+        groups.put("Parts to train on and to validate with", List.of("--split", "--validation", "--split-by",
+                "--split-seed"));
         groups.put("Streams", List.of("--source", "--follow", "--passes", "--live", "--spool", "--spool-bytes",
                 "--lanes", "--encoding", "--vocabulary", "--end-of-text"));
         groups.put("Remote stores", List.of("--cache", "--cache-size", "--offline"));

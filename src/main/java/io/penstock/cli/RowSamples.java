@@ -135,7 +135,7 @@ record RowSamples(SampleOptions options, Location path, String kind) {
         if (chosen.size() == 0) {
             throw new BadInputException(path + ": found no record that has all of " + chosen.fields());
         }
-        return pack != null ? options.packed(path, kind, pack, store::close, chosen)
+        return pack != null ? options.packed(path, kind, pack, store::close, options.part(chosen))
                 : options.source(path, kind, store, chosen, "record");
     }
 

@@ -100,6 +100,9 @@ final class SampleOptions {
     @Nullable Long maxLength;
 
     @Mixin
+    private SplitOptions splitting;
+
+    @Mixin
     AugmentOptions augmenting;
 
     /** Opens stores as samples, concatenated and augmented; the caller closes them. */
@@ -173,13 +176,13 @@ final class SampleOptions {
             int capacity = pack;
             Documents whole = Documents.of(store);
             if (whole.source(0) instanceof FieldSource.Stored) {
-                return packed(path, kind, capacity, store::close, whole);
+                return packed(path, kind, capacity, store::close, part(whole));
             }
             Cached together = whole.cache(TokenWindows.TOKENS);
             return packed(path, kind, capacity, () -> {
                 together.close();
                 store.close();
-            }, together);
+            }, part(together));
         }
         if (window == null) {
             throw new UsageException("--window: missing; " + path + " is a token store, which needs --window, --pack"
@@ -189,20 +192,22 @@ final class SampleOptions {
         long tokens = window;
         long step = requireNonNullElse(stride, tokens);
         UsageException.requireAtLeast(1, "--stride", step);
-        Dataset dataset = UsageException.valid(() -> withinDocuments ? DocumentWindows.of(store, tokens, step)
+        Dataset windows = UsageException.valid(() -> withinDocuments ? DocumentWindows.of(store, tokens, step)
                 : TokenWindows.of(store, tokens, step));
-        if (dataset.size() == 0) {
+        if (windows.size() == 0) {
             throw new UsageException("--window: found " + tokens + " tokens plus one for the labels, too many for "
                     + (withinDocuments ? "every document of " : "") + path + ", which has "
                     + NumberText.count(store.tokenCount(), "token"));
         }
+        Dataset dataset = part(windows);
         Map<String, @Nullable Object> cut = Json.members("window", tokens, "stride", step,
                 "within_documents", withinDocuments);
+        splitting.describe(cut);
         return new SampleSource(path.toString(), kind, store::close, dataset, windowCollator(), tokens,
                 Long.MAX_VALUE, List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(dataset.size(), "window") + " of " + tokens + "+1 tokens"
                         + (step == tokens ? "" : ", one every " + step)
-                        + (withinDocuments ? ", within documents" : ""));
+                        + (withinDocuments ? ", within documents" : "") + splitting.text());
     }
 
     SampleSource packed(Location path, String kind, int tokens, Runnable close, Dataset whole) {
@@ -220,6 +225,7 @@ final class SampleOptions {
                 () -> new Packing(whole, tokens, packMethod, packWindow).pack());
         Map<String, @Nullable Object> cut = Json.members("pack", tokens, "pack_by", packMethod.toString(),
                 "pieces", sequences.pieceCount(), "padding_share", sequences.paddingShare());
+        splitting.describe(cut);
         return new SampleSource(path.toString(), kind, () -> {
             sequences.close();
             close.run();
@@ -227,7 +233,7 @@ final class SampleOptions {
                 PackedLm.of(width()), tokens, Long.MAX_VALUE, List.of(sequences.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(sequences.size(), "sequence") + " of " + tokens + " tokens, "
                         + NumberText.count(sequences.pieceCount(), "piece") + " packed by " + packMethod + ", "
-                        + NumberText.percent(sequences.paddingShare()) + " padding");
+                        + NumberText.percent(sequences.paddingShare()) + " padding" + splitting.text());
     }
 
     private SampleSource documents(Location path, String kind, TokenStore store) {
@@ -240,12 +246,18 @@ final class SampleOptions {
         if (store.documentCount() == 0) {
             throw new UsageException("--documents: found no documents in " + path);
         }
-        Documents dataset = Documents.of(store, kept);
+        Dataset dataset = part(Documents.of(store, kept));
         Map<String, @Nullable Object> cut = Json.members("max_length", maxLength);
+        splitting.describe(cut);
         return new SampleSource(path.toString(), kind, store::close, dataset, Pad.toLongest(width(), 0), 0, kept,
                 List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
                 NumberText.count(dataset.size(), "document") + (maxLength == null ? "" : " of up to " + maxLength
-                        + " tokens"));
+                        + " tokens") + splitting.text());
+    }
+
+    /** The part of a dataset that --split chooses. */
+    Dataset part(Dataset all) {
+        return splitting.of(all);
     }
 
     Collator windowCollator() {
@@ -256,12 +268,14 @@ final class SampleOptions {
         return requireNonNullElse(tokenWidth, TokenWidth.STORE);
     }
 
-    SampleSource source(Location path, String kind, Store store, Dataset dataset, String noun) {
+    SampleSource source(Location path, String kind, Store store, Dataset all, String noun) {
+        Dataset dataset = part(all);
         Map<String, @Nullable Object> cut = Json.members("fields",
                 dataset.fields().stream().map(TensorSpec::toString).toList());
+        splitting.describe(cut);
         return new SampleSource(path.toString(), kind, store::close, dataset, collator(dataset), 0,
                 requireNonNullElse(maxLength, Long.MAX_VALUE), List.of(dataset.size()), blocks(store, dataset), cut,
-                NumberText.count(dataset.size(), noun) + " of " + dataset.fields());
+                NumberText.count(dataset.size(), noun) + " of " + dataset.fields() + splitting.text());
     }
 
     private static long[] blocks(Store store, Dataset dataset) {
@@ -287,6 +301,9 @@ final class SampleOptions {
 
     /** Fails if an option was given that only stores have. */
     void checkForSource() {
+        if (splitting.isGiven()) {
+            throw new UsageException("--source: found with --split, which needs a store");
+        }
         if (stride != null || withinDocuments || !names.isEmpty() || image != null || skipIncomplete) {
             throw new UsageException("--source: found with --stride, --within-documents, --fields, --image or"
                     + " --skip-incomplete, which need a store");

@@ -93,6 +93,11 @@ public final class Cached implements Dataset, AutoCloseable {
     }
 
     @Override
+    public String key(long sample) {
+        return base.key(sample);
+    }
+
+    @Override
     public long maxLength(int field) {
         return base.maxLength(field);
     }

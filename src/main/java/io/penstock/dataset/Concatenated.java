@@ -48,6 +48,13 @@ final class Concatenated implements Dataset {
         return parts.get(part).name(sample - starts.start(part)) + " of dataset " + part;
     }
 
+    /** Returns the key in the dataset that the sample is of, so that the others may grow. */
+    @Override
+    public String key(long sample) {
+        int part = starts.runOf(sample);
+        return parts.get(part).key(sample - starts.start(part));
+    }
+
     @Override
     public long maxLength(int field) {
         return parts.stream().mapToLong(part -> part.maxLength(field)).max().orElseThrow();

@@ -187,6 +187,50 @@ public interface Dataset extends Samples {
     }
 
     /**
+     * Splits the samples into a part to train on and one to validate with. Which part a sample is in depends on its
+     * {@link #key}, the share and the seed alone: it stays there when data are added, and samples of equal keys are in
+     * the same part. Where samples have no key of their own, that is their index, so data must be added at the end.
+     *
+     * {@snippet :
+     * Split split = images.split(0.9, 7);
+     * }
+     *
+     * <p>Split before you pack documents into sequences. Windows that overlap share tokens, whichever parts they are
+     * in: to keep the parts apart, take windows within documents, which are split by document.
+     *
+     * @param share the share of the first part, between 0 and 1: each sample is in it with this probability, so that
+     *     the parts' sizes are not exact
+     * @param seed another seed gives another split: use the same one in all runs that compare
+     * @return both parts; they take one bit per sample each
+     * @throws IllegalArgumentException if the share is not between 0 and 1, or a part has no sample
+     * @throws UnsupportedOperationException if samples change when data are added, as packed sequences do
+     */
+    default Split split(double share, long seed) {
+        requireIndex("split");
+        return Split.of(this, share, seed);
+    }
+
+    /**
+     * Splits the samples by the value of a field, so that samples of the same patient, user or page are in the same
+     * part. Reads the field of all samples now, on all processors.
+     *
+     * {@snippet :
+     * Split split = images.split(0.9, 7, "patient");
+     * }
+     *
+     * @param share the share of the values that are in the first part, as in {@link #split(double, long)}
+     * @param seed as in {@link #split(double, long)}
+     * @param field the field's name; its bytes decide
+     * @return both parts
+     * @throws IllegalArgumentException as {@link #split(double, long)}, or if the field does not exist
+     * @throws BadSampleException if a sample is corrupt or cannot be decoded; names it
+     */
+    default Split split(double share, long seed, String field) {
+        requireIndex("split");
+        return Split.of(this, share, seed, field);
+    }
+
+    /**
      * Selects samples by index, like PyTorch's {@code Subset}.
      *
      * @param samples the indices in the desired order; they may repeat

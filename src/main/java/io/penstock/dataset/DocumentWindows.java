@@ -106,6 +106,22 @@ public final class DocumentWindows implements Dataset {
         return store.documentStart(document) + rest * stride;
     }
 
+    /** Returns the number of the window's document, so that a split keeps the windows of a document together. */
+    @Override
+    public String key(long sample) {
+        long token = firstToken(sample);
+        long document = 0;
+        for (long beyond = store.documentCount(); document + 1 < beyond;) {
+            long middle = (document + beyond) >>> 1;
+            if (store.documentStart(middle) <= token) {
+                document = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        return Long.toString(document);
+    }
+
     @Override
     public String fingerprint() {
         return "windows:tokens=" + windowTokens + ":stride=" + stride + ":within|" + store.fingerprint();

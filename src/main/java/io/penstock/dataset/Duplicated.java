@@ -51,6 +51,11 @@ record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) 
     }
 
     @Override
+    public String key(long sample) {
+        return base.key(sample);
+    }
+
+    @Override
     public long maxLength(int copy) {
         return base.maxLength(origin(copy));
     }

@@ -46,6 +46,11 @@ public final class Filtered implements Dataset {
 
     static Filtered of(Dataset base, String name, Predicate<SampleView> keep) {
         Objects.requireNonNull(name, "name");
+        return new Filtered(base, name, test(base, keep));
+    }
+
+    /** Tests all samples on all processors, and returns a bit for each. */
+    static long[] test(Dataset base, Predicate<SampleView> keep) {
         long[] words = new long[Math.toIntExact(Math.ceilDiv(base.size(), (long) Long.SIZE))];
         LongStream.range(0, Math.ceilDiv(base.size(), RUN)).parallel().forEach(run -> {
             try (SampleView view = new SampleView(base)) {
@@ -56,7 +61,7 @@ public final class Filtered implements Dataset {
                 }
             }
         });
-        return new Filtered(base, name, words);
+        return words;
     }
 
     private static boolean test(Predicate<SampleView> keep, SampleView view) {
@@ -107,6 +112,11 @@ public final class Filtered implements Dataset {
     @Override
     public String name(long sample) {
         return base.name(selection.get(sample));
+    }
+
+    @Override
+    public String key(long sample) {
+        return base.key(selection.get(sample));
     }
 
     /**

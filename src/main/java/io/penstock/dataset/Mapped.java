@@ -64,6 +64,11 @@ record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, Str
     }
 
     @Override
+    public String key(long sample) {
+        return base.key(sample);
+    }
+
+    @Override
     public long maxLength(int field) {
         return field != this.field || fields.get(field).isVariable() ? base.maxLength(field)
                 : Dataset.super.maxLength(field);

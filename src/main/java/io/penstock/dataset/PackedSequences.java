@@ -178,6 +178,12 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     }
 
     @Override
+    public String key(long sample) {
+        throw new UnsupportedOperationException("packed sequences hold other documents when some are added: split the"
+                + " documents, and pack the parts");
+    }
+
+    @Override
     public String fingerprint() {
         return "packed:" + packing.method() + ":capacity=" + packing.capacity() + ":window=" + packing.window() + "|"
                 + packing.documents().fingerprint();

@@ -147,6 +147,11 @@ public final class RecordFields implements Dataset {
         return store.name(record(sample));
     }
 
+    @Override
+    public String key(long sample) {
+        return store.key(record(sample));
+    }
+
     /**
      * {@inheritDoc}
      *

@@ -45,6 +45,11 @@ final class Selected implements Dataset {
     }
 
     @Override
+    public String key(long sample) {
+        return base.key(origin(sample));
+    }
+
+    @Override
     public String fingerprint() {
         return "selected:samples=" + samples.length + ":" + FilterFile.digest(samples) + "|" + base.fingerprint();
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import java.nio.ByteBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -61,15 +62,24 @@ public final class KeyedRandom implements RandomGenerator {
      */
     public static long step(String name) {
         try {
-            ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name));
-            long hash = FNV_BASIS;
-            while (bytes.hasRemaining()) {
-                hash = (hash ^ bytes.get() & 0xFF) * FNV_PRIME;
-            }
-            return hash;
+            return hash(MemorySegment.ofBuffer(StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name))));
         } catch (CharacterCodingException e) {
             throw new IllegalArgumentException("step '" + name + "': found half of a surrogate pair, expected text", e);
         }
+    }
+
+    /**
+     * The FNV-1a hash of some bytes: of a name in UTF-8, its {@link #step}.
+     *
+     * @param bytes any number of bytes
+     * @return 64 bits
+     */
+    public static long hash(MemorySegment bytes) {
+        long hash = FNV_BASIS;
+        for (long at = 0; at < bytes.byteSize(); at++) {
+            hash = (hash ^ bytes.get(ValueLayout.JAVA_BYTE, at) & 0xFF) * FNV_PRIME;
+        }
+        return hash;
     }
 
     /**

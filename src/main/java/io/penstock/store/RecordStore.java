@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A store of records with one value per column: WebDataset samples, table rows, key-value pairs, the files of a folder.
@@ -108,6 +109,17 @@ public non-sealed interface RecordStore extends Store {
      */
     default String name(long record) {
         return "record " + record;
+    }
+
+    /**
+     * {@return what identifies a record in its store however many are added: its key, or its file's path in the folder;
+     * its index if the format has neither}
+     *
+     * @param record the record's index
+     * @throws IndexOutOfBoundsException if the record does not exist
+     */
+    default String key(long record) {
+        return Long.toString(Objects.checkIndex(record, size()));
     }
 
     /**

@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -84,7 +85,7 @@ class AugmentVectorsTest {
     }
 
     static List<Object> lines(String member) throws IOException {
-        try (InputStream file = AugmentVectorsTest.class.getResourceAsStream("vectors.json")) {
+        try (InputStream file = new GZIPInputStream(AugmentVectorsTest.class.getResourceAsStream("vectors.json.gz"))) {
             return Json.array(Json.object(Json.parse(file.readAllBytes())).get(member));
         }
     }

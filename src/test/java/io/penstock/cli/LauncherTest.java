@@ -136,20 +136,31 @@ class LauncherTest {
     }
 
     @Test
-    void showsWhyABuildFailedAndLeavesNoLock() throws Exception {
+    void tellsTheStepsOfABuildAndWhyItFailedAndLeavesNoLock() throws Exception {
         Path unbuilt = Files.createDirectories(elsewhere.resolve("unbuilt"));
         Files.copy(Path.of("penstock"), unbuilt.resolve("penstock"), StandardCopyOption.COPY_ATTRIBUTES);
         Path tools = Files.createDirectories(elsewhere.resolve("tools"));
-        Files.writeString(tools.resolve("mvn"), "#!/bin/sh\necho \"in $PWD with $JAVA_HOME: $*\"; exit 1\n");
+        Files.writeString(tools.resolve("mvn"), """
+                #!/bin/sh
+                echo "[INFO] Downloading from central: one"
+                echo "[INFO] Downloading from central: two"
+                echo "[INFO] --- compiler:3.15.0:compile (default-compile) @ penstock ---"
+                echo "in $PWD with $JAVA_HOME: $*"; exit 1
+                """);
         assertTrue(tools.resolve("mvn").toFile().setExecutable(true));
         String jdk = System.getProperty("java.home");
+        Path root = unbuilt.toRealPath();
         for (int attempt = 0; attempt < 2; attempt++) {
             CommandRun run = launch(Map.of("PATH", tools + ":/usr/bin:/bin"), unbuilt.resolve("penstock"), "--version");
             assertEquals(1, run.exitCode());
-            assertEquals("penstock: building once, with " + jdk + " ...\n"
-                    + "in " + unbuilt.toRealPath() + " with " + jdk
-                    + ": -q -B -Dstyle.color=never -Dmaven.test.skip=true package\n"
-                    + "penstock: the build failed, see above\n", run.err());
+            assertEquals("penstock: building once, which takes one to three minutes, with " + jdk + "\n"
+                    + "penstock:   Maven fetches its plugins and the libraries ...\n"
+                    + "penstock:   compiling, the longest step ...\n"
+                    + "in " + root + " with " + jdk
+                    + ": -B -Dstyle.color=never -Dmaven.test.skip=true package\n"
+                    + "penstock: the build failed, see above, and " + root
+                    + "/target/.penstock-building.log for all of it\n", run.err());
+            assertTrue(Files.notExists(unbuilt.resolve("target/.penstock-building")));
         }
     }
 

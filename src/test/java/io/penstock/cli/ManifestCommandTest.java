@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.json.Json;
+import io.penstock.store.Fixtures;
 import io.penstock.testing.Folders;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,7 +32,7 @@ class ManifestCommandTest {
         store = folder.resolve("out");
         for (int shard = SHARDS - 1; shard >= 0; shard--) {
             CommandRun run = CommandRun.of("tokenize", FIXTURES.resolve("jsonl/docs.jsonl"),
-                    FIXTURES.resolve("text/corpus.txt"), "-o", store, "--append-eot", "--shard", shard + "/" + SHARDS);
+                    Fixtures.path("text/corpus.txt"), "-o", store, "--append-eot", "--shard", shard + "/" + SHARDS);
             assertEquals(0, run.exitCode(), run.err());
             assertTrue(run.out().startsWith(part(shard) + ": "), run.out());
         }
@@ -57,7 +58,7 @@ class ManifestCommandTest {
         assertEquals(3L, made.json().get("parts"));
         Path whole = folder.resolve("whole");
         assertEquals(0, CommandRun.of("tokenize", FIXTURES.resolve("jsonl/docs.jsonl"),
-                FIXTURES.resolve("text/corpus.txt"), "-o", whole, "--append-eot").exitCode());
+                Fixtures.path("text/corpus.txt"), "-o", whole, "--append-eot").exitCode());
         CommandRun merged = CommandRun.of("merge", store, "-o", folder.resolve("merged"));
         assertEquals(0, merged.exitCode(), merged.err());
         for (String ending : List.of(".bin", ".idx")) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.github.luben.zstd.ZstdOutputStream;
 import io.penstock.json.Json;
+import io.penstock.store.Fixtures;
 import io.penstock.testing.Folders;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -74,7 +75,7 @@ class TokenizeCommandTest {
 
     private Path tokenized(String name, Object... options) {
         Path store = folder.resolve(name);
-        Object[] args = Stream.concat(Stream.of("tokenize", FIXTURES.resolve("text/corpus.txt"),
+        Object[] args = Stream.concat(Stream.of("tokenize", Fixtures.path("text/corpus.txt"),
                 FIXTURES.resolve("jsonl/docs.jsonl"), FIXTURES.resolve("text/empty.txt"),
                 FIXTURES.resolve("text/emoji.txt"), "-o", store), Stream.of(options)).toArray();
         CommandRun run = CommandRun.of(args);

@@ -10,6 +10,8 @@ import io.penstock.store.TokenStore;
 import io.penstock.tokenize.TokenizeJob;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +19,9 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,10 +38,25 @@ class ReadmeTest {
     void showsTheExampleThatIsCompiledHere() throws IOException {
         List<String> lines = Files.readAllLines(EXAMPLE);
         String example = lines.subList(lines.indexOf("        // begin") + 1, lines.indexOf("        // end")).stream()
-                .map(line -> line.substring(8)).collect(Collectors.joining("\n"));
+                .map(line -> line.substring(4)).collect(Collectors.joining("\n"));
         assertEquals(10, example.lines().count());
-        assertTrue(Files.readString(README).contains("```java\n" + example + "\n```\n"),
+        assertTrue(Files.readString(README).contains("    Path path = Path.of(\"tokens\");\n" + example + "\n}\n"),
                 "README.md lacks:\n" + example);
+    }
+
+    /** {@code .ci/run} runs the whole block; here it compiles, and imports no more than it needs. */
+    @Test
+    void theProgramAroundItCompilesWithTheImportsThatItHas() throws IOException {
+        String readme = Files.readString(README);
+        int begin = readme.indexOf("cat > First.java <<'END'\n");
+        Path source = Files.writeString(folder.resolve("First.java"),
+                readme.substring(readme.indexOf('\n', begin) + 1, readme.indexOf("\nEND\n", begin) + 1));
+        StringWriter messages = new StringWriter();
+        JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
+        try (StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+            assertTrue(javac.getTask(messages, files, null, List.of("-proc:none", "-d", folder.toString()), null,
+                    files.getJavaFileObjects(source)).call(), messages::toString);
+        }
     }
 
     @Test

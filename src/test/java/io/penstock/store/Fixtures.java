@@ -6,14 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.json.Json;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 
 /** Files written by the formats' own libraries, and what those libraries read in them. */
 public final class Fixtures {
@@ -66,11 +69,20 @@ public final class Fixtures {
         }
     }
 
-    /** The path of a fixture by its name in the manifest. */
+    /** The path of a fixture by its name in the manifest; a large one is kept as gzip, and unpacked when asked for. */
     public static Path path(String name) {
         try {
-            return Path.of(Fixtures.class.getResource("/fixtures").toURI()).resolve(name);
-        } catch (URISyntaxException e) {
+            Path file = Path.of(Fixtures.class.getResource("/fixtures").toURI()).resolve(name);
+            Path packed = file.resolveSibling(file.getFileName() + ".gz");
+            if (!Files.exists(file) && Files.exists(packed)) {
+                Path part = Files.createTempFile(file.getParent(), "unpacked", ".part");
+                try (InputStream in = new GZIPInputStream(Files.newInputStream(packed))) {
+                    Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
+                }
+                Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+            }
+            return file;
+        } catch (URISyntaxException | IOException e) {
             throw new IllegalStateException(e);
         }
     }

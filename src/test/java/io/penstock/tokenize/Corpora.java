@@ -5,6 +5,7 @@ import io.penstock.codec.DecodeLimit;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
+import io.penstock.store.Fixtures;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -36,7 +37,7 @@ final class Corpora {
     }
 
     static Path file(String id) {
-        return ROOT.resolve(id);
+        return Files.exists(ROOT.resolve(id)) ? ROOT.resolve(id) : Fixtures.path(id);
     }
 
     static List<Map<String, Object>> entries(String kind, String expect) throws IOException {

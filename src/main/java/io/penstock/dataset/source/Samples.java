@@ -3,6 +3,7 @@ package io.penstock.dataset.source;
 
 import io.penstock.memory.TensorSpec;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Samples of named fields, addressed by an index from 0 to {@link #size}: what a reader of samples needs to know.
@@ -33,5 +34,17 @@ public interface Samples {
      */
     default String name(long sample) {
         return "sample " + sample;
+    }
+
+    /**
+     * {@return what identifies a sample however the data grow, by which a dataset is split: the key or the file name of
+     * a record that has one; the document of a window within documents; otherwise the index in the store}
+     *
+     * @param sample the sample's index
+     * @throws IndexOutOfBoundsException if the sample does not exist
+     * @throws UnsupportedOperationException if samples change when data are added, as packed sequences do
+     */
+    default String key(long sample) {
+        return Long.toString(Objects.checkIndex(sample, size()));
     }
 }

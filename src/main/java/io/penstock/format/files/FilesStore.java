@@ -236,6 +236,14 @@ public final class FilesStore implements RecordStore {
         return list.path(record);
     }
 
+    /** Returns the file's path relative to the folder, its name up to the first dot: the key of the file in a tar. */
+    @Override
+    public String key(long record) {
+        String path = name(record);
+        int dot = path.indexOf('.', path.lastIndexOf('/') + 1);
+        return dot < 0 ? path : path.substring(0, dot);
+    }
+
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());

@@ -201,6 +201,11 @@ public final class LmdbStore implements RecordStore, Verifiable {
 
     /** Returns the key: as text if it is UTF-8 without control characters, otherwise as hexadecimal digits. */
     @Override
+    public String key(long record) {
+        return name(record);
+    }
+
+    @Override
     public String name(long record) {
         Span key = new Span();
         locate(record, KEY, key);

@@ -227,6 +227,7 @@ public final class WebDatasetStore implements RecordStore {
      * @throws IndexOutOfBoundsException if there is no such record
      * @throws UncheckedIOException if its shard cannot be read
      */
+    @Override
     public String key(long record) {
         int shard = shardOf(record);
         return shards[shard].key(record - records.start(shard));
