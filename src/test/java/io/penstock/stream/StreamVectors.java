@@ -77,8 +77,12 @@ public final class StreamVectors {
     }
 
     private static Object members(LaneState lane) {
-        Map<String, @Nullable Object> members = Json.members("lane", lane.lane(), "from", lane.from(), "turn",
-                lane.turn(), "cursors", lane.cursors());
+        Map<String, @Nullable Object> members = Json.members("lane", lane.lane());
+        if (lane.place() != LaneState.BY_POSITION) {
+            members.put("place", lane.place());
+            members.put("after", lane.after());
+        }
+        members.putAll(Json.members("from", lane.from(), "turn", lane.turn(), "cursors", lane.cursors()));
         if (!lane.log().isEmpty()) {
             members.put("log", lane.log());
         }
@@ -102,7 +106,8 @@ public final class StreamVectors {
                     aside[partition] = !aside[partition];
                     log.append(record).append(aside[partition] ? '-' : '+').append(partition).append(' ');
                 }
-                var lane = new LaneState(0, (long) window * random.nextInt(20), random.nextInt(partitions),
+                long from = (long) window * random.nextInt(20);
+                var lane = new LaneState(0, from, random.nextInt(partitions),
                         IntStream.range(0, partitions).mapToObj(_ -> Integer.toString(random.nextInt(60))).toList(),
                         log.append(window).toString());
                 loader.seek(new LoaderState(0, lane.from(), start.seed(), start.sampler(), start.dataset(),
@@ -171,7 +176,7 @@ public final class StreamVectors {
                     if (next + world <= lengths.length) {
                         batches.arrived(next + world);
                     } else {
-                        batches.ended();
+                        batches.ended(lengths.length);
                     }
                 }
                 if (batches.epochOf(counts.size()) > 0) {
