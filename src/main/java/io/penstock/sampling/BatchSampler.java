@@ -223,8 +223,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * Plans a batch of a stream, which may end within it. A surplus sample, where the ranks do not divide what is there,
-     * repeats one of the same step: the head of the epoch's order is not in memory any more.
+     * Plans a batch of a stream, which may end within it. A surplus sample, where the ranks do not divide what is
+     * there, repeats one of the same step: the head of the epoch's order is not in memory any more.
      *
      * @param number the batch's number in this run, from 0
      * @param there how many samples exist from the batch's first position on, over all ranks
@@ -261,7 +261,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         into.set(number, epoch, index, first, world, count, valid);
     }
 
-    /** The position of a rank's sample in a step of a stream that ends within it: ranks behind the end repeat others. */
+    /** The position of a rank's sample in a step that a stream ends in: ranks behind the end repeat those before. */
     static long inStep(long step, int rank, long end) {
         return step + rank % Math.max(1, end - step);
     }

@@ -13,8 +13,8 @@ public final class LaneEndException extends IllegalStateException {
     private final long record;
 
     LaneEndException(String stream, int lane, long record) {
-        super(stream + ": " + what(lane, record) + ": set epochRecords and the loader's endEpoch to what all lanes have,"
-                + " or use one lane, so that every rank reads everything");
+        super(stream + ": " + what(lane, record) + ": set epochRecords and the loader's endEpoch to what all lanes"
+                + " have, or use one lane, so that every rank reads everything");
         this.lane = lane;
         this.record = record;
     }

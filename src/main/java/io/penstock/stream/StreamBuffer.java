@@ -338,7 +338,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         int after = lane.filled();
         if (isNeeded && !isComplete && lane.bytes() > room(lane)) {
             throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
-                    + maxBytes + ": use a smaller window, or set maxBytes");
+                    + maxBytes + ": use a smaller window (--shuffle-window), or in a program a greater maxBytes");
         }
         if (isComplete) {
             synchronized (lock) {
@@ -416,6 +416,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         switch (failure) {
             case null -> { }
             case IOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
+            case UncheckedIOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
             case Throwable t -> throw new IllegalStateException(name + ": the source failed: " + t, t);
         }
     }

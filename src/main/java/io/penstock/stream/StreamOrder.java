@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
- * The order of a stream: by turns one record of each lane that has not ended; in a lane, window by window, each shuffled
- * or not. Record {@code n} of lane {@code l} of {@code L} has the index {@code n·L + l}.
+ * The order of a stream: by turns one record of each lane that has not ended; in a lane, window by window, each
+ * shuffled or not. Record {@code n} of lane {@code l} of {@code L} has the index {@code n·L + l}.
  *
  * @param window records of a window
  * @param lanes the number of lanes
