@@ -246,6 +246,36 @@ class StreamEndsTest {
         }
     }
 
+    @Test
+    void lanesThatHadEndedAndHaveMoreTakeTheirTurnsAgain() {
+        var source = new NumberSource(2, 9, 4);
+        StreamDataset.Builder settings = source.dataset().shuffle(5, 3).lanes(3);
+        for (int batches = 1; batches <= 7; batches++) {
+            Given first = take(settings, null, 1, 2, TailPolicy.EXACT, false, batches, 1);
+            LoaderState state = LoaderState.fromJson(first.state.toJson());
+            var grown = new NumberSource(8, 12, 8);
+            Given second = take(grown.dataset().shuffle(5, 3).lanes(3), state, 1, 4, TailPolicy.EXACT, false, 100, 1);
+            List<Long> all = new ArrayList<>(first.rows);
+            all.addAll(second.rows);
+            assertEquals(28, all.size(), state.toJson());
+            assertEquals(new HashSet<>(grown.merged()), new HashSet<>(all), state.toJson());
+        }
+    }
+
+    @Test
+    void aStateWhoseLanesDoNotAgreeIsRefused() {
+        StreamDataset.Builder settings = new NumberSource(2, 9).dataset().lanes(2);
+        String text = take(settings, null, 1, 3, TailPolicy.EXACT, false, 2, 1).state.toJson();
+        assertTrue(text.contains("\"place\":2,\"after\":0") && text.contains("\"place\":4,\"after\":1"), text);
+        for (String other : List.of(text.replace("\"place\":2,", "\"place\":1,"),
+                text.replace("\"place\":2,\"after\":0", "\"place\":2,\"after\":1"),
+                text.replace("\"place\":2,\"after\":0", "\"place\":2,\"after\":2"))) {
+            assertThrows(IllegalArgumentException.class, () -> take(settings, LoaderState.fromJson(other), 1, 3,
+                    TailPolicy.EXACT, false, 1, 1));
+        }
+        assertThrows(IllegalArgumentException.class, () -> LoaderState.fromJson(text.replace("\"after\":0,", "")));
+    }
+
     @ParameterizedTest
     @CsvSource({"10, 7", "8, 8", "0, 5"})
     void aLaneThatEndsOnOneOfSeveralRanksIsAnErrorThatLeavesAStateForOneRank(int first, int second) {
