@@ -58,28 +58,114 @@ class Lane:
         return {"log": "".join("%dx%d " % entry for entry in entries) + "%d=%08x" % (len(records), crc32c(data))}
 
 
+def by_turns(sizes):
+    """The lane that gives each place, of lanes of so many records."""
+    given, turn = [0] * len(sizes), 0
+    while given != sizes:
+        if given[turn] < sizes[turn]:
+            given[turn] += 1
+            yield turn
+        turn = (turn + 1) % len(sizes)
+
+
 def order(case):
     lanes = [Lane(case, number) for number in range(case["lanes"])]
-    places = []
-    while True:
-        number, place = len(places) % case["lanes"], len(places) // case["lanes"]
-        if place >= len(lanes[number].records):
-            return places
-        places.append(lanes[number].place(case, number, place))
+    given, places = [0] * len(lanes), []
+    for number in by_turns([len(lane.records) for lane in lanes]):
+        places.append(lanes[number].place(case, number, given[number]))
+        given[number] += 1
+    return places
 
 
 def state(case):
     result = []
-    for number in range(case["lanes"]):
-        lane = Lane(case, number)
-        place = -((number - case["position"]) // case["lanes"])
+    lanes = [Lane(case, number) for number in range(case["lanes"])]
+    turns = list(by_turns([len(lane.records) for lane in lanes]))[:case["position"]]
+    whose = (turns[-1] + 1) % case["lanes"] if turns else 0
+    for number, lane in enumerate(lanes):
+        place = turns.count(number)
+        at = {"place": place, "after": (number - whose) % case["lanes"]}
+        if at == {"place": -((number - case["position"]) // case["lanes"]),
+                  "after": (number - case["position"]) % case["lanes"]}:
+            at = {}
         first = place // case["window"] * case["window"]
         if place >= len(lane.records):
             first = len(lane.records)
         turn, given = lane.before[first]
         log = lane.log(first, case["window"]) if place > first else {}
-        result.append({"lane": number, "from": first, "turn": turn, "cursors": [str(count) for count in given]} | log)
+        result.append({"lane": number} | at | {"from": first, "turn": turn, "cursors": [str(count) for count in given]} | log)
     return result
+
+
+class Lines:
+    """The lines of a file, and the cursor behind those that were read."""
+
+    def __init__(self, text):
+        self.data, self.cursor, self.is_cut = text.encode(), 0, False
+
+    def __next__(self):
+        while self.cursor < len(self.data):
+            feed = self.data.find(b"\n", self.cursor)
+            self.is_cut |= feed < 0
+            end, behind = (feed, feed + 1) if feed >= 0 else (len(self.data), len(self.data))
+            line = self.data[self.cursor:end]
+            self.cursor = behind
+            line = line[:-1] if line.endswith(b"\r") else line
+            if line:
+                return line
+        return None
+
+
+def line_states(case):
+    """The states of a run over files of lines, behind each batch."""
+    readers = [Lines(text) for text in case["files"]]
+    windows, ended, turn, is_over = [], [], 0, False
+    starts = [(0, 0, [reader.cursor for reader in readers])]
+    while not is_over:
+        entries, records, behind = [(0, partition) for partition in sorted(ended)], [], turn
+        while len(records) < case["window"] and not is_over:
+            record = next(readers[turn]) if turn not in ended else None
+            if record is not None:
+                records.append(record)
+            elif turn not in ended:
+                ended.append(turn)
+                entries.append((len(records), turn))
+            is_over = len(ended) == len(readers)
+            turn = (turn + 1) % len(readers)
+            behind = turn if record is not None else behind
+        if records:
+            log = "".join("%dx%d " % entry for entry in entries)
+            if log or any(reader.is_cut for reader in readers):
+                log += "%d=%08x" % (len(records), crc32c(b"".join(records)))
+            windows.append((len(records), log))
+            starts.append((starts[-1][0] + len(records), behind, [reader.cursor for reader in readers]))
+    states, count = [], starts[-1][0]
+    for place in range(case["batch_size"], count + case["batch_size"], case["batch_size"]):
+        place = min(place, count)
+        number = max(n for n, start in enumerate(starts) if start[0] <= place)
+        first, turn, cursors = starts[number]
+        states.append({"lane": 0, "from": first, "turn": turn, "cursors": [str(cursor) for cursor in cursors]}
+                      | ({"log": windows[number][1]} if place > first and windows[number][1] else {}))
+    return states
+
+
+def ends(case):
+    """The batches of each rank, and the position behind them."""
+    count, world, size, tail = case["records"], case["world"], case["batch_size"], case["tail"]
+    steps = count // world if tail == "drop" else -(-count // world)
+    if case["drop_last"]:
+        steps = steps // size * size
+    ranks = []
+    for rank in range(world):
+        batches = []
+        for first in range(0, steps, size):
+            positions = [step * world + rank for step in range(first, min(steps, first + size))]
+            begins = [position - rank for position in positions]
+            batches.append({"places": [position if position < count else begin + rank % (count - begin)
+                                       for position, begin in zip(positions, begins)],
+                            "valid": sum(tail != "exact" or position < count for position in positions)})
+        ranks.append(batches)
+    return ranks, min(count, steps * world)
 
 
 def lines(data, cursor):
@@ -91,7 +177,7 @@ def lines(data, cursor):
 
 
 def resume(text, files):
-    """The records that follow a state of a run over files of lines, which are given as bytes."""
+    """The records that follow a state of a run over files of lines, which are given as bytes; None if it fails."""
     state = json.loads(text)
     assert state["penstock_state"] == 2
     sampler = dict(word.split("=") for word in state["sampler"].split(" ") if "=" in word)
@@ -105,9 +191,10 @@ def resume(text, files):
         while len(merged) < int(covered):
             told = {int(entry.split("x")[1]) for entry in entries if int(entry.split("x")[0]) <= len(merged)}
             if turn not in told:
-                merged.append(next(readers[turn]))
+                merged.append(next(readers[turn], b""))
             turn = (turn + 1) % len(readers)
-        assert not checksum or crc32c(b"".join(merged)) == int(checksum, 16)
+        if checksum and crc32c(b"".join(merged)) != int(checksum, 16):
+            return None
         while len(ended) < len(readers):
             record = next(readers[turn], None) if turn not in ended else None
             if record is None:
@@ -119,11 +206,15 @@ def resume(text, files):
         firsts.append(lane["from"])
         covers.append(int(covered))
     place = state["epoch"] * int(sampler.get("epoch", 1 << 62)) + state["position"]
-    while True:
-        lane = place % lanes
-        at, merged = place // lanes - firsts[lane], records[lane]
+    given = [lane.get("place", -((number - place) // lanes)) for number, lane in enumerate(state["lanes"])]
+    first = state["lanes"][0]
+    turn, following = -first.get("after", -place % lanes) % lanes, []
+    while any(given[lane] - firsts[lane] < len(records[lane]) for lane in range(lanes)):
+        lane = turn
+        turn = (turn + 1) % lanes
+        at, merged = given[lane] - firsts[lane], records[lane]
         if at >= len(merged):
-            return
+            continue
         if window > 0:
             cut = covers[lane]                  # the window that the state is in, which may be the lane's last one
             begin = cut + (at - cut) // window * window if at >= cut else 0
@@ -131,8 +222,9 @@ def resume(text, files):
             permutation = Permutation(size, int(sampler["seed"]),
                                       (firsts[lane] + begin) * lanes + lane)
             at = begin + permutation.at(at - begin)
-        yield merged[at]
-        place += 1
+        following.append(merged[at])
+        given[lane] += 1
+    return following
 
 
 def live(case):
@@ -231,23 +323,37 @@ def check_streams(vectors, check, budget_batches):
         check("shards of a stream", tars(case), case["order"])
     for case in vectors["spools"]:
         check("spool", spool(case), (case["bytes"], case["cursors"]))
+    for case in vectors["ends"]:
+        check("end of a stream", ends(case), (case["ranks"], case["position"]))
+    for case in vectors["lines"]:
+        check("state of lines", line_states(case), case["states"])
     for case in vectors["orders"]:
         check("order of a stream", order(case), case["order"])
     for case in vectors["states"]:
         check("state of a stream", state(case), case["state"])
     for case in vectors["resumes"]:
         files = [text.encode() for text in case["files"]]
-        check("stream that resumes", [line.decode() for line in resume(case["state"], files)], case["records"])
+        found = resume(case["state"], files)
+        check("stream that resumes", found and [line.decode() for line in found],
+              case["records"])
     for case in vectors["lives"]:
         check("live order of a stream", live(case), case["order"])
     for case in vectors["packed"]:
         check("packing of a stream", packed(case), (case["sequences"], case["cursors"]))
     for case in vectors["budgets"]:
-        run = dict(case, chosen=list(range(len(case["lengths"]))), seed=0, tail="drop", drop_last=False)
+        count, world = len(case["lengths"]), case["world"]
+        chosen = list(range(count))
+        while case["tail"] != "drop" and len(chosen) % world:
+            step = count // world * world
+            chosen.append(step + len(chosen) % world % (count - step))
+        run = dict(case, chosen=chosen, seed=0, tail="drop", drop_last=False)
         check("budget of a stream", [end - begin for begin, end in budget_batches(run, 0, 0)[1]], case["counts"])
 
 
 if __name__ == "__main__":
     state_file, *names = map(pathlib.Path, sys.argv[1:])
-    for record in resume(state_file.read_text(), [name.read_bytes() for name in names]):
+    following = resume(state_file.read_text(), [name.read_bytes() for name in names])
+    if following is None:
+        sys.exit("found other records than those that the saved state has read")
+    for record in following:
         sys.stdout.buffer.write(record + b"\n")

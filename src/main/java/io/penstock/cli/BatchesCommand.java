@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
         description = "Prints the batches that a trainer would receive: their samples and their fields.",
         footer = {"", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest",
             "", "Prints one line per batch. With --json each line is an object with: batch (counted from the start of"
-                + " --epoch, skipped batches included), epoch, samples (indices in the store), count, valid (samples"
-                + " with weight), fields (name, dtype, shape, sha256).",
+                + " --epoch, skipped batches included; from 0 if --state continues a run), epoch, samples (indices in the"
+                + " store), count, valid (samples with weight), fields (name, dtype, shape, sha256).",
             "", "The batches do not depend on --workers, --prefetch, --read or --read-ahead."})
 final class BatchesCommand implements Callable<Integer> {
 
@@ -75,12 +75,17 @@ final class BatchesCommand implements Callable<Integer> {
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
                 long taken = 0;
-                for (; taken < count && loader.hasNext(); taken++) {
-                    try (Batch batch = loader.next()) {
-                        if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
-                            return ExitCode.FAILURE;
+                try {
+                    for (; taken < count && loader.hasNext(); taken++) {
+                        try (Batch batch = loader.next()) {
+                            if (!report.printLine(report.isJson() ? fields(batch) : text(batch))) {
+                                return ExitCode.FAILURE;
+                            }
                         }
                     }
+                } catch (RuntimeException e) {
+                    state.saveAfter(e, loader, storeOptions.remote());
+                    throw e;
                 }
                 if (taken == 0 && count > 0) {
                     plan.reportNoBatch(source, batches, report);
@@ -91,8 +96,13 @@ final class BatchesCommand implements Callable<Integer> {
         return ExitCode.SUCCESS;
     }
 
+    /** The batch's number in the run from {@code --epoch} on, or in one that a state continues. */
+    private long number(Batch batch) {
+        return (state.isResumed() ? 0 : plan.skip()) + batch.number();
+    }
+
     private Map<String, @Nullable Object> fields(Batch batch) {
-        Map<String, @Nullable Object> fields = Json.members("batch", plan.skip() + batch.number(),
+        Map<String, @Nullable Object> fields = Json.members("batch", number(batch),
                 "epoch", batch.epoch(),
                 "samples", LongStream.range(0, batch.count()).map(row -> batch.sample((int) row)).boxed().toList(),
                 "count", batch.count(), "valid", batch.valid());
@@ -111,7 +121,7 @@ final class BatchesCommand implements Callable<Integer> {
 
     private String text(Batch batch) {
         StringBuilder line = new StringBuilder();
-        line.append("batch ").append(plan.skip() + batch.number()).append(", epoch ").append(batch.epoch())
+        line.append("batch ").append(number(batch)).append(", epoch ").append(batch.epoch())
                 .append(": ").append(NumberText.count(batch.count(), "sample"));
         if (batch.valid() < batch.count()) {
             line.append(" (").append(batch.valid()).append(" valid)");

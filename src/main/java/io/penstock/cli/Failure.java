@@ -19,6 +19,7 @@ import io.penstock.os.ThreadLimitException;
 import io.penstock.os.ThreadStart;
 import io.penstock.sampling.StateMismatchException;
 import io.penstock.store.StoreProviderException;
+import io.penstock.stream.LaneEndException;
 import io.penstock.tokenize.CorpusException;
 import io.penstock.tokenize.VocabularyException;
 import java.io.IOException;
@@ -51,6 +52,9 @@ record Failure(int exitCode, String line, Throwable cause) {
                     DecodeLimitException _, VocabularyException _,
                     CodecException _ ->
                     new Failure(ExitCode.BAD_INPUT, described(e), e);
+            case LaneEndException ended -> new Failure(ExitCode.FAILURE, ended.what()
+                    + ": end all ranks before it (--steps; of batches --limit), or leave out --lanes, so that every"
+                    + " rank reads everything and knows the end", e);
             case BatchException unread -> new Failure(ofBatch(unread.getCause()), described(unread), e);
             case NoSuchFileException missing ->
                     new Failure(ExitCode.BAD_INPUT, missing.getFile() + ": no such file", e);

@@ -93,8 +93,8 @@ final class PlanOptions {
     private boolean ranksFromEnvironment;
 
     @Option(names = "--tail", paramLabel = "POLICY",
-            description = "If the ranks do not divide an epoch evenly: pad (default) repeats samples, drop omits some,"
-                    + " exact repeats some with weight 0.")
+            description = "If the ranks do not divide an epoch, or a source, evenly: pad (default) repeats samples,"
+                    + " drop omits some, exact repeats some with weight 0.")
     private TailPolicy tail = TailPolicy.PAD;
 
     @Option(names = "--drop-last", description = "Drop the last batch of an epoch if it is not full.")

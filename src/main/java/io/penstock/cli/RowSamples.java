@@ -10,6 +10,7 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Samples of a store without tokens: rows of tensors, or records. */
@@ -88,7 +89,11 @@ record RowSamples(SampleOptions options, Location path, String kind) {
 
     private void checkRows(TensorSpec spec) {
         if (spec.rank() == 0 || spec.byteSize() == 0) {
-            throw new BadInputException(path + ": found " + spec + ", expected a tensor of rows");
+            throw new BadInputException(path + ": found " + (spec.name().isEmpty() ? "a tensor " : "'" + spec.name()
+                    + "': ") + spec.dtype() + Arrays.toString(spec.shape()).replace(" ", "")
+                    + (spec.rank() == 0 ? ", which is one value" : spec.dim(0) == 0 ? ", which has no rows"
+                            : ", whose rows have no bytes")
+                    + ", expected rows of at least one byte");
         }
     }
 

@@ -3,6 +3,8 @@ package io.penstock.cli;
 
 import io.penstock.io.Location;
 import io.penstock.io.remote.RemoteFiles;
+import io.penstock.loader.BatchException;
+import io.penstock.loader.DataLoader;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LoaderState;
 import io.penstock.store.IfExists;
@@ -16,8 +18,9 @@ final class StateOption {
 
     @Option(names = "--state", paramLabel = "FILE",
             description = "Resume from FILE if it exists, overriding --epoch and --skip; save the new state there at"
-                    + " the end; also s3://BUCKET/KEY.")
+                    + " the end, also of a source that fails; also s3://BUCKET/KEY.")
     private @Nullable String file;
+    private boolean isResumed;
 
     void check() {
         if (file != null && !RemoteFiles.isRemote(file)) {
@@ -31,7 +34,13 @@ final class StateOption {
             return batches;
         }
         Location location = remote.locate(file);
-        return location.exists() ? batches.resume(LoaderState.read(location)) : batches;
+        isResumed = location.exists();
+        return isResumed ? batches.resume(LoaderState.read(location)) : batches;
+    }
+
+    /** Whether the run continues one that a file tells of, wherever other options would start it. */
+    boolean isResumed() {
+        return isResumed;
     }
 
     /** Saves a state, if the option was given. */
@@ -41,6 +50,21 @@ final class StateOption {
                 state.write(target.path());
                 target.publish(ProgressBar.hidden());
             }
+        }
+    }
+
+    /**
+     * Saves the state of a run that fails, so that what was given counts: unless the batch that could not be made is
+     * what failed, which the state is behind.
+     */
+    void saveAfter(Throwable failure, DataLoader loader, RemoteOptions remote) {
+        if (file == null || failure instanceof BatchException) {
+            return;
+        }
+        try {
+            save(loader.state(), remote);
+        } catch (IOException | RuntimeException e) {
+            failure.addSuppressed(e);
         }
     }
 

@@ -88,8 +88,13 @@ final class StreamCommand implements Callable<Integer> {
                     DataLoader loader = UsageException.valid(builder::open);
                     Diagnosis diagnosis = diagnosing.open(loader);
                     ProgressBar bar = report.progressBar("stream", " batches")) {
-                measured = new StreamRun(loader, stream, opened, stepNanos, bar)
-                        .run(warmup, count, () -> diagnosing.begin(diagnosis));
+                try {
+                    measured = new StreamRun(loader, stream, opened, stepNanos, bar)
+                            .run(warmup, count, () -> diagnosing.begin(diagnosis));
+                } catch (RuntimeException e) {
+                    state.saveAfter(e, loader, storeOptions.remote());
+                    throw e;
+                }
                 Headroom headroom = diagnosing.synthetic(diagnosis, loader, measured, stepNanos, bar);
                 result = new StreamReport(measured, source.windowTokens(), plan.workers(), loader.memory(), stepNanos,
                         headroom);

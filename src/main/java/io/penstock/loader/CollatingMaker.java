@@ -119,12 +119,11 @@ final class CollatingMaker implements BatchMaker {
 
     /** Waits for a batch's samples, and plans it. */
     private void planArrived(Arrivals from, long number, BatchPlan plan) throws InterruptedException {
-        int rows = run.arrive(from, number, isStopped, waited);
-        if (rows == 0) {
+        long there = run.arrive(from, number, isStopped, waited);
+        if (there == 0) {
             throw new NoSuchElementException("the samples end before batch " + number);     // the trainer will not ask
         }
-        run.batches.plan(number, plan);
-        plan.truncate(rows);
+        run.batches.plan(number, there, plan);
         long unused = number - batchesInUse;
         if (unused > 0) {
             from.release(run.batches.epochOf(unused), run.batches.positionOf(unused));

@@ -40,6 +40,9 @@ final class Course {
     /** The number of the next batch in the run. */
     private long nextBatch;
     private boolean inlineFilled;
+    /** The batch that a stream has ended in, and how many of its samples exist; -1 until then. */
+    private long cutBatch = -1;
+    private long cutSamples;
     /** When the trainer began to wait for the samples of the next batch; {@link #NOT_MEASURED} if it did not. */
     private long askedAt = NOT_MEASURED;
     private final BooleanSupplier isOver;
@@ -66,6 +69,7 @@ final class Course {
         parts.beginArrivals(batches);
         askedAt = NOT_MEASURED;
         nextBatch = 0;
+        cutBatch = -1;
         inlineFilled = false;
         parts.makers.forEach(maker -> maker.begin(run));
         delivery.begin(run);
@@ -89,12 +93,16 @@ final class Course {
             askedAt = nanoTime.getAsLong();
         }
         try {
-            boolean has = run.has(nextBatch) && run.arrive(arrivals.get(), nextBatch, isOver, waited) > 0;
-            if (!has && isOver.getAsBoolean()) {
+            long there = run.has(nextBatch) ? run.arrive(arrivals.get(), nextBatch, isOver, waited) : 0;
+            if (there == 0 && isOver.getAsBoolean()) {
                 failure.checkOpen();
                 failure.check();
             }
-            return has;
+            if (there > 0 && !run.hasArrived(nextBatch)) {
+                cutBatch = nextBatch;
+                cutSamples = there;
+            }
+            return there > 0;
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw new LoaderInterruptedException(nextBatch);
@@ -108,7 +116,9 @@ final class Course {
 
     /** Returns the state after the batches that the trainer was given. */
     LoaderState state() {
-        LoaderState state = nextBatch == 0 ? run.batches.startState() : run.batches.stateAfter(nextBatch - 1);
+        LoaderState state = nextBatch == 0 ? run.batches.startState()
+                : nextBatch - 1 == cutBatch ? run.batches.stateAfter(cutBatch, cutSamples)
+                : run.batches.stateAfter(nextBatch - 1);
         return parts.arrivals.map(arrivals -> arrivals.complete(state)).orElse(state);
     }
 

@@ -44,7 +44,7 @@ public final class DataLoaderBuilder {
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     @Nullable LoaderState state;
-    long startEpoch;
+    @Nullable Long startEpoch;
     long endEpoch = Long.MAX_VALUE;
     /** Empty: a host device that the loader owns. */
     List<Device> devices = List.of();
@@ -171,7 +171,8 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * Continues at a state, which may come from a loader with other workers, ranks or batch size.
+     * Continues at a state, which may come from a loader with other workers, ranks or batch size. Not with
+     * {@link #startEpoch}: {@link #open} refuses both.
      *
      * @param state the result of {@link DataLoader#state}
      * @return this
@@ -182,7 +183,7 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * The first epoch. Default 0.
+     * The first epoch. Default 0. Not with {@link #resume}, whose state names the epoch: {@link #open} refuses both.
      *
      * @param epoch from 0
      * @return this

@@ -35,6 +35,8 @@ final class LoaderLimits {
         check(settings.badSamples == BadSamplePolicy.FAIL || fits(settings),
                 "bad samples with a token budget", settings.badSamples,
                 "FAIL (another sample may not fit), or SKIP in a stream or without padding");
+        check(settings.state == null || settings.startEpoch == null, "startEpoch and resume", "both",
+                "one of them (a state names its epoch)");
         check(settings.transfer != TransferMode.IN_PLACE || settings.stages.isEmpty(), "transfer with stages",
                 "in place", "copy, as stages run behind the copy");
         check(settings.transfer != TransferMode.IN_PLACE

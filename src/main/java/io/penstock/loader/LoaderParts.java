@@ -111,7 +111,7 @@ final class LoaderParts {
                         : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
         BatchSampler run = of.state != null ? all.resume(of.state)
-                : of.startEpoch == 0 ? all : all.startingAt(of.startEpoch, 0);
+                : of.startEpoch == null ? all : all.startingAt(of.startEpoch, 0);
         if (of.state == null || of.endEpoch == Long.MAX_VALUE) {        // a run that was resumed may be at its end
             run.requireBatch(of.endEpoch);
         }

@@ -41,32 +41,33 @@ final class PlannedRun extends Run {
      *
      * @param isOver asked now and then: whether the result is still wanted
      * @param waited receives the waiting time
-     * @return the batch's samples on each rank; 0 if the samples have ended, or it is over
+     * @return how many of the batch's samples exist, over all ranks; 0 if it has none to give, or it is over
      */
-    int arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited) throws InterruptedException {
+    long arrive(Arrivals arrivals, long number, BooleanSupplier isOver, ArrivalWait waited)
+            throws InterruptedException {
         int world = batches.shard().worldSize();
         for (long next = batches.awaited(number); next >= 0; next = batches.awaited(number)) {
-            if (arrivals.await(batches.startState().epoch(), next, world, isOver, waited) == world) {
+            long there = arrivals.await(batches.startState().epoch(), next, world, isOver, waited);
+            if (there == world) {
                 batches.arrived(next + world);
             } else if (isOver.getAsBoolean()) {
                 return 0;
             } else {
-                batches.ended();
+                batches.ended(next + there);
             }
         }
         if (!has(number)) {
             return 0;
         }
-        long epoch = batches.epochOf(number);
-        long wanted = (long) batches.countOf(number) * world;
-        long there = arrivals.await(epoch, batches.positionOf(number), wanted, isOver, waited) / world;
-        if (there == 0 || batches.dropsLast() && there < batches.countOf(number)) {
+        long wanted = batches.positionsOf(number);
+        long there = arrivals.await(batches.epochOf(number), batches.positionOf(number), wanted, isOver, waited);
+        if (batches.countOf(number, there) == 0) {
             return 0;
         }
-        if (there * world == wanted) {
+        if (there == wanted) {
             arrived.accumulateAndGet(number, Math::max);
         }
-        return (int) there;
+        return there;
     }
 
     /** Returns whether the samples of a batch, and of all before it, are known to be there. */

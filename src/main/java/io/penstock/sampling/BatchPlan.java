@@ -121,16 +121,6 @@ public final class BatchPlan {
     }
 
     /**
-     * Drops the last samples, because the stream ended before them.
-     *
-     * @param rows how many samples are left, at least 1
-     */
-    public void truncate(int rows) {
-        count = Math.min(count, rows);
-        valid = Math.min(valid, rows);
-    }
-
-    /**
      * {@return how many unreadable samples were replaced or removed: the calls of {@link #replace}, {@link #withdraw}
      * and {@link #remove} since the plan was made}
      */

@@ -219,6 +219,24 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      *     have no batch, as for {@link #requireBatch}
      */
     public void plan(long number, BatchPlan into) {
+        plan(number, into, size, Integer.MAX_VALUE, false);
+    }
+
+    /**
+     * Plans a batch of a stream, which may end within it. A surplus sample, where the ranks do not divide what is
+     * there, repeats one of the same step: the head of the epoch's order is not in memory any more.
+     *
+     * @param number the batch's number in this run, from 0
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     * @param into the plan to fill, with room for a batch
+     * @throws RuntimeException as {@link #plan(long, BatchPlan)}
+     */
+    public void plan(long number, long there, BatchPlan into) {
+        plan(number, into, Math.min(size, positionOf(number) + there), countOf(number, there), true);
+    }
+
+    /** Plans a batch of at most so many samples, of which those before a position exist. */
+    private void plan(long number, BatchPlan into, long end, int most, boolean isStream) {
         long[] samples = into.samples();
         if (samples.length < batchSize()) {
             throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
@@ -226,19 +244,26 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         }
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
-        int count = count(epoch, index);
+        int count = Math.min(most, count(epoch, index));
         int world = shard.worldSize();
-        long first = begin(epoch, index) + shard.rank();
-        int inside = first < size ? (int) Math.min(count, Math.ceilDiv(size - first, (long) world)) : 0;
+        long begin = begin(epoch, index);
+        long first = begin + shard.rank();
+        int inside = first < end ? (int) Math.min(count, Math.ceilDiv(end - first, (long) world)) : 0;
         Order order = order(epoch);
         if (inside > 0) {
             order.fill(first, world, inside, samples);
         }
         for (int i = inside; i < count; i++) {
-            samples[i] = order.at((first + (long) i * world) % size);
+            long position = first + (long) i * world;
+            samples[i] = order.at(isStream ? inStep(position - shard.rank(), shard.rank(), end) : position % size);
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
         into.set(number, epoch, index, first, world, count, valid);
+    }
+
+    /** The position of a rank's sample in a step that a stream ends in: ranks behind the end repeat those before. */
+    static long inStep(long step, int rank, long end) {
+        return step + rank % Math.max(1, end - step);
     }
 
     /**
@@ -310,8 +335,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public void arrived(long position) {
     }
 
-    /** Called when a stream has ended. Does nothing for other datasets. */
-    public void ended() {
+    /**
+     * Called when a stream has ended. Does nothing for other datasets.
+     *
+     * @param position how many samples of the epoch it has
+     */
+    public void ended(long position) {
     }
 
     /**
@@ -336,6 +365,27 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         return count(epoch, number - firstBatchOf(epoch));
     }
 
+    /**
+     * {@return the samples per rank in a batch of a stream that may end within it}
+     *
+     * @param number the batch's number in this run, from 0
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     */
+    public int countOf(long number, long there) {
+        int count = countOf(number);
+        long rows = shard.samplesPerRank(there);
+        return rows >= count ? count : settings.dropsLast ? 0 : (int) rows;
+    }
+
+    /**
+     * {@return the positions of a batch, over all ranks, that are in its epoch}
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public long positionsOf(long number) {
+        return Math.min((long) countOf(number) * shard.worldSize(), size - positionOf(number));
+    }
+
     /** {@return the state before the first batch} */
     public LoaderState startState() {
         return new LoaderState(startEpoch, settings.startPosition, settings.sampler.seed(),
@@ -354,6 +404,18 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         long index = number - firstBatchOf(epoch);
         boolean epochDone = isLast(epoch, index);
         return epochDone ? stateAt(epoch + 1, 0) : stateAt(epoch, begin(epoch, index + 1));
+    }
+
+    /**
+     * The state after a batch that a stream has ended in.
+     *
+     * @param number the batch's number in this run, from 0
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     * @return behind what the ranks were given of them
+     */
+    public LoaderState stateAfter(long number, long there) {
+        return stateAt(epochOf(number), positionOf(number)
+                + Math.min(there, (long) countOf(number, there) * shard.worldSize()));
     }
 
     private LoaderState stateAt(long epoch, long position) {

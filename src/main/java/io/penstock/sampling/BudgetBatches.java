@@ -158,8 +158,8 @@ final class BudgetBatches extends BatchSampler {
     }
 
     @Override
-    public void ended() {
-        epochs.of(startEpoch).ended();
+    public void ended(long position) {
+        epochs.of(startEpoch).ended(position);
     }
 
     @Override

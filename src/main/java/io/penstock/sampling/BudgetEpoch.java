@@ -26,7 +26,9 @@ final class BudgetEpoch {
     private final LongUnaryOperator lengths;
     private final boolean dropLast;
     private final int world;
-    private final long size;
+    private final Shard shard;
+    /** The end of the positions that exist. Of a stream, known once it has ended, before the last batch is. */
+    private volatile long size;
     /** The end of the positions that ranks take; surplus positions are at or past the epoch's size. */
     private long limit;
     private final boolean isArriving;
@@ -60,6 +62,7 @@ final class BudgetEpoch {
         this.budget = budget;
         this.lengths = lengths;
         this.dropLast = dropLast;
+        this.shard = shard;
         this.world = shard.worldSize();
         this.size = order.size();
         this.limit = origin + shard.samplesPerRank(size - origin) * world;
@@ -88,9 +91,11 @@ final class BudgetEpoch {
         arrived = Math.max(arrived, position);
     }
 
-    /** Called when the stream has ended. */
-    synchronized void ended() {
-        limit = next;
+    /** Called when the stream has ended: no position from this one on has a sample. */
+    synchronized void ended(long position) {
+        size = position;
+        limit = next + shard.samplesPerRank(position - next) * world;
+        arrived = Math.max(arrived, limit);
     }
 
     /** Whether it is known that there is no such batch. */
@@ -102,7 +107,7 @@ final class BudgetEpoch {
     void check(long index) {
         long end = stored(index);
         for (int rank = 0; end < 0 && rank < world; rank++) {
-            long sample = order.at((~end - world + rank) % size);
+            long sample = order.at(existing(~end - world + rank, rank));
             if (!budget.fits(lengths.applyAsLong(sample))) {
                 throw new IllegalStateException(budget.misfit(sample, lengths.applyAsLong(sample)));
             }
@@ -156,7 +161,7 @@ final class BudgetEpoch {
         long most = longest;
         long room = budget.tokens() / (count + 1);          // for each of that many samples
         for (int rank = 0; rank < world; rank++) {
-            long length = length(next + rank);
+            long length = length(next + rank, rank);
             added[rank] = length;
             most = Math.max(most, length);
             boolean fits = sums == null ? budget.alone(most) <= room : sums[rank] + length <= budget.tokens();
@@ -184,16 +189,19 @@ final class BudgetEpoch {
         }
     }
 
-    /** Returns the length of the sample at a position, or -1 if it alone exceeds the budget. */
-    private long length(long position) {
-        long length = lengths.applyAsLong(sample(position));
+    /** Returns the length of the sample that a rank takes at a position, or -1 if it alone exceeds the budget. */
+    private long length(long position, int rank) {
+        long length = lengths.applyAsLong(sample(existing(position, rank)));
         return budget.fits(length) ? length : -1;
     }
 
+    /** The position whose sample a rank takes at one that may be surplus. */
+    private long existing(long position, int rank) {
+        return position < size ? position
+                : isArriving ? BatchSampler.inStep(position - rank, rank, size) : position % size;
+    }
+
     private long sample(long position) {
-        if (position >= size) {
-            return order.at(position % size);
-        }
         if (position < samplesFrom || position >= samplesFrom + sampleCount) {
             // With summed lengths, ranks are scanned twice: this goes back to the batch's next position.
             samplesFrom = position;

@@ -118,8 +118,14 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     private static Map<String, @Nullable Object> fields(LaneState lane) {
-        Map<String, @Nullable Object> fields = Json.members("lane", (long) lane.lane(), "from", lane.from(), "turn",
-                (long) lane.turn(), "cursors", lane.cursors());
+        Map<String, @Nullable Object> fields = Json.members("lane", (long) lane.lane());
+        if (lane.place() != LaneState.BY_POSITION) {
+            fields.put("place", lane.place());
+            fields.put("after", (long) lane.after());
+        }
+        fields.put("from", lane.from());
+        fields.put("turn", (long) lane.turn());
+        fields.put("cursors", lane.cursors());
         if (!lane.log().isEmpty()) {
             fields.put("log", lane.log());
         }
@@ -148,7 +154,10 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     private static LaneState lane(JsonFields fields) {
+        boolean isPlaced = fields.has("place") || fields.has("after");
         LaneState lane = new LaneState((int) fields.whole("lane", 0, Integer.MAX_VALUE),
+                isPlaced ? fields.whole("place", 0, Positions.MAX_SIZE) : LaneState.BY_POSITION,
+                isPlaced ? (int) fields.whole("after", 0, Integer.MAX_VALUE) : 0,
                 fields.whole("from", 0, Positions.MAX_SIZE), (int) fields.whole("turn", 0, Integer.MAX_VALUE),
                 fields.texts("cursors"), Objects.requireNonNullElse(fields.textIfThere("log"), ""));
         fields.end();

@@ -55,14 +55,14 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     /** By number; null for those that other ranks read. */
     private volatile @Nullable Lane[] byNumber = {};
     private volatile List<Lane> own = List.of();
-    private int world = 1;
+    /** Which lane gives which place of the run. */
+    private volatile LaneTurns turns;
     private @Nullable Thread filler;
     private @Nullable Throwable failure;
     private boolean isClosed;
     /** The end of the places that readers have asked for. */
     private long wanted;
-    /** The places that a reader waits for, of several readers the first ones: from one on, and to before another. */
-    private long lackedFrom;
+    /** The end of the places that a reader waits for, of several readers the first one. */
     private long lackedTo = StreamOrder.ENDLESS;
     /** Whether readers have asked for more since the filling thread last paused. */
     private boolean isAsked;
@@ -82,8 +82,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         this.windowSize = windowSize;
         this.lanes = lanes;
         this.maxBytes = maxBytes;
+        this.turns = new LaneTurns(0, 0, lanes, new long[lanes], _ -> null);
         this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
-                patienceNanos, nanoTime, this::lane, this::end);
+                patienceNanos, nanoTime, this::index);
     }
 
     @Override
@@ -98,6 +99,14 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             throw new IllegalStateException(name + ": lane " + number + " is not read here");
         }
         return lane;
+    }
+
+    /** The index of the record at a place that is in memory. */
+    private long index(long place) {
+        LaneTurns of = turns;
+        int number = of.laneAt(place);
+        long inLane = of.inLane(place);
+        return lane(number).windowOf(inLane).recordAt(inLane) * lanes + number;
     }
 
     /** The window that has a record. */
@@ -142,23 +151,26 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     public void begin(LoaderState from, Shard shard) {
         check(from);
         long place = order.place(from.epoch(), from.position());
-        List<Integer> numbers = numbers(place, shard);
+        List<LaneState> states = placed(from.lanes(), place);
+        int turn = turn(states, place);
+        List<Integer> numbers = numbers(place, turn, shard);
         stop();
         synchronized (lock) {
             if (isClosed) {
                 throw new IllegalStateException(name + " is closed");
             }
-            world = shard.worldSize();
             failure = null;
             wanted = place;
             lackedTo = StreamOrder.ENDLESS;
             rereadRecords = 0;
             List<Lane> opened = new ArrayList<>();
-            Lane[] all = new Lane[lanes];
+            @Nullable Lane[] all = new Lane[lanes];
+            long[] places = new long[lanes];
             try {
                 for (int number : numbers) {
-                    LaneState at = stateOf(from, number, placeInLane(place, number));
-                    rereadRecords += placeInLane(place, number) - at.from();
+                    LaneState at = stateOf(states, number);
+                    places[number] = at.place();
+                    rereadRecords += at.place() - at.from();
                     Lane lane = new Lane(source, partitions(number), at, order, maxBytes / numbers.size());
                     opened.add(lane);
                     all[number] = lane;
@@ -172,6 +184,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
             own = opened;
             byNumber = all;
+            turns = new LaneTurns(place, turn, lanes, places, number -> all[number]);
             lags = lags();
             Thread thread = new Thread(this::fill, name + " stream");
             thread.setDaemon(true);
@@ -180,8 +193,33 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         }
     }
 
+    /** How many places of a lane precede a place of the stream, and how many come before its next, by turns alone. */
+    private LaneState inTurn(LaneState of, long place) {
+        return of.at((place - of.lane() + lanes - 1) / lanes, (int) Math.floorMod(of.lane() - place, (long) lanes));
+    }
+
+    /** The states with their places. */
+    private List<LaneState> placed(List<LaneState> states, long place) {
+        return states.stream().map(of -> of.place() == LaneState.BY_POSITION ? inTurn(of, place) : of).toList();
+    }
+
+    /** The lane whose turn it is. */
+    private int turn(List<LaneState> states, long place) {
+        if (states.isEmpty()) {
+            return 0;
+        }
+        int turn = Math.floorMod(states.getFirst().lane() - states.getFirst().after(), lanes);
+        long places = states.stream().mapToLong(LaneState::place).sum();
+        if (states.stream().anyMatch(of -> of.after() >= lanes || Math.floorMod(of.lane() - of.after(), lanes) != turn)
+                || states.size() == lanes && places != place) {
+            throw new IllegalArgumentException(name + ": found " + states + " for record " + place
+                    + ", expected as many places of all lanes, and one lane whose turn it is");
+        }
+        return turn;
+    }
+
     /** The lanes of the positions that a rank takes. */
-    private List<Integer> numbers(long place, Shard shard) {
+    private List<Integer> numbers(long place, int turn, Shard shard) {
         int ranks = shard.worldSize();
         if (areShared(shard)) {
             return IntStream.range(0, lanes).boxed().toList();
@@ -190,7 +228,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             throw new IllegalArgumentException(name + ": found " + ranks + " ranks from record " + place
                     + " on, expected a number that divides the " + lanes + " lanes and the record");
         }
-        int first = (int) ((place + shard.rank()) % ranks);
+        int first = (turn + shard.rank()) % ranks;
         return IntStream.iterate(first, number -> number < lanes, number -> number + ranks).boxed().toList();
     }
 
@@ -200,25 +238,19 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 .boxed().toList();
     }
 
-    private LaneState stateOf(LoaderState from, int number, long place) {
-        if (from.lanes().isEmpty()) {
-            return new LaneState(number, 0, 0, Collections.nCopies(partitions(number).size(), ""), "");
+    private LaneState stateOf(List<LaneState> states, int number) {
+        if (states.isEmpty()) {
+            return new LaneState(number, 0, number, 0, 0, Collections.nCopies(partitions(number).size(), ""), "");
         }
-        LaneState state = from.lanes().stream().filter(lane -> lane.lane() == number).findFirst()
+        LaneState state = states.stream().filter(lane -> lane.lane() == number).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(name + ": the state has no lane " + number
                         + "; join the states of all ranks"));
-        if (place < state.from() || place > state.from() + windowSize
+        if (state.place() < state.from() || state.place() > state.from() + windowSize
                 || state.cursors().size() != partitions(number).size()) {
-            throw new IllegalArgumentException(name + ": found " + state + " for record " + place + " of the lane, "
-                    + "expected a window of " + windowSize + " records of " + partitions(number).size()
-                    + " partitions that has it");
+            throw new IllegalArgumentException(name + ": found " + state + ", expected a window of " + windowSize
+                    + " records of " + partitions(number).size() + " partitions that has its place");
         }
         return state;
-    }
-
-    /** How many records of a lane precede a place of the whole stream. */
-    private long placeInLane(long place, int number) {
-        return (place - number + lanes - 1) / lanes;
     }
 
     // ---- filling, on a thread of its own
@@ -294,9 +326,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         boolean isNeeded;
         long due;
         synchronized (lock) {
-            long asked = placeInLane(wanted, lane.number());
+            long asked = turns.before(wanted, lane.number());
             isNeeded = asked > lane.end();
-            due = placeInLane(lackedTo, lane.number()) - lane.end();
+            due = turns.before(lackedTo, lane.number()) - lane.end();
             if (!lane.begin(asked)) {
                 return false;
             }
@@ -306,11 +338,12 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         int after = lane.filled();
         if (isNeeded && !isComplete && lane.bytes() > room(lane)) {
             throw new IOException(name + ": found " + bytes() + " bytes of records in memory, expected at most "
-                    + maxBytes + ": use a smaller window, or set maxBytes");
+                    + maxBytes + ": use a smaller window (--shuffle-window), or in a program a greater maxBytes");
         }
         if (isComplete) {
             synchronized (lock) {
                 lane.publish();
+                turns.update();
                 lock.notifyAll();
             }
         }
@@ -383,49 +416,26 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         switch (failure) {
             case null -> { }
             case IOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
+            case UncheckedIOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
             case Throwable t -> throw new IllegalStateException(name + ": the source failed: " + t, t);
         }
     }
 
     /** How many records from a place on exist; -1 if that is not known yet. */
     private long available(long place, long count) {
-        long end = Math.min(place + count, end());
-        Lane lacking = lacking(place, end);
-        if (lacking != null) {
-            isStarved = lacking.isStarved();
-            if (end < lackedTo || lacking(lackedFrom, lackedTo) == null) {
-                lackedFrom = place;
-                lackedTo = end;
-            }
-            return -1;
+        long to = place + count;
+        long end = turns.end();
+        if (end >= to || turns.isOver()) {
+            return Math.clamp(end - place, 0, count);
         }
-        if (end < place + count && world > 1 && lanes > 1) {
-            throw new IllegalStateException(name + ": a lane has ended at record " + end + ", which other ranks cannot "
-                    + "know: set epochRecords and the loader's endEpoch to what all lanes have");
+        if (turns.isUnknown()) {
+            throw new LaneEndException(name, turns.lackingLane(), end);
         }
-        return Math.max(0, end - place);
-    }
-
-    /** A lane that has not all records of a range of places. */
-    private @Nullable Lane lacking(long from, long to) {
-        for (Lane lane : own) {
-            long last = to - 1 - Math.floorMod(to - 1 - lane.number(), lanes);
-            if (last >= from && last / lanes >= lane.end()) {
-                return lane;
-            }
+        isStarved = turns.isStarved();
+        if (to < lackedTo || end >= lackedTo) {
+            lackedTo = to;
         }
-        return null;
-    }
-
-    /** Where the stream ends, as far as it is known: with the first place whose lane has ended before it. */
-    private long end() {
-        long end = Long.MAX_VALUE;
-        for (Lane lane : own) {
-            if (lane.isOver()) {
-                end = Math.min(end, lane.end() * lanes + lane.number());
-            }
-        }
-        return end;
+        return -1;
     }
 
     @Override
@@ -437,8 +447,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         synchronized (lock) {
             boolean isFreed = false;
             for (Lane lane : own) {
-                isFreed |= lane.release(placeInLane(place, lane.number()));
+                isFreed |= lane.release(turns.before(place, lane.number()));
             }
+            turns.release(place);
             if (isFreed) {
                 lock.notifyAll();
             }
@@ -449,13 +460,15 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     public LoaderState complete(LoaderState state) {
         synchronized (lock) {
             long place = order.place(state.epoch(), state.position());
-            long end = end();
-            if (place > end) {                          // the last batch was smaller
-                place -= Math.ceilDiv(place - end, world) * (long) world;
+            if (turns.isOver()) {
+                place = Math.min(place, turns.end());
             }
             List<LaneState> at = new ArrayList<>();
             for (Lane lane : own) {
-                at.add(lane.state(placeInLane(place, lane.number())));
+                long inLane = turns.before(place, lane.number());
+                LaneState window = lane.state(inLane);
+                LaneState placed = window.at(inLane, Math.floorMod(lane.number() - turns.turnAt(place), lanes));
+                at.add(placed.equals(inTurn(window, place)) ? window : placed);
             }
             return new LoaderState(place / order.records(), place % order.records(), state.seed(), state.sampler(),
                     state.dataset(), at);

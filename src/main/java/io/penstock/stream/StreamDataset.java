@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Epochs.</b> A stream has one epoch without end, or epochs of {@link Builder#epochRecords}. If the source ends,
  * so does the loader: {@link io.penstock.loader.DataLoader#hasNext} waits until that is known. The last batch may be
- * smaller.
+ * smaller, and if the ranks do not divide what is left, the {@link io.penstock.sampling.TailPolicy} applies.
  *
  * <p><b>Threads and memory.</b> One thread reads ahead of the workers, from when the loader is opened: about two
  * windows and the batches in flight. One loader at a time uses the dataset. Close the loader first.
@@ -299,8 +299,9 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
 
         /**
          * Divides the partitions among ranks. Partition {@code p} belongs to lane {@code p} modulo the number of lanes,
-         * and a rank reads only the lanes that its positions are in, so that nothing is read twice. Default 1: each
-         * rank reads everything, and takes its part.
+         * and a rank reads only the lanes that its positions are in, so that nothing is read twice. Where a lane ends,
+         * the others go on; divided among several ranks, that is a {@link LaneEndException}, as the others cannot know
+         * it. Default 1: each rank reads everything, and takes its part.
          *
          * <p>A run may resume with any number of ranks that divides the lanes, from the
          * {@linkplain io.penstock.sampling.LoaderState#join joined} states of all ranks.

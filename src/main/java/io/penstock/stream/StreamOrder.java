@@ -3,12 +3,12 @@ package io.penstock.stream;
 
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
-import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 
 /**
- * The order of a stream: by turns one record of each lane; in a lane, window by window, each shuffled or not. Record
- * {@code n} of lane {@code l} of {@code L} has the index {@code n·L + l}.
+ * The order of a stream: by turns one record of each lane that has not ended; in a lane, window by window, each
+ * shuffled or not. Record {@code n} of lane {@code l} of {@code L} has the index {@code n·L + l}.
  *
  * @param window records of a window
  * @param lanes the number of lanes
@@ -16,16 +16,13 @@ import java.util.function.LongSupplier;
  * @param isShuffled whether windows are shuffled
  * @param patienceNanos how long a silent partition is waited for; negative for ever
  * @param nanoTime the clock of that
- * @param lane the lane of a number, for as long as a run reads it
- * @param end where the stream ends, as far as it is known
+ * @param index the index of the record at a place of the whole stream that is in memory
  */
 record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, long patienceNanos,
-        LongSupplier nanoTime, IntFunction<Lane> lane, LongSupplier end) implements Sampler {
+        LongSupplier nanoTime, LongUnaryOperator index) implements Sampler {
 
     /** The records of a stream, as far as anybody counts. */
     static final long ENDLESS = 1L << 62;
-    /** The index at a place behind the stream's end. */
-    private static final long NONE = -1;
 
     @Override
     public long size() {
@@ -61,12 +58,7 @@ record StreamOrder(int window, int lanes, long records, boolean isShuffled, long
 
             @Override
             public long at(long position) {
-                long place = place(epoch, position);
-                int number = (int) (place % lanes);
-                long inLane = place / lanes;
-                Lane from = lane.apply(number);
-                return inLane >= from.end() && place >= end.getAsLong() ? NONE
-                        : from.windowOf(inLane).recordAt(inLane) * lanes + number;
+                return index.applyAsLong(place(epoch, position));
             }
         };
     }

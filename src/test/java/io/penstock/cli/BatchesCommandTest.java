@@ -19,6 +19,7 @@ import java.io.Writer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -73,6 +74,18 @@ class BatchesCommandTest {
                             "sha256", HexFormat.of().formatHex(sha256.digest())))), batches.get(n));
         }
         assertEquals(SAMPLES, position);
+    }
+
+    @Test
+    void rowsWithoutBytesAreRefusedByWhatTheyAre() throws IOException {
+        String header = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }";
+        Path file = folder.resolve("zero.npy");
+        Files.writeString(file, "\u0093NUMPY\1\0" + (char) (header.length() + 1) + "\0" + header + "\n",
+                StandardCharsets.ISO_8859_1);
+        CommandRun run = CommandRun.of("batches", file);
+        assertEquals(3, run.exitCode());
+        assertEquals("penstock: " + file + ": found a tensor f32[5,0], whose rows have no bytes, expected rows of at"
+                + " least one byte\n", run.err());
     }
 
     @Test

@@ -13,12 +13,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code --source} of {@code batches} and {@code stream}. */
@@ -102,6 +105,59 @@ class SourceOptionsTest {
         assertTrue(again.out().contains("nothing was measured"), again.out());
         assertTrue(again.out().contains("source   " + feed + " (stream): windows of 16+1 tokens, in order"),
                 again.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"pad, 8, 8", "drop, 4, 4", "exact, 8, 7"})
+    void theLastStepOfRanksFollowsTheTailPolicy(String tail, int rows, int weighted) throws IOException {
+        Path seven = numbers("seven.jsonl", 7);
+        List<Object> given = new ArrayList<>();
+        long valid = 0;
+        for (int rank = 0; rank < 4; rank++) {
+            for (Map<String, Object> batch : batches("batches", "--source", seven, "--decode", "n=json:i64:n",
+                    "--batch", 2, "--world", 4, "--rank", rank, "--tail", tail, "--json")) {
+                given.addAll((List<?>) batch.get("samples"));
+                valid += (long) batch.get("valid");
+            }
+        }
+        assertEquals(rows, given.size());
+        assertEquals(weighted, valid);
+        assertEquals(Math.min(7, rows), new HashSet<>(given).size());
+    }
+
+    @Test
+    void whereALaneEndsTheOthersGoOn() throws IOException {
+        List<Map<String, Object>> given = batches("batches", "--source", numbers("two.jsonl", 2), "--source",
+                numbers("ten.jsonl", 10), "--decode", "n=json:i64:n", "--batch", 5, "--lanes", 2, "--json");
+        assertEquals(List.of(5L, 5L, 2L), given.stream().map(batch -> batch.get("count")).toList());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"batches", "stream"})
+    void aLaneThatEndsOnOneOfSeveralRanksIsToldInOptionsAndItsStateIsSaved(String command) throws IOException {
+        Path state = folder.resolve(command + ".state");
+        CommandRun run = CommandRun.of(command, "--source", numbers("ten.jsonl", 10), "--source",
+                numbers("seven.jsonl", 7), "--decode", "n=json:i64:n", "--batch", 2, "--lanes", 2, "--world", 2,
+                "--rank", 0, "--state", state);
+        assertEquals(1, run.exitCode());
+        assertTrue(run.err().contains("lane 0 has ended at record 20") && run.err().contains("--steps")
+                && run.err().contains("--lanes") && !run.err().contains("internal"), run.err());
+        assertEquals(20, LoaderState.read(state).position());
+    }
+
+    @Test
+    void batchesOfAContinuedRunAreNumberedFromItsStateWhateverSkipSays() throws IOException {
+        Path state = folder.resolve("state");
+        Object[] args = args("batches", "--decode json:text --window 16 --batch 1 --limit 2 --json", "--state", state,
+                "--skip", 0);
+        assertEquals(List.of(0L, 1L), batches(args).stream().map(batch -> batch.get("batch")).toList());
+        args[args.length - 1] = 7;
+        assertEquals(List.of(0L, 1L), batches(args).stream().map(batch -> batch.get("batch")).toList());
+    }
+
+    private Path numbers(String name, int count) throws IOException {
+        return Files.write(folder.resolve(name),
+                IntStream.range(0, count).mapToObj(n -> Json.write(Json.members("n", (long) n))).toList());
     }
 
     @Test

@@ -199,6 +199,19 @@ class DataLoaderTest {
     }
 
     @Test
+    void aFirstEpochBesideAStateIsRefusedAsTheyMayDiffer() {
+        LoaderState state;
+        try (DataLoader loader = loader().open()) {
+            state = loader.state();
+        }
+        for (long epoch : new long[] {0, 3}) {
+            var refused = assertThrows(IllegalArgumentException.class,
+                    () -> loader().resume(state).startEpoch(epoch).open());
+            assertTrue(refused.getMessage().contains("startEpoch and resume"), refused.getMessage());
+        }
+    }
+
+    @Test
     void aStateOfAnotherDatasetOrOrderIsRefused() {
         LoaderState state;
         try (DataLoader loader = loader().open()) {

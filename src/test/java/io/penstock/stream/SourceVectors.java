@@ -134,17 +134,52 @@ final class SourceVectors {
         return DataLoader.builder(lines).collator(new StackAndPad(64)).workers(0).batchSize(batchSize);
     }
 
-    /** States of runs over files of lines, and what follows them; half of the files have grown since. */
+    /** The states of runs over files of lines, of which some end in empty lines, and some without a line feed. */
+    static List<Object> lines() {
+        var random = new SplittableRandom(15);
+        List<Object> cases = new ArrayList<>();
+        inFolder(folder -> {
+            for (int i = 0; i < 16; i++) {
+                List<String> texts = new ArrayList<>();
+                List<Path> files = new ArrayList<>();
+                for (int file = 0; file < 1 + i % 3; file++) {
+                    texts.add(lines(file, random) + List.of("", "\n\n\r\n").get(random.nextInt(2)));
+                    files.add(Files.writeString(folder.resolve(i + "-" + file + ".jsonl"), texts.getLast()));
+                }
+                long seed = random.nextLong();
+                int window = random.nextInt(1, 9);
+                int batchSize = random.nextInt(1, 6);
+                List<Object> states = new ArrayList<>();
+                try (StreamDataset stream = StreamDataset.builder(LineSource.of(files.toArray(Path[]::new)))
+                        .field("json").shuffle(seed, window).open();
+                        DataLoader loader = loader(stream, batchSize).open()) {
+                    while (loader.hasNext()) {
+                        loader.next().close();
+                        states.add(StreamVectors.members(loader.state().lanes().getFirst()));
+                    }
+                }
+                cases.add(Json.members("files", texts, "window", window, "seed", seed, "batch_size", batchSize,
+                        "states", states));
+            }
+        });
+        return cases;
+    }
+
+    /**
+     * States of runs over files of lines, and what follows them; half of the files have grown since, and those of the
+     * last cases within their last line.
+     */
     static List<Object> resumes() {
         var random = new SplittableRandom(14);
         List<Object> cases = new ArrayList<>();
         inFolder(folder -> {
-            for (int i = 0; i < 24; i++) {
+            for (int i = 0; i < 40; i++) {
                 int lanes = i % 3 == 2 ? random.nextInt(2, 4) : 1;
                 List<String> texts = new ArrayList<>();
                 List<Path> files = new ArrayList<>();
                 for (int file = 0; file < lanes + random.nextInt(3); file++) {
-                    texts.add(lines(file, random));
+                    String text = lines(file, random);
+                    texts.add(i < 24 ? text : text.strip());
                     files.add(Files.writeString(folder.resolve(i + "-" + file + ".jsonl"), texts.getLast()));
                 }
                 StreamDataset.Builder settings = StreamDataset.builder(LineSource.of(files.toArray(Path[]::new)))
@@ -155,13 +190,14 @@ final class SourceVectors {
                 int batchSize = random.nextInt(1, 6);
                 LoaderState state;
                 try (StreamDataset stream = settings.open(); DataLoader loader = loader(stream, batchSize).open()) {
-                    for (int batches = random.nextInt(i < 12 ? 6 : 25); batches > 0 && loader.hasNext(); batches--) {
+                    for (int batches = random.nextInt(i < 12 ? 6 : i < 24 ? 25 : i % 2 == 0 ? 60 : 12); batches > 0 && loader.hasNext(); batches--) {
                         loader.next().close();
                     }
                     state = loader.state();
                 }
                 for (int file = 0; i >= 12 && file < files.size(); file++) {
-                    String more = (texts.get(file).endsWith("\n") ? "" : "\n") + lines(file, random);
+                    String more = (i < 24 ? texts.get(file).endsWith("\n") ? "" : "\n" : List.of("\n", "more\n")
+                            .get(random.nextInt(2))) + lines(file, random);
                     texts.set(file, texts.get(file) + more);
                     Files.writeString(files.get(file), more, StandardOpenOption.APPEND);
                 }
@@ -179,6 +215,8 @@ final class SourceVectors {
                         }
                     }
                     cases.add(Json.members("files", texts, "state", state.toJson(), "records", records));
+                } catch (UncheckedIOException refused) {
+                    cases.add(Json.members("files", texts, "state", state.toJson(), "records", null));
                 }
             }
         });

@@ -5,6 +5,7 @@ import io.penstock.dataset.Packing;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.LaneState;
@@ -20,7 +21,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -43,9 +43,6 @@ public final class StreamVectors {
         for (int i = 0; i < 24; i++) {
             int lanes = i % 3 == 2 ? random.nextInt(1, 5) : 1;
             int[] sizes = IntStream.range(0, lanes + random.nextInt(4)).map(_ -> random.nextInt(40)).toArray();
-            if (lanes > 1) {
-                Arrays.fill(sizes, 10 + random.nextInt(20));
-            }
             int window = i % 4 == 0 ? 0 : random.nextInt(1, 30);
             long seed = random.nextLong();
             var source = new NumberSource(sizes);
@@ -71,14 +68,56 @@ public final class StreamVectors {
                         "order", order));
             }
         }
-        return Json.members("orders", orders, "states", states, "resumes", SourceVectors.resumes(), "lives",
+        return Json.members("ends", ends(random), "lines", SourceVectors.lines(), "orders", orders, "states", states, "resumes", SourceVectors.resumes(), "lives",
                 lives(random), "packed", packed(random), "budgets", budgets(random), "mixtures",
                 SourceVectors.mixtures(), "tars", SourceVectors.tars(), "spools", SourceVectors.spools());
     }
 
-    private static Object members(LaneState lane) {
-        Map<String, @Nullable Object> members = Json.members("lane", lane.lane(), "from", lane.from(), "turn",
-                lane.turn(), "cursors", lane.cursors());
+    /** Runs of several ranks to the end of a stream. */
+    private static List<Object> ends(SplittableRandom random) {
+        List<Object> cases = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            int records = random.nextInt(24);
+            int world = random.nextInt(1, 6);
+            TailPolicy tail = TailPolicy.values()[i % 3];
+            int batchSize = random.nextInt(1, 5);
+            boolean dropsLast = i % 8 == 7;
+            List<Object> ranks = new ArrayList<>();
+            long position = 0;
+            for (int rank = 0; rank < world; rank++) {
+                try (StreamDataset stream = new NumberSource(records).dataset().open()) {
+                    DataLoaderBuilder builder = DataLoader.builder(stream).batchSize(batchSize).workers(0)
+                            .shard(new Shard(rank, world, tail));
+                    List<Object> batches = new ArrayList<>();
+                    try (DataLoader loader = (dropsLast ? builder.dropLast() : builder).open()) {
+                        for (Batch batch : loader.epoch()) {
+                            try (batch) {
+                                batches.add(Json.members("places", IntStream.range(0, batch.count())
+                                        .mapToObj(batch::sample).toList(), "valid", batch.valid()));
+                            }
+                        }
+                        position = loader.state().position();
+                    }
+                    ranks.add(batches);
+                }
+            }
+            cases.add(Json.members("records", records, "world", world, "tail", text(tail), "batch_size", batchSize,
+                    "drop_last", dropsLast, "ranks", ranks, "position", position));
+        }
+        return cases;
+    }
+
+    private static String text(TailPolicy tail) {
+        return tail.name().toLowerCase(Locale.ROOT);
+    }
+
+    static Object members(LaneState lane) {
+        Map<String, @Nullable Object> members = Json.members("lane", lane.lane());
+        if (lane.place() != LaneState.BY_POSITION) {
+            members.put("place", lane.place());
+            members.put("after", lane.after());
+        }
+        members.putAll(Json.members("from", lane.from(), "turn", lane.turn(), "cursors", lane.cursors()));
         if (!lane.log().isEmpty()) {
             members.put("log", lane.log());
         }
@@ -102,7 +141,8 @@ public final class StreamVectors {
                     aside[partition] = !aside[partition];
                     log.append(record).append(aside[partition] ? '-' : '+').append(partition).append(' ');
                 }
-                var lane = new LaneState(0, (long) window * random.nextInt(20), random.nextInt(partitions),
+                long from = (long) window * random.nextInt(20);
+                var lane = new LaneState(0, from, random.nextInt(partitions),
                         IntStream.range(0, partitions).mapToObj(_ -> Integer.toString(random.nextInt(60))).toList(),
                         log.append(window).toString());
                 loader.seek(new LoaderState(0, lane.from(), start.seed(), start.sampler(), start.dataset(),
@@ -161,17 +201,18 @@ public final class StreamVectors {
         for (int i = 0; i < 12; i++) {
             int[] lengths = IntStream.range(0, random.nextInt(1, 60)).map(_ -> random.nextInt(1, 30)).toArray();
             int world = i % 3 + 1;
+            TailPolicy tail = TailPolicy.values()[i / 3 % 3];
             var budget = new TokenBudget(random.nextInt(20, 120), random.nextInt(1, 12), random.nextInt(1, 9),
                     TokenBudget.Cost.values()[i % 2]);
             BatchSampler batches = BatchSampler.arriving(Sampler.sequential(1L << 62), budget,
-                    sample -> lengths[(int) sample], new Shard(0, world, TailPolicy.DROP));
+                    sample -> lengths[(int) sample], new Shard(0, world, tail));
             List<Integer> counts = new ArrayList<>();
             while (true) {
                 for (long next = batches.awaited(counts.size()); next >= 0; next = batches.awaited(counts.size())) {
                     if (next + world <= lengths.length) {
                         batches.arrived(next + world);
                     } else {
-                        batches.ended();
+                        batches.ended(lengths.length);
                     }
                 }
                 if (batches.epochOf(counts.size()) > 0) {
@@ -181,7 +222,7 @@ public final class StreamVectors {
             }
             cases.add(Json.members("lengths", boxed(lengths), "tokens", budget.tokens(), "max_samples",
                     budget.maxSamples(), "multiple_of", budget.multipleOf(), "cost",
-                    budget.cost().name().toLowerCase(Locale.ROOT), "world", world, "counts", counts));
+                    budget.cost().name().toLowerCase(Locale.ROOT), "world", world, "tail", text(tail), "counts", counts));
         }
         return cases;
     }
