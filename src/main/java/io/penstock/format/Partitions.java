@@ -63,8 +63,10 @@ public final class Partitions implements AutoCloseable {
     }
 
     private Key key(String name) {
-        List<@Nullable String> values = parts.stream().map(part -> part.values.getOrDefault(name, Optional.empty())
-                .orElse(null)).collect(Collectors.toCollection(ArrayList::new));
+        List<@Nullable String> values = new ArrayList<>();
+        for (Part part : parts) {
+            values.add(part.values.getOrDefault(name, Optional.empty()).orElse(null));
+        }
         boolean areIntegers = values.stream().allMatch(value -> value == null || isInteger(value))
                 && values.stream().anyMatch(value -> value != null);
         @Nullable MemorySegment[] segments = new MemorySegment[values.size()];

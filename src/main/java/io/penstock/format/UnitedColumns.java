@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +96,7 @@ public final class UnitedColumns {
 
     /** Returns the name of the stored type of a column. */
     public String storedType(Column column) {
-        United united = columns.get(column.name());
+        United united = Objects.requireNonNull(columns.get(column.name()), column.name());
         DType dtype = united.own.column.spec().dtype();
         String id = column.spec().dtype().toString();
         return dtype == column.spec().dtype() ? united.own.storedType

@@ -121,8 +121,7 @@ final class ArrowArrays {
             } else if (stored == null || dtype == null || stored == dtype) {
                 put(batch, node, 1 + i, buffer, null, -1);
             } else {
-                put(batch, node, 1 + i, buffer, (from, into) -> UnitedColumns.widen(from, stored, stored.byteSize(),
-                        into, dtype, length), product(dtype.byteSize(), length));
+                put(batch, node, 1 + i, buffer, widening(stored, dtype, length), product(dtype.byteSize(), length));
             }
         }
         for (int i = 0; i < views; i++) {
@@ -136,6 +135,10 @@ final class ArrowArrays {
                 default -> 0;
             });
         }
+    }
+
+    private static Conversion widening(DType stored, DType wider, long count) {
+        return (from, into) -> UnitedColumns.widen(from, stored, stored.byteSize(), into, wider, count);
     }
 
     private void put(ArrowBatch batch, ArrowNode node, int buffer, Stored stored, @Nullable Conversion conversion,

@@ -138,7 +138,7 @@ public final class NpzProvider implements StoreProvider {
             try {
                 found.add(new Part(member, array(file, member, head, given), name));
             } catch (MalformedStoreException e) {
-                String reason = e.getMessage();
+                String reason = String.valueOf(e.getMessage());
                 unread.put(name, reason.startsWith(file.location() + ": ")
                         ? reason.substring((file.location() + ": ").length()) : reason);
             }
