@@ -7,7 +7,6 @@ import io.penstock.io.spill.NativeBytes;
 import io.penstock.os.PathBytes;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
