@@ -58,7 +58,8 @@ final class CacheCommand implements Callable<Integer> {
             if (report.isJson()) {
                 report.print(entries.stream().map(entry -> Json.members("name", entry.object().name(), "scope",
                         entry.object().scope(), "version", entry.object().version(), "bytes",
-                        entry.object().byteSize(), "cached_bytes", entry.presentBytes(), "last_use", entry.lastUse().toString())).toList());
+                        entry.object().byteSize(), "cached_bytes", entry.presentBytes(), "last_use",
+                        entry.lastUse().toString())).toList());
                 return ExitCode.SUCCESS;
             }
             StringBuilder text = new StringBuilder();

@@ -34,7 +34,8 @@ import java.util.stream.Stream;
  *
  * <p>The folder is {@code penstock-cache} (a marker: a folder without it is never changed) and
  * {@code objects/NAME/VERSION/}, both hashed, for each version of an object ({@link ObjectFolder}). Objects whose
- * server names no version are in {@code objects/NAME.run/} and serve one run; they are removed when a cache is next opened.
+ * server names no version are in {@code objects/NAME.run/} and serve one run; they are removed when a cache is next
+ * opened.
  *
  * <p>If a block would exceed the limit, others are dropped, but not those that an open file keeps: first those that no
  * plan of a living process reads, then those that are read last ({@link CachePlan}); of equal ones, those that were

@@ -387,8 +387,8 @@ final class Requests {
         }
         String reason = cause == null ? "no answer" : cause.getMessage() == null ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new IOException(reason.startsWith(name) ? reason : name + ": " + UnreachableException.endpoint(uri) + ": "
-                + reason, cause);
+        return new IOException(reason.startsWith(name) ? reason
+                : name + ": " + UnreachableException.endpoint(uri) + ": " + reason, cause);
     }
 
     /** Returns the error of a connection that cannot be made secure; null if the connection only ended too early. */
