@@ -69,8 +69,9 @@ public final class StreamVectors {
             }
         }
         return Json.members("ends", ends(random), "lines", SourceVectors.lines(), "orders", orders, "states", states,
-                "resumes", SourceVectors.resumes(), "lives", lives(random), "packed", packed(random), "budgets", budgets(random), "mixtures",
-                SourceVectors.mixtures(), "tars", SourceVectors.tars(), "spools", SourceVectors.spools());
+                "resumes", SourceVectors.resumes(), "lives", lives(random), "packed", packed(random),
+                "budgets", budgets(random), "mixtures", SourceVectors.mixtures(), "tars",
+                SourceVectors.tars(), "spools", SourceVectors.spools());
     }
 
     /** Runs of several ranks to the end of a stream. */
