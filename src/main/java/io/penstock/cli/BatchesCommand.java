@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
         description = "Prints the batches that a trainer would receive: their samples and their fields.",
         footer = {"", "Example: penstock batches out --window 1024 --batch 32 --limit 3 --digest",
             "", "Prints one line per batch. With --json each line is an object with: batch (counted from the start of"
-                + " --epoch, skipped batches included; from 0 if --state continues a run), epoch, samples (indices in the"
-                + " store), count, valid (samples with weight), fields (name, dtype, shape, sha256).",
+                + " --epoch, skipped batches included; from 0 if --state continues a run), epoch, samples (indices in"
+                + " the store), count, valid (samples with weight), fields (name, dtype, shape, sha256).",
             "", "The batches do not depend on --workers, --prefetch, --read or --read-ahead."})
 final class BatchesCommand implements Callable<Integer> {
 

@@ -39,7 +39,16 @@ public record LaneState(int lane, long place, int after, long from, int turn, Li
         }
     }
 
-    /** A window of a lane whose place follows from the position. */
+    /**
+     * A window of a lane whose place follows from the position.
+     *
+     * @param lane the lane's number, from 0
+     * @param from how many records of the lane precede the window
+     * @param turn the partition of the lane whose record is the window's first, from 0
+     * @param cursors where each partition of the lane continues
+     * @param log the turn log; empty if none
+     * @throws IllegalArgumentException if a number is negative, or there is no such partition
+     */
     public LaneState(int lane, long from, int turn, List<String> cursors, String log) {
         this(lane, BY_POSITION, 0, from, turn, cursors, log);
     }

@@ -190,7 +190,8 @@ final class SourceVectors {
                 int batchSize = random.nextInt(1, 6);
                 LoaderState state;
                 try (StreamDataset stream = settings.open(); DataLoader loader = loader(stream, batchSize).open()) {
-                    for (int batches = random.nextInt(i < 12 ? 6 : i < 24 ? 25 : i % 2 == 0 ? 60 : 12); batches > 0 && loader.hasNext(); batches--) {
+                    int most = i < 12 ? 6 : i < 24 ? 25 : i % 2 == 0 ? 60 : 12;
+                    for (int batches = random.nextInt(most); batches > 0 && loader.hasNext(); batches--) {
                         loader.next().close();
                     }
                     state = loader.state();

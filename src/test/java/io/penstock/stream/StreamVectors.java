@@ -68,9 +68,10 @@ public final class StreamVectors {
                         "order", order));
             }
         }
-        return Json.members("ends", ends(random), "lines", SourceVectors.lines(), "orders", orders, "states", states, "resumes", SourceVectors.resumes(), "lives",
-                lives(random), "packed", packed(random), "budgets", budgets(random), "mixtures",
-                SourceVectors.mixtures(), "tars", SourceVectors.tars(), "spools", SourceVectors.spools());
+        return Json.members("ends", ends(random), "lines", SourceVectors.lines(), "orders", orders, "states", states,
+                "resumes", SourceVectors.resumes(), "lives", lives(random), "packed", packed(random),
+                "budgets", budgets(random), "mixtures", SourceVectors.mixtures(), "tars",
+                SourceVectors.tars(), "spools", SourceVectors.spools());
     }
 
     /** Runs of several ranks to the end of a stream. */
@@ -222,7 +223,8 @@ public final class StreamVectors {
             }
             cases.add(Json.members("lengths", boxed(lengths), "tokens", budget.tokens(), "max_samples",
                     budget.maxSamples(), "multiple_of", budget.multipleOf(), "cost",
-                    budget.cost().name().toLowerCase(Locale.ROOT), "world", world, "tail", text(tail), "counts", counts));
+                    budget.cost().name().toLowerCase(Locale.ROOT), "world", world, "tail", text(tail), "counts",
+                    counts));
         }
         return cases;
     }
