@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
 /**
- * {@link RecordText#WHOLE} for one thread. It checks UTF-8, because an encoder would replace what is not, and leaves out
- * a byte order mark.
+ * {@link RecordText#WHOLE} for one thread. It checks UTF-8, because an encoder would replace what is not, and leaves
+ * out a byte order mark.
  */
 final class WholeRecord implements RecordText {
 
