@@ -9,7 +9,18 @@ import java.lang.foreign.MemorySegment;
 public interface RecordText {
 
     /** The whole record is the text, but for a byte order mark; one that is not in UTF-8 is an error. */
-    RecordText WHOLE = new WholeRecord();
+    RecordText WHOLE = new RecordText() {
+
+        @Override
+        public MemorySegment of(MemorySegment record) throws IOException {
+            return new WholeRecord().of(record);
+        }
+
+        @Override
+        public RecordText forOneThread() {
+            return new WholeRecord();
+        }
+    };
 
     /**
      * Finds the text.

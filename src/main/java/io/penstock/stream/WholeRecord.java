@@ -5,40 +5,29 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.codec.CodecException;
 import io.penstock.text.Utf8;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
-/** The text is the whole record but for a byte order mark. An encoder would replace what is not in UTF-8. */
-record WholeRecord() implements RecordText {
+/**
+ * {@link RecordText#WHOLE} for one thread. It checks UTF-8, because an encoder would replace what is not, and leaves
+ * out a byte order mark.
+ */
+final class WholeRecord implements RecordText {
+
+    private byte[] bytes = new byte[0];
 
     @Override
-    public MemorySegment of(MemorySegment record) throws IOException {
-        return new Reader().of(record);
-    }
-
-    @Override
-    public RecordText forOneThread() {
-        return new Reader();
-    }
-
-    private static final class Reader implements RecordText {
-
-        private byte[] bytes = new byte[0];
-
-        @Override
-        public MemorySegment of(MemorySegment record) throws IOException {
-            int length = Math.toIntExact(record.byteSize());
-            if (length > bytes.length) {
-                bytes = new byte[Math.max(length, (int) Math.min(2L * bytes.length, Integer.MAX_VALUE - 8))];
-            }
-            MemorySegment.copy(record, JAVA_BYTE, 0, bytes, 0, length);
-            int bad = Utf8.firstIllFormed(bytes, 0, length);
-            if (bad >= 0) {
-                throw new CodecException(String.format(Locale.ROOT, "at byte %d of the record: found byte 0x%02x,"
-                        + " expected UTF-8", bad, bytes[bad]));
-            }
-            return record.asSlice(Utf8.markBytes(bytes, 0, length));
+    public MemorySegment of(MemorySegment record) throws CodecException {
+        int length = Math.toIntExact(record.byteSize());
+        if (length > bytes.length) {
+            bytes = new byte[Math.max(length, (int) Math.min(2L * bytes.length, Integer.MAX_VALUE - 8))];
         }
+        MemorySegment.copy(record, JAVA_BYTE, 0, bytes, 0, length);
+        int bad = Utf8.firstIllFormed(bytes, 0, length);
+        if (bad >= 0) {
+            throw new CodecException(String.format(Locale.ROOT, "at byte %d of the record: found byte 0x%02x,"
+                    + " expected UTF-8", bad, bytes[bad]));
+        }
+        return record.asSlice(Utf8.markBytes(bytes, 0, length));
     }
 }
