@@ -290,7 +290,8 @@ final class SampleOptions {
         }
         TensorSpec only = dataset.fields().getFirst();
         if (dataset.fields().size() != 1 || only.rank() != 1 || !only.dtype().isInteger()) {
-            throw new UsageException("--tokens-as: found " + dataset.fields() + ", expected one field of integers (choose one with --fields)");
+            throw new UsageException("--tokens-as: found " + dataset.fields() + ", expected one field of integers"
+                    + " (choose one with --fields)");
         }
         if (!only.isVariable()) {
             return windowCollator();

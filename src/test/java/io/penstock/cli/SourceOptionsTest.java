@@ -309,8 +309,8 @@ class SourceOptionsTest {
         List<Object> options = List.of("--documents", "--max-length=8", "--batch=20");
         CommandRun dropped = run(command, lines, options, "--drop-last");
         assertEquals(ExitCode.BAD_INPUT, dropped.exitCode());
-        assertEquals("penstock: " + lines + ": no batch: the source ended before a batch was full, and --drop-last drops"
-                + " one that is not (use a smaller batch, or leave out --drop-last)\n", dropped.err());
+        assertEquals("penstock: " + lines + ": no batch: the source ended before a batch was full, and --drop-last"
+                + " drops one that is not (use a smaller batch, or leave out --drop-last)\n", dropped.err());
         CommandRun none = run(command, empty, options);
         assertEquals(ExitCode.BAD_INPUT, none.exitCode());
         assertEquals("penstock: " + empty + ": no batch: the source ended before its first record\n", none.err());

@@ -92,7 +92,8 @@ class TensorRowsTest {
                 var uneven = new MemoryTensorStore(1, new TensorSpec("a", DType.U8, 6), new TensorSpec("b", DType.U8));
                 var none = new MemoryTensorStore(1)) {
             var rows = TensorRows.of("image", pixels);
-            assertEquals("six: 6 rows, expected 5, as the other tensors have (choose tensors of one length)", refusal(() -> rows.and("six", six)));
+            assertEquals("six: 6 rows, expected 5, as the other tensors have (choose tensors of one length)",
+                    refusal(() -> rows.and("six", six)));
             assertEquals("two fields are named 'image'", refusal(() -> rows.and("image", labels)));
             assertEquals("s: a scalar has no rows", refusal(() -> TensorRows.of("s", scalar)));
             assertEquals("b: a scalar has no rows", refusal(() -> TensorRows.of(uneven)));

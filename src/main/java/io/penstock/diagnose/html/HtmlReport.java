@@ -207,7 +207,8 @@ public final class HtmlReport {
         }
         List<String> tips = series.stream().map(HtmlReport::tip).toList();
         page.element("h3", "Throughput");
-        chart(width -> new Lines("Throughput over time", width, seconds, max(rates), value -> NumberText.round(value, "/s"))
+        chart(width -> new Lines("Throughput over time", width, seconds, max(rates),
+                value -> NumberText.round(value, "/s"))
                 .marks(epochs, "a new epoch").area(rates, "c-compute").line(rates, "c-compute")
                 .tips(tips).end());
         page.element("h3", "Step and wait");
