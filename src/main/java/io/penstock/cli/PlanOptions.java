@@ -232,7 +232,7 @@ final class PlanOptions {
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
         DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
-                .collator(source.collator()).batchSize(samplesOfBatch(source, batches)).shard(batches.shard())
+                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
                 .resume(batches.startState()).settings(settings()).workers(workers()).onBadSample(badSamples);
         if (batches.dropsLast()) {
             builder.dropLast();
@@ -254,7 +254,7 @@ final class PlanOptions {
         return builder;
     }
 
-    /** The most samples of a batch: no more than an epoch has, so that none takes memory that nothing fills. */
+    /** The most samples that a batch can have: no more than an epoch has. */
     private int samplesOfBatch(SampleSource source, BatchSampler batches) {
         long size = batches.sampler().size();
         return tokenBudget != null || isStream(source) ? batches.batchSize()

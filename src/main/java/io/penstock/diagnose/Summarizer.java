@@ -58,8 +58,8 @@ final class Summarizer {
         findings.replaceAll(this::withCause);
         findings.addAll(StepRules.capped(InputRules.judge(facts), facts.steady.size()));
         findings.subList(1, findings.size()).sort(Comparator.comparing(Finding::severity).reversed());
-        return new Summary(settings.name(), Instant.now().truncatedTo(ChronoUnit.SECONDS), durationSeconds(), fingerprint,
-                clock, ranks, List.copyOf(findings), input(headroom), overhead(overheadNanos));
+        return new Summary(settings.name(), Instant.now().truncatedTo(ChronoUnit.SECONDS), durationSeconds(),
+                fingerprint, clock, ranks, List.copyOf(findings), input(headroom), overhead(overheadNanos));
     }
 
     private double durationSeconds() {

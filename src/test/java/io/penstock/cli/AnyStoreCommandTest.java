@@ -105,6 +105,7 @@ class AnyStoreCommandTest {
         CommandRun run = CommandRun.of("batches", tar, "--fields", "txt", "--no-shuffle", "--batch", 5);
         assertEquals(ExitCode.BAD_INPUT, run.exitCode());
         assertTrue(run.err().contains("m02") && run.err().contains("missing_member.tar"), run.err());
+        assertTrue(run.err().contains("--skip-incomplete leaves out such records, --fields such columns"), run.err());
         assertEquals(List.of(4L), batches(tar, "--fields", "txt", "--batch", 5, "--skip-incomplete").stream()
                 .map(batch -> batch.get("count")).toList());
     }

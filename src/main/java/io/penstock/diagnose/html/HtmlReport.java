@@ -286,7 +286,7 @@ public final class HtmlReport {
         }
         section("Timeline of a few batches",
                 "Numbers are steps. The upper lanes are workers, the lowest lane is the trainer.");
-        legend("c-slot", "waits for a slot", "c-collate", "is built", "c-copy", "is copied",
+        legend("c-slot", "waits for a slot", "c-plan", "is planned", "c-collate", "is built", "c-copy", "is copied",
                 "c-wait", "the trainer waits", "c-compute", "the trainer holds it");
         chart(width -> Timeline.of(input.timeline(), width));
         page.close();
