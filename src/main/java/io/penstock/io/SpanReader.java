@@ -165,7 +165,7 @@ public final class SpanReader implements AutoCloseable {
     private void copyMappedRows(Rows rows, long[] indices, int count, MemorySegment target, long targetOffset) {
         MemorySegment from = rows.segment();
         long rowBytes = rows.rowBytes();
-        int group = (int) Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
+        int group = Math.clamp(GROUP_TOUCHES / touches(rowBytes), 1, GROUP);
         long at = targetOffset;
         try {
             for (int i = 0; i < count;) {
