@@ -9,7 +9,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds this process's rank in the environment that launchers set. Half of the facts is an error: a process that
@@ -115,7 +114,7 @@ final class Launchers {
         // The script of a job has task 0, whatever srun would start.
         if (isStep || task != null && !task.strip().equals("0")) {
             Stream.concat(SLURM_STEP.stream(), Stream.of("SLURM_PROCID", "SLURM_NTASKS"))
-                    .filter(environment::containsKey).forEach(name -> hints.put(name, environment.get(name)));
+                    .filter(environment::containsKey).forEach(name -> hints.put(name, environment.getOrDefault(name, "")));
         }
         if (!hints.isEmpty()) {
             throw new IllegalArgumentException("environment: found " + shown(hints) + ", expected a rank and a world"
@@ -132,12 +131,13 @@ final class Launchers {
     private static String shown(Map<String, String> environment, String[] names) {
         SortedMap<String, String> values = new TreeMap<>();
         for (String name : names) {
-            values.put(name, environment.get(name));
+            String value = environment.get(name);
+            values.put(name, value == null ? "(not set)" : value);
         }
         return shown(values);
     }
 
-    private static String shown(SortedMap<String, @Nullable String> values) {
+    private static String shown(SortedMap<String, String> values) {
         List<String> all = new ArrayList<>();
         values.forEach((name, value) -> all.add(name + "=" + value));
         return String.join(", ", all);
