@@ -171,7 +171,7 @@ class FilesStoreTest {
         return IntStream.range(0, (int) store.size()).mapToObj(i -> classOf(store, i)).toList();
     }
 
-    /** Expected values: torchvision 0.24, {@code [(os.path.relpath(p), c) for p, c in ImageFolder(root).samples]}. */
+    /** Expected values: {@code samples} of {@code ImageFolder} of torchvision 0.28. */
     @Test
     void classesAndImagesThatAreLinksAreReadAsInImageFolder(@TempDir Path elsewhere) throws IOException {
         image("a/0.jpg");
