@@ -2,6 +2,7 @@
 package io.penstock.cli;
 
 import java.util.List;
+import java.util.Locale;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi.Text;
 import picocli.CommandLine.Help.Column.Overflow;
@@ -46,7 +47,7 @@ final class HelpText extends Help {
         Words table = new Words(colorScheme(), new Column(width(), 0, Overflow.WRAP));
         table.indentWrappedLines = 0;
         for (String line : lines) {
-            table.addRowValues(String.format(line, params));
+            table.addRowValues(String.format(Locale.ROOT, line, params));
         }
         return table.toString();
     }

@@ -20,8 +20,8 @@ import java.util.zip.CRC32C;
  * A checksum of a bounded sample of a store's files: their sizes, heads, tails and 64 evenly spread blocks of 4 KiB
  * each. It distinguishes stores of any size in the time of a few page reads. It does not resist deliberate collisions.
  *
- * <p>SHA-256 of the blocks' CRC-32C, not of the blocks: in a new JVM, whose code is not compiled yet, SHA-256 of so much
- * takes a tenth of a second, a sixth of the time to the first batch. CRC-32C is native code from the start.
+ * <p>SHA-256 of the blocks' CRC-32C, not of the blocks: in a new JVM, whose code is not compiled yet, SHA-256 of so
+ * much takes a tenth of a second, a sixth of the time to the first batch. CRC-32C is native code from the start.
  */
 public final class Fingerprint {
 

@@ -114,7 +114,8 @@ final class Launchers {
         // The script of a job has task 0, whatever srun would start.
         if (isStep || task != null && !task.strip().equals("0")) {
             Stream.concat(SLURM_STEP.stream(), Stream.of("SLURM_PROCID", "SLURM_NTASKS"))
-                    .filter(environment::containsKey).forEach(name -> hints.put(name, environment.getOrDefault(name, "")));
+                    .filter(environment::containsKey)
+                    .forEach(name -> hints.put(name, environment.getOrDefault(name, "")));
         }
         if (!hints.isEmpty()) {
             throw new IllegalArgumentException("environment: found " + shown(hints) + ", expected a rank and a world"

@@ -108,7 +108,7 @@ class PlaceholdersTest {
         Path data = folder.resolve("data");
         CommandRun run = CommandRun.of("inspect", data);
         assertEquals("penstock: " + data + ": a folder with files of the format npy, such as " + file
-                + ", expected files of no other format; name such a file or the folder that has them, or read each file"
+                + ", expected files of one sample each; name such a file or the folder that has them, or read each file"
                 + " as bytes with --format files\n", run.err());
         assertEquals(3, run.exitCode());
         assertEquals(0, CommandRun.of("inspect", data, "--format", "files").exitCode());

@@ -52,9 +52,9 @@ public final class FilesStore implements RecordStore {
     private static final System.Logger LOG = System.getLogger(FilesStore.class.getName());
     /** The format of a single image. */
     private static final String IMAGE_FORMAT = "images";
-    /** The endings of files that hold many samples each, beyond the formats that can be opened. */
-    private static final Set<String> TABLES = Set.of("avro", "csv", "feather", "jsonl", "ndjson", "orc", "tfrecord",
-            "tsv");
+    /** The endings of files that hold many samples each, also those that no format recognizes by their names. */
+    private static final Set<String> TABLES = Set.of("arrow", "arrows", "avro", "csv", "feather", "h5", "hdf5", "idx",
+            "jsonl", "mdb", "mds", "ndjson", "npz", "orc", "parquet", "safetensors", "tar", "tfrecord", "tgz", "tsv");
     private static final Pattern COMPRESSION = Pattern.compile("\\.(?:gz|zst|bz2|xz|lz4)$");
     private static final int MAX_LISTED_CLASSES = 10_000;
 

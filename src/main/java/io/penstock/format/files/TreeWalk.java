@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One walk through a folder: its files by the bytes of their relative paths, in the order of these, and counts of all
- * that it met. {@linkplain HiddenNames Hidden} files and folders are left out, and checksum sidecars. A link is followed if it leads to a file
- * below the same folder; if all links are followed, also to any folder, and by the name of an image to any regular
- * file. A folder is not walked inside itself, whatever links lead there.
+ * that it met. {@linkplain HiddenNames Hidden} files and folders are left out, and checksum sidecars. A link is
+ * followed if it leads to a file below the same folder; if all links are followed, also to any folder, and by the name
+ * of an image to any regular file. A folder is not walked inside itself, whatever links lead there.
  */
 final class TreeWalk implements AutoCloseable {
 

@@ -194,7 +194,8 @@ final class ParquetStore implements RecordStore {
     }
 
     private UncheckedIOException malformed(int group, String found) {
-        return new UncheckedIOException(new MalformedStoreException(fileOf(group).location(), found, MissingValue.EXPECTED));
+        return new UncheckedIOException(new MalformedStoreException(fileOf(group).location(), found,
+                MissingValue.EXPECTED));
     }
 
     private MappedFile fileOf(int group) {

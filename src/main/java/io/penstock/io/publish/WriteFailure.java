@@ -51,7 +51,8 @@ public final class WriteFailure {
     /** Adds the store's name to OS errors; others, such as a malformed source or an interrupt, explain themselves. */
     private static IOException named(Path target, IOException e) {
         String reason;
-        if (e instanceof NoSuchFileException && !Files.isDirectory(Folder.of(target))) {
+        if (e instanceof NoSuchFileException missing && missing.getReason() == null
+                && !Files.isDirectory(Folder.of(target))) {
             reason = "there is no folder " + Folder.of(target).toAbsolutePath() + "; create it first";
         } else if (e instanceof FileSystemException named && named.getFile() != null
                 && isHidden(target, named.getFile())) {
