@@ -46,10 +46,10 @@ final class UsageException extends RuntimeException {
         }
     }
 
-    /** Fails before the work starts if the folder of an output file is missing. */
+    /** Fails before the work starts if the folder of an output file is missing; other faults are told by the writer. */
     static void requireFolder(String option, @Nullable Path file) {
         Path folder = file == null ? null : file.toAbsolutePath().getParent();
-        if (folder != null && !Files.isDirectory(folder)) {
+        if (folder != null && (Files.notExists(folder) || Files.isRegularFile(folder))) {
             throw new UsageException(option + ": there is no folder " + folder + "; create it first");
         }
     }

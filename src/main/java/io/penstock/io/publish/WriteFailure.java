@@ -52,7 +52,7 @@ public final class WriteFailure {
     private static IOException named(Path target, IOException e) {
         String reason;
         if (e instanceof NoSuchFileException missing && missing.getReason() == null
-                && !Files.isDirectory(Folder.of(target))) {
+                && Files.notExists(Folder.of(target))) {
             reason = "there is no folder " + Folder.of(target).toAbsolutePath() + "; create it first";
         } else if (e instanceof FileSystemException named && named.getFile() != null
                 && isHidden(target, named.getFile())) {
