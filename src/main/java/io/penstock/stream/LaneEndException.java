@@ -9,7 +9,9 @@ public final class LaneEndException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
 
+    /** The lane's number, from 0. */
     private final int lane;
+    /** The record of the stream, from 0, at which it ended. */
     private final long record;
 
     LaneEndException(String stream, int lane, long record) {
