@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -79,11 +80,14 @@ class SparkTokenizeJobTest extends LocalSpark {
 
     @Test
     void aLineThatIsNoObjectWithTheFieldFailsTheJobAndIsShown() throws Exception {
-        for (String line : List.of("{\"text\": 7}", "{\"other\": \"x\"}", "[]", "{\"text\": \"x")) {
-            Path lines = Files.write(folder.resolve("bad.jsonl"), List.of("{\"text\": \"good\"}", line));
+        Map<String, String> reasons = Map.of("{\"text\": 7}", "expected a string",
+                "{\"other\": \"x\"}", "no field 'text', found ['other']", "[]", "found an array, expected",
+                "{\"text\": \"x", "expected");
+        for (var reason : reasons.entrySet()) {
+            Path lines = Files.write(folder.resolve("bad.jsonl"), List.of("{\"text\": \"good\"}", reason.getKey()));
             SparkTokenizeJob bad = job(JsonLines.read(spark, "text", lines.toString()));
             String message = assertThrows(Exception.class, bad::run).toString();
-            assertTrue(message.contains("expected"), message);
+            assertTrue(message.contains(reason.getValue()), message);
         }
         assertFalse(Files.exists(manifest()));
     }
