@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.codec.CodecException;
 import io.penstock.json.FieldScanner;
 import io.penstock.json.JsonLine;
@@ -37,22 +35,19 @@ record JsonField(String field) implements RecordText {
     private final class Reader implements RecordText {
 
         private final FieldScanner scanner = new FieldScanner(field);
-        private byte[] bytes = new byte[0];
+        private final RecordBytes copy = new RecordBytes();
 
         @Override
         public MemorySegment of(MemorySegment record) throws IOException {
+            byte[] bytes = copy.of(record);
             int length = Math.toIntExact(record.byteSize());
-            if (length > bytes.length) {
-                bytes = new byte[Math.max(length, (int) Math.min(2L * bytes.length, Integer.MAX_VALUE - 8))];
-            }
-            MemorySegment.copy(record, JAVA_BYTE, 0, bytes, 0, length);
             if (Utf8.firstIllFormed(bytes, 0, length) < 0 && scanner.scan(bytes, 0, length)) {
                 return MemorySegment.ofArray(scanner.text()).asSlice(scanner.textStart(), scanner.textLength());
             }
-            return MemorySegment.ofArray(parsed(length).getBytes(StandardCharsets.UTF_8));
+            return MemorySegment.ofArray(parsed(bytes, length).getBytes(StandardCharsets.UTF_8));
         }
 
-        private String parsed(int length) throws CodecException {
+        private String parsed(byte[] bytes, int length) throws CodecException {
             try {
                 return JsonLine.text(bytes, 0, length, field);
             } catch (IllegalArgumentException e) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.codec.CodecException;
 import io.penstock.text.Utf8;
 import java.lang.foreign.MemorySegment;
@@ -14,15 +12,12 @@ import java.util.Locale;
  */
 final class WholeRecord implements RecordText {
 
-    private byte[] bytes = new byte[0];
+    private final RecordBytes copy = new RecordBytes();
 
     @Override
     public MemorySegment of(MemorySegment record) throws CodecException {
+        byte[] bytes = copy.of(record);
         int length = Math.toIntExact(record.byteSize());
-        if (length > bytes.length) {
-            bytes = new byte[Math.max(length, (int) Math.min(2L * bytes.length, Integer.MAX_VALUE - 8))];
-        }
-        MemorySegment.copy(record, JAVA_BYTE, 0, bytes, 0, length);
         int bad = Utf8.firstIllFormed(bytes, 0, length);
         if (bad >= 0) {
             throw new CodecException(String.format(Locale.ROOT, "at byte %d of the record: found byte 0x%02x,"
