@@ -85,7 +85,8 @@ public final class Partitions implements AutoCloseable {
 
     private static boolean isInteger(String value) {
         try {
-            return INTEGER.matcher(value).matches() && Integer.parseInt(value) == Long.parseLong(value);
+            int _ = Integer.parseInt(value);
+            return INTEGER.matcher(value).matches();
         } catch (NumberFormatException _) {
             return false;
         }
