@@ -8,6 +8,7 @@ import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.channels.Channels;
@@ -263,8 +264,8 @@ public record Location(FileSource source, String path) {
         MappedFile file = source.open(this, index);
         try {
             if (Placeholder.mayBe(name(), file.byteSize())) {
-                Placeholder.check(this, file.range(0, Math.min(Placeholder.MAX_BYTES, file.byteSize()))
-                        .toArray(ValueLayout.JAVA_BYTE));
+                MemorySegment head = file.range(0, Math.min(Placeholder.MAX_BYTES, file.byteSize()));
+                Placeholder.check(this, file.reading(() -> head.toArray(ValueLayout.JAVA_BYTE)));
             }
             return file;
         } catch (UncheckedIOException e) {
