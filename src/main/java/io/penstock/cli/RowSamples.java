@@ -8,6 +8,7 @@ import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import io.penstock.store.TensorStore;
+import io.penstock.text.ShellText;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,7 +25,8 @@ record RowSamples(SampleOptions options, Location path, String kind) {
     /** The chosen tensors' rows. */
     SampleSource of(TensorStore store) throws IOException {
         options.checkNoWindows(path, store.tensors().stream().noneMatch(tensor -> tensor.dtype().isInteger()) ? ""
-                : "; if its integers are tokens, make one with 'penstock convert " + path + " STORE --to megatron'");
+                : "; if its integers are tokens, make one with: penstock convert "
+                        + ShellText.quoted(path) + " STORE --to megatron");
         if (kind.equals(ONE_IMAGE)) {
             throw new BadInputException(path + ": found one image, which is one sample, expected a store of images: a"
                     + " folder of them, a tar, or a table");

@@ -44,14 +44,14 @@ class AdviceTest {
 
     @Test
     void tokensInATensorFileAreRefusedWithHowToConvertThem() throws IOException {
-        Path file = folder.resolve("tokens.npy");
+        Path file = folder.resolve("my tokens.npy");
         NpyWriter.write(file, Tensor.of(MemorySegment.ofArray(new short[64]), DType.U16, 64), IfExists.FAIL);
-        String advice = "'penstock convert " + file + " STORE --to megatron'";
+        String advice = ": penstock convert '" + file + "' STORE --to megatron";
         CommandRun windows = CommandRun.of("batches", file, "--window", 8);
-        assertTrue(windows.err().contains("if its integers are tokens, make one with " + advice), windows.err());
+        assertTrue(windows.err().contains("if its integers are tokens, make one with" + advice), windows.err());
         CommandRun told = CommandRun.of("batches", file, "--window", 8, "--format", "nanogpt");
         assertTrue(told.err().contains("a file of the format npy, expected tokens without a header; make a token store"
-                + " of it with " + advice), told.err());
+                + " of it with" + advice), told.err());
         Path store = folder.resolve("store");
         assertEquals(0, CommandRun.of("convert", file, store, "--to", "megatron").exitCode());
         assertEquals(0, CommandRun.of("batches", store, "--window", 8).exitCode());

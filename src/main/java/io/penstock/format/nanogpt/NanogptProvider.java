@@ -14,6 +14,7 @@ import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
+import io.penstock.text.ShellText;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -60,7 +61,8 @@ public final class NanogptProvider implements StoreProvider {
             if (file.byteSize() >= NPY_MAGIC.length && Arrays.equals(NPY_MAGIC, file.range(0, NPY_MAGIC.length)
                     .toArray(ValueLayout.JAVA_BYTE))) {
                 throw new MalformedStoreException(path, 0, "a file of the format npy", "tokens without a header; make a"
-                        + " token store of it with 'penstock convert " + path + " STORE --to megatron'");
+                        + " token store of it with: penstock convert " + ShellText.quoted(path)
+                        + " STORE --to megatron");
             }
             TokenRun tokens = read(file, dtype);
             return TokenRunStore.of(NAME, tokens, () -> details(tokens));
