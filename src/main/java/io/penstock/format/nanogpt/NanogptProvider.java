@@ -16,7 +16,6 @@ import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
 import io.penstock.text.ShellText;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
@@ -57,16 +56,19 @@ public final class NanogptProvider implements StoreProvider {
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
         DType dtype = options.dtype() == null ? DType.U16 : options.dtype();
+        // Detection has looked at the head already. Not through the mapping, whose pages around it would be read too.
+        if (options.format() != null && startsWith(NPY_MAGIC, Candidate.headOf(path))) {
+            throw new MalformedStoreException(path, 0, "a file of the format npy", "tokens without a header; make a"
+                    + " token store of it with: penstock convert " + ShellText.quoted(path) + " STORE --to megatron");
+        }
         return Mapping.open(path, file -> {
-            if (file.byteSize() >= NPY_MAGIC.length && Arrays.equals(NPY_MAGIC, file.range(0, NPY_MAGIC.length)
-                    .toArray(ValueLayout.JAVA_BYTE))) {
-                throw new MalformedStoreException(path, 0, "a file of the format npy", "tokens without a header; make a"
-                        + " token store of it with: penstock convert " + ShellText.quoted(path)
-                        + " STORE --to megatron");
-            }
             TokenRun tokens = read(file, dtype);
             return TokenRunStore.of(NAME, tokens, () -> details(tokens));
         });
+    }
+
+    private static boolean startsWith(byte[] magic, byte[] head) {
+        return head.length >= magic.length && Arrays.equals(magic, 0, magic.length, head, 0, magic.length);
     }
 
     private static TokenRun read(MappedFile file, DType dtype) throws MalformedStoreException {
