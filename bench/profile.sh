@@ -9,7 +9,7 @@
 #
 # Leaves target/profile/NAME.txt (the table), NAME.svg (the flame graph), NAME.folded (its stacks) and NAME.stacks (all
 # samples with their symbols, as profile.py reads them).
-# Needs perf, the stores of bench/prepare.sh and the classes of `mvn -Pbench validate test-compile`. Where perf may not
+# Needs perf, the stores of bench/prepare.sh and the classes of `mvn -Pbench test-compile`. Where perf may not
 # record, lower /proc/sys/kernel/perf_event_paranoid to 2 or below; kernel symbols take 1 or root.
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,7 +28,7 @@ case $name in
     i64) set -- $loader --mode i64 --workers 2 ;;
     *) [ $# -ge 1 ] || usage ;;
 esac
-[ -d target/test-classes ] || { echo "profile: first: mvn -Pbench validate test-compile" >&2; exit 1; }
+[ -d bench/target/test-classes ] || { echo "profile: first: mvn -Pbench test-compile" >&2; exit 1; }
 java=
 for home in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${HOME:-}"/.sdkman/candidates/java/* \
     "${HOME:-}"/.jdks/*; do
@@ -45,7 +45,7 @@ mkdir -p "$out"
 # shellcheck disable=SC2086
 perf record -q -F 999 -g -D "${SETTLE_MS:-3000}" -o "$out/$name.data" -- "$java" --enable-native-access=ALL-UNNAMED \
     -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit ${JAVA_OPTS:-} \
-    -cp target/classes:target/test-classes "$@" > "$out/$name.out"
+    -cp "$(bench/class-path)" "$@" > "$out/$name.out"
 cat "$out/$name.out"
 perf script -i "$out/$name.data" -F comm,tid,ip,sym,dso > "$out/$name.stacks" 2> "$out/$name.err"
 python3 bench/profile.py --title "$name" --folded "$out/$name.folded" --svg "$out/$name.svg" < "$out/$name.stacks" \

@@ -38,7 +38,9 @@ bundle=$out/penstock-gpu
 rm -rf "$bundle" "$bundle.tar.xz"
 mkdir -p "$bundle/lib" "$bundle/peers" "$bundle/text"
 
-mvn -q -B -Pbench validate test-compile
+mvn -q -B -Pbench test-compile
+class_path=$(bench/class-path)
+modules=". $(for main in */src/main; do echo "${main%%/*}"; done)"
 mvn -q -B dependency:copy -Dmdep.overWriteSnapshots=false -Dmdep.useBaseVersion=true \
     -Dartifact=org.junit.platform:junit-platform-console-standalone:$console_version -DoutputDirectory="$bundle/lib"
 junit=$out/junit
@@ -54,11 +56,22 @@ jar() {
 
 "$jdk/bin/jar" --create --no-compress --date=2026-01-01T00:00:00Z --manifest "$junit/META-INF/MANIFEST.MF" \
     --file "$bundle/lib/junit.jar" -C "$junit" .
-jar "$bundle/lib/penstock.jar" -C target/classes .
+# On the class path: no module's libraries are asked for.
+for module in $modules; do
+    name=penstock-$module
+    [ "$module" != . ] || name=penstock
+    rm -rf "$out/module"
+    cp -R "$module/target/classes" "$out/module"
+    rm "$out/module/module-info.class"
+    jar "$bundle/lib/$name.jar" -C "$out/module" .
+done
 # JMH is not in the bundle, and neither is what needs it.
 classes=$out/classes
 rm -rf "$classes"
-cp -R target/test-classes "$classes"
+mkdir -p "$classes"
+for module in $modules bench; do
+    cp -R "$module/target/test-classes/." "$classes"
+done
 rm -rf "$classes/META-INF"
 # What the tests of formats read: no test that needs a GPU does.
 for fixtures in arrow fixtures fuzz hdf5 lz4 nested npz packed parquet webdataset written; do
@@ -72,21 +85,21 @@ gpt=$out/gpt
 rm -rf "$gpt"
 mkdir -p "$gpt"
 find examples/gpt/src/main/java -name '*.java' ! -name Sample.java > "$out/gpt-sources"
-"$jdk/bin/javac" -Xlint:-incubating --add-modules jdk.incubator.vector -cp target/classes -d "$gpt" "@$out/gpt-sources"
+"$jdk/bin/javac" -Xlint:-incubating --add-modules jdk.incubator.vector -cp "$class_path" -d "$gpt" "@$out/gpt-sources"
 jar "$bundle/lib/gpt.jar" -C "$gpt" . -C examples/gpt/src/main/resources .
 ./penstock tokenize examples/corpus/letters.jsonl -o "$bundle/text/letters" --append-eot
 ./penstock tokenize examples/corpus/almanac.txt examples/corpus/keeper.txt examples/corpus/travels.txt \
     -o "$bundle/text/books" --append-eot
 
-"$jdk/bin/java" -Djava.awt.headless=true -cp target/classes:target/test-classes io.penstock.bench.JpegFiles \
+"$jdk/bin/java" -Djava.awt.headless=true -cp "$class_path" io.penstock.bench.JpegFiles \
     "$bundle/jpeg" 48
 
 # The last line: those before it warn that tests are in the packages of what they test.
-modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-module-deps \
-    --class-path "$bundle/lib/junit.jar" "$bundle/lib/penstock.jar" "$bundle/lib/tests.jar" 2>&1 | tail -n 1)
+jdk_modules=$("$jdk/bin/jdeps" --multi-release 25 --ignore-missing-deps --print-module-deps \
+    --class-path "$bundle/lib/junit.jar" "$bundle"/lib/penstock*.jar "$bundle/lib/tests.jar" 2>&1 | tail -n 1)
 # What tests of images, endpoints and metrics use is no part of what runs there, and half of the runtime's size.
-modules=$(printf %s "$modules" | tr ',' '\n' | grep -v -x -e java.desktop -e java.net.http -e java.sql | paste -s -d , -)
-"$jdk/bin/jlink" --add-modules "$modules,java.logging,java.xml,jdk.incubator.vector,jdk.management,jdk.zipfs" \
+jdk_modules=$(printf %s "$jdk_modules" | tr ',' '\n' | grep -v -x -e java.desktop -e java.net.http -e java.sql | paste -s -d , -)
+"$jdk/bin/jlink" --add-modules "$jdk_modules,java.logging,java.xml,jdk.incubator.vector,jdk.management,jdk.zipfs" \
     --strip-java-debug-attributes --no-header-files --no-man-pages --compress zip-0 --output "$bundle/runtime"
 
 cp bench/gpu/run.sh LICENSE "$bundle"
@@ -103,7 +116,7 @@ check() {
         exit 1
     fi
 }
-check "$bundle.tar.xz, with $modules" "$(wc -c < "$bundle.tar.xz")" $max_megabytes
+check "$bundle.tar.xz, with $jdk_modules" "$(wc -c < "$bundle.tar.xz")" $max_megabytes
 if git rev-parse --is-inside-work-tree > /dev/null 2>&1; then
     check "the tracked files" "$(git ls-files -z | xargs -0 cat | wc -c)" $max_tree_megabytes
 fi

@@ -88,7 +88,7 @@ java() {
     seconds=$1
     shift
     limited "$seconds" "$here/runtime/bin/java" --enable-native-access=ALL-UNNAMED -Xmx1g \
-        -cp "$here/lib/penstock.jar:$here/lib/tests.jar:$here/lib/junit.jar" "$@"
+        -cp "$here/lib/*" "$@"
 }
 
 # Renews report.md and report.tar.gz from what there is.
@@ -98,7 +98,7 @@ conclude() {
             tail -c $max_bytes "$file" > "$work/tail" && cat "$work/tail" > "$file"
         fi
     done
-    "$here/runtime/bin/java" -XX:TieredStopAtLevel=1 -cp "$here/lib/penstock.jar:$here/lib/tests.jar" \
+    "$here/runtime/bin/java" -XX:TieredStopAtLevel=1 -cp "$here/lib/*" \
         io.penstock.bench.GpuReport "$parts"
     whole=$?
     if [ ! -s "$parts/report.md" ]; then
@@ -289,7 +289,7 @@ full() {
         name=$2
         shift 2
         limited "$seconds" "$here/runtime/bin/java" --add-modules jdk.incubator.vector \
-            --enable-native-access=ALL-UNNAMED -Xmx3g -cp "$here/lib/penstock.jar:$here/lib/gpt.jar" \
+            --enable-native-access=ALL-UNNAMED -Xmx3g -cp "$here/lib/*" \
             io.penstock.examples.gpt.Train --input windows --first "$here/text/letters" --second "$here/text/books" \
             --out "$work/$name" "$@" 2>&1 && cat "$work/$name/losses.csv" > "$parts/gpt-$name.csv"
     }

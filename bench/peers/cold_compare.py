@@ -18,6 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sidebyside import preparing
+
 ROOT = Path(__file__).resolve().parents[2]
 MAIN_CLASS = "io.penstock.bench.ColdReads"
 DEPTHS = {"direct": ["--direct=1"], "buffered": ["--direct=0", "--invalidate=1"]}
@@ -177,7 +179,7 @@ def parse(arguments):
     parser.add_argument("--java", default=os.path.join(os.environ["JAVA_HOME"], "bin/java")
                         if "JAVA_HOME" in os.environ else "java")
     parser.add_argument("--heap", default="-Xmx256m")
-    parser.add_argument("--class-path", default=f"{ROOT}/target/classes{os.pathsep}{ROOT}/target/test-classes")
+    parser.add_argument("--class-path", default=preparing.class_path(ROOT))
     parser.add_argument("--fio", default="fio")
     parser.add_argument("--json", type=Path, help="append every measurement to this file")
     return parser.parse_args(arguments)

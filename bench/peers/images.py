@@ -18,6 +18,8 @@ import time
 import numpy as np
 from PIL import Image
 
+from sidebyside import preparing
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CROP = 224
 SHORTER = 256
@@ -74,7 +76,7 @@ def pillow(folder, work, args):
 
 
 def penstock(folder, work, library, args):
-    classes = os.pathsep.join(str(ROOT / "target" / c) for c in ("test-classes", "classes"))
+    classes = preparing.class_path(ROOT)
     out = subprocess.run([args.java, "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", classes,
                           "io.penstock.bench.ImageRates", "--images", str(folder), "--library", library, "--work", work,
                           "--rounds", "1", "--seconds", str(args.seconds), "--warmup", str(args.warmup)],

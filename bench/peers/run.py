@@ -93,7 +93,7 @@ def set_up(options):
     found = preparing.installed(options.python)
     if not options.class_path:
         preparing.build_classes(say)
-    classes = os.pathsep.join(str(preparing.ROOT / "target" / folder) for folder in ("test-classes", "classes"))
+    classes = preparing.class_path(preparing.ROOT)
     against, against_classes = preparing.build_against(options.against, say) if options.against else ("", "")
     setup = workloads.Setup(
         against=against, against_class_path=against_classes,

@@ -3,6 +3,7 @@
 
     python3 bench/peers/tokenizer_json.py train DIR --texts 100       # what src/test/resources/io/penstock/tokenize has
     python3 bench/peers/tokenizer_json.py train DIR --texts 300000    # for -Dtokenizer.json=DIR of TokenizerJsonTest
+    python3 bench/peers/tokenizer_json.py offsets DIR                 # where tokens begin, DIR as "train" left it
     python3 bench/peers/tokenizer_json.py published JTOKKIT.jar cl100k_base > tokenizer.json
 
 No model hub is needed: `train` trains small vocabularies on text of its own, with the normalizers, splits and added tokens
@@ -116,6 +117,20 @@ def train(folder, count):
                 out.write(json.dumps(case, separators=(",", ":")) + "\n")
 
 
+def offsets(folder):
+    """A line a text: the tokenizer, the text, its ids, and the character at which each begins."""
+    from tokenizers import Tokenizer
+    composing = ["e\u0301a <|im_end|>", "\u1100\u1161\u11a8x", "a\u0323\u0307b", "caf\u00e9 e\u0301<tool_call>\u0301",
+                 "\u212b and \u2126", "A\u030a<|im_start|>o\u0308o\u0308", "\u0958x", "plain", ""]
+    with open(folder / "offsets.jsonl", "w", encoding="utf-8") as out:
+        for name in MODELS:
+            tokenizer = Tokenizer.from_file(str(folder / f"{name}.tokenizer.json"))
+            for text in [*composing, *TEXT, *itertools.islice(texts(name, 100), 0, None, 9)]:
+                encoded = tokenizer.encode(text, add_special_tokens=False)
+                starts = [start for start, _ in encoded.offsets]
+                out.write(json.dumps([name, text, encoded.ids, starts], separators=(",", ":")) + "\n")
+
+
 def spelled():
     """GPT-2's spelling of bytes as characters."""
     plain = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -154,12 +169,16 @@ def main():
     command = commands.add_parser("train")
     command.add_argument("folder", type=pathlib.Path)
     command.add_argument("--texts", type=int, default=100)
+    command = commands.add_parser("offsets")
+    command.add_argument("folder", type=pathlib.Path)
     command = commands.add_parser("published")
     command.add_argument("jar")
     command.add_argument("name")
     options = parser.parse_args()
     if options.command == "train":
         train(options.folder, options.texts)
+    elif options.command == "offsets":
+        offsets(options.folder)
     else:
         json.dump(published(options.jar, options.name), sys.stdout, ensure_ascii=False, separators=(",", ":"))
 

@@ -101,7 +101,7 @@ def by_turns(meter, sides, requests, rounds, warmup, engine_rounds):
                 except SideFailed as reason:
                     if not side.optional:
                         raise
-                    meter.left_out.append(f"{meter.workload}, {side.config}: {str(reason).splitlines()[0]}")
+                    meter.left_out.append(f"{meter.workload}, {side.config}: {reason.in_short()}")
                     meter.records = [r for r in meter.records if r["config"] != side.config]
                     sides.remove(side)
     finally:

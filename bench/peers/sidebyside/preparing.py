@@ -68,18 +68,24 @@ def newest(*folders):
 
 def build_classes(say):
     """The engine and the benchmarks, unless the classes are younger than all sources."""
-    built = ROOT / "target/test-classes" / MAIN_CLASS_FILE
+    built = ROOT / "bench/target/test-classes" / MAIN_CLASS_FILE
     stamp = FOLDER / ".classes"
-    sources = newest("src/main/java", "bench/java")
+    sources = newest("src/main/java", *(f"{wing}/src/main/java" for wing in WINGS), "bench/java")
     if built.exists() and stamp.exists() and stamp.stat().st_mtime > sources:
         return
     if not shutil.which("mvn"):
         raise Unusable("the benchmark classes are older than the sources, and there is no mvn: build them elsewhere "
                        "and name them with --class-path")
     say("building the benchmark classes")
-    run("mvn", "-q", "-B", "-Pbench", "validate", "test-compile")
+    run("mvn", "-q", "-B", "-Pbench", "test-compile")
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.touch()
+
+
+def class_path(folder):
+    """The benchmarks, and the classes and tests of all modules; a commit before the wings has the engine's alone."""
+    modules = [folder / "bench", folder, *(main.parent.parent for main in sorted(folder.glob("*/src/main")))]
+    return os.pathsep.join(str(module / "target" / name) for module in modules for name in ("test-classes", "classes"))
 
 
 def build_against(commit, say):
@@ -89,7 +95,7 @@ def build_against(commit, say):
     except Unusable as reason:
         raise Unusable(f"--against {commit}: no such commit here; a clone without its history lacks it") from reason
     folder = FOLDER / "against" / short
-    classes = os.pathsep.join(str(folder / "target" / name) for name in ("test-classes", "classes"))
+    classes = class_path(folder)
     if (folder / "target/.built").exists():
         return short, classes
     if not shutil.which("mvn"):

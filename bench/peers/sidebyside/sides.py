@@ -17,7 +17,10 @@ STOP_SECONDS = 5
 
 
 class SideFailed(Exception):
-    """A side did not start, or ended before it was asked to."""
+    """A side did not start, or ended before it was asked to. Its first line without the command is for reports."""
+
+    def in_short(self):
+        return str(self).split("\n", 1)[0].split(": ", 1)[0]
 
 
 @dataclass(frozen=True)

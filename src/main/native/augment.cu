@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.pass.PassTwin.
+ * Augmentation of u8 images [height, width, channels], up to 4 channels. Twin: io.penstock.augment.step.PassTwin.
  *
  * A pass over a batch applies up to MAX_OPERATIONS operations, one after the other, with u8 between them. At most one of
  * them makes a pixel of several (gather): before it pixels only move, behind it they move or change color. So a thread

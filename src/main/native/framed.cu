@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Decoded images of all sizes become images of one size. Twin: io.penstock.device.nvjpeg.FramedImages.
+ * Decoded images of all sizes become images of one size. Twin: io.penstock.image.nvjpeg.FramedImages.
  *
  * A row of a batch is a frame, then either the image's file, whose pixels [height, width, 3] a decoder has written to
  * scratch memory, or the result itself. The frame says which part of the image is resized to which size, which part of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Casts, gathers and pads of plain tensors. Twins: io.penstock.transform. */
+/* Casts of plain tensors. Twins: io.penstock.transform. */
 #include "floats.cuh"
 
 struct Cast {
@@ -56,59 +56,6 @@ KERNEL(penstock_cast, Cast) {
             } else {
                 store_integer(a.target_type, a.target, i, value);
             }
-        }
-    }
-}
-
-struct alignas(16) Sixteen { uint64_t low, high; };
-
-template <class T> FUNCTION void copy_unit(int64_t to, int64_t i, int64_t from, int64_t j, bool exists) {
-    at<T>(to)[i] = exists ? at<const T>(from)[j] : T{};
-}
-
-/* Rows of a table, picked by index; an index outside the table gives zeros. */
-struct GatherRows {
-    int64_t table, rows, indices, index_type, count, target, row_units, unit_bytes;
-};
-
-KERNEL(penstock_gather_rows, GatherRows) {
-    FOR_EACH(i, a.count * a.row_units) {
-        const int64_t picked = i / a.row_units;
-        const int64_t row = load_integer(a.index_type, a.indices, picked);
-        const bool exists = (uint64_t) row < (uint64_t) a.rows;
-        const int64_t from = (exists ? row : 0) * a.row_units + (i - picked * a.row_units);
-        switch (a.unit_bytes) {
-            case 16: copy_unit<Sixteen>(a.target, i, a.table, from, exists); break;
-            case 8: copy_unit<uint64_t>(a.target, i, a.table, from, exists); break;
-            case 4: copy_unit<uint32_t>(a.target, i, a.table, from, exists); break;
-            case 2: copy_unit<uint16_t>(a.target, i, a.table, from, exists); break;
-            default: copy_unit<uint8_t>(a.target, i, a.table, from, exists); break;
-        }
-    }
-}
-
-/* Ragged rows side by side to rows of one length: cut, or filled up with a padding element. */
-struct PadRows {
-    int64_t values, element_bytes, offsets, offset_type, rows, length, target, padding;
-};
-
-KERNEL(penstock_pad_rows, PadRows) {
-    FOR_EACH(i, a.rows * a.length) {
-        const int64_t row = i / a.length;
-        const int64_t t = i - row * a.length;
-        const int64_t from = load_integer(a.offset_type, a.offsets, row) + t;
-        const bool exists = from < load_integer(a.offset_type, a.offsets, row + 1);
-        switch (a.element_bytes) {
-            case 8: at<uint64_t>(a.target)[i] = exists ? at<const uint64_t>(a.values)[from] : a.padding; break;
-            case 4:
-                at<uint32_t>(a.target)[i] = exists ? at<const uint32_t>(a.values)[from] : (uint32_t) a.padding;
-                break;
-            case 2:
-                at<uint16_t>(a.target)[i] = exists ? at<const uint16_t>(a.values)[from] : (uint16_t) a.padding;
-                break;
-            default:
-                at<uint8_t>(a.target)[i] = exists ? at<const uint8_t>(a.values)[from] : (uint8_t) a.padding;
-                break;
         }
     }
 }

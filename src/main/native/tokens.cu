@@ -229,84 +229,71 @@ KERNEL(penstock_document_starts, DocumentStarts) {
     }
 }
 
-/* Position ids and document ids of rows whose document bounds are given as cu_seqlens of the flattened tokens. */
-struct PackedPositions {
-    int64_t cu_seqlens, cu_count, batch, length, position_ids, document_ids, out_type;
+/*
+ * A packed batch of tokens [batch, length], sequences side by side in each row and padding behind them, to what a
+ * language model takes. cu_seqlens has the starts of sequences and paddings in the flattened tokens, lengths the tokens
+ * before the padding of each row. An output whose address is 0 is not written.
+ */
+struct Packed {
+    int64_t tokens, token_type, batch, length, cu_seqlens, cu_count, lengths;
+    int64_t loss_bits;              /* u8 [batch, (length + 7) / 8], lowest bit first, or 0: all are trained on */
+    int64_t input_ids, labels, position_ids, document_ids, padding_mask, out_type, ignore_index;
 };
 
-KERNEL(penstock_packed_positions, PackedPositions) {
+/* Where the sequence of token i starts, given how many bounds are not above i. */
+FUNCTION int64_t sequence_start(const int32_t *bounds, int64_t upto, int64_t row_start) {
+    return upto > 0 && bounds[upto - 1] > row_start ? bounds[upto - 1] : row_start;
+}
+
+KERNEL(penstock_packed, Packed) {
     FOR_EACH(i, a.batch * a.length) {
         const int32_t *bounds = at<const int32_t>(a.cu_seqlens);
-        int64_t row_start = i / a.length * a.length;
-        int64_t upto = not_above(bounds, a.cu_count, i);
-        int64_t start = upto > 0 && bounds[upto - 1] > row_start ? bounds[upto - 1] : row_start;
+        const int64_t row = i / a.length;
+        const int64_t t = i - row * a.length;
+        const int64_t used = at<const int32_t>(a.lengths)[row];
+        const int64_t upto = not_above(bounds, a.cu_count, i);
+        if (a.input_ids != 0) {
+            store_integer(a.out_type, a.input_ids, i, load_integer(a.token_type, a.tokens, i));
+        }
+        if (a.labels != 0) {
+            bool trained = t + 1 < used && (upto == a.cu_count || bounds[upto] > i + 1);
+            if (trained && a.loss_bits != 0) {
+                const uint8_t *bits = at<const uint8_t>(a.loss_bits) + row * ((a.length + 7) / 8);
+                trained = (bits[(t + 1) >> 3] >> ((t + 1) & 7) & 1) != 0;
+            }
+            store_integer(a.out_type, a.labels, i,
+                    trained ? load_integer(a.token_type, a.tokens, i + 1) : a.ignore_index);
+        }
         if (a.position_ids != 0) {
-            store_integer(a.out_type, a.position_ids, i, i - start);
+            store_integer(a.out_type, a.position_ids, i, i - sequence_start(bounds, upto, i - t));
         }
         if (a.document_ids != 0) {
-            store_integer(a.out_type, a.document_ids, i, upto - not_above(bounds, a.cu_count, row_start));
+            store_integer(a.out_type, a.document_ids, i,
+                    t < used ? upto - not_above(bounds, a.cu_count, i - t) + 1 : 0);
+        }
+        if (a.padding_mask != 0) {
+            at<uint8_t>(a.padding_mask)[i] = t < used;
         }
     }
 }
 
-/* Lengths [count] to cu_seqlens [count + 1]: the running sum from 0. One block. */
-struct CumulativeLengths {
-    int64_t lengths, length_type, count, cu_seqlens;
-    int64_t longest;                /* i32 [1], or 0 */
+/* Which tokens attend to which, bool [batch, length, length]: to those of their sequence up to themselves. */
+struct PackedAttention {
+    int64_t batch, length, cu_seqlens, cu_count, lengths, mask;
 };
 
-FUNCTION int64_t not_negative(int64_t x) { return x < 0 ? 0 : x; }
-
-KERNEL(penstock_cumulative_lengths, CumulativeLengths) {
-    SHARED int64_t sums[BLOCK_THREADS];
-    SHARED int32_t longest;
-    FOR_BLOCKS(only, 1) {
-        int64_t part = (a.count + BLOCK_THREADS - 1) / BLOCK_THREADS;
-        int32_t *cu_seqlens = at<int32_t>(a.cu_seqlens);
+KERNEL(penstock_packed_attention, PackedAttention) {
+    FOR_BLOCKS(i, a.batch * a.length) {
+        const int32_t *bounds = at<const int32_t>(a.cu_seqlens);
+        const int64_t row = i / a.length;
+        const int64_t query = i - row * a.length;
+        const bool padding = query >= at<const int32_t>(a.lengths)[row];
+        const int64_t first =
+                sequence_start(bounds, not_above(bounds, a.cu_count, i), row * a.length) - row * a.length;
         PHASE(t) {
-            sums[t] = 0;
-            if (t == 0) {
-                longest = 0;
+            ROLLED for (int64_t key = t; key < a.length; key += BLOCK_THREADS) {
+                at<uint8_t>(a.mask)[i * a.length + key] = !padding && first <= key && key <= query;
             }
         }
-        PHASE(t) {
-            ROLLED for (int64_t i = t * part; i < a.count && i < (t + 1) * part; i++) {
-                int64_t length = not_negative(load_integer(a.length_type, a.lengths, i));
-                sums[t] += length;
-                shared_max(&longest, (int32_t) length);
-            }
-        }
-        PHASE(t) {
-            int64_t sum = 0;
-            ROLLED for (int u = 0; u < t; u++) {
-                sum += sums[u];
-            }
-            ROLLED for (int64_t i = t * part; i < a.count && i < (t + 1) * part; i++) {
-                cu_seqlens[i] = (int32_t) sum;
-                sum += not_negative(load_integer(a.length_type, a.lengths, i));
-                if (i == a.count - 1) {
-                    cu_seqlens[a.count] = (int32_t) sum;
-                }
-            }
-            if (t == 0 && a.count == 0) {
-                cu_seqlens[0] = 0;
-            }
-            if (t == 0 && a.longest != 0) {
-                *at<int32_t>(a.longest) = longest;
-            }
-        }
-    }
-}
-
-/* Lengths [batch] to a mask [batch, length]: 1 before the end, 0 from there on. */
-struct AttentionMask {
-    int64_t lengths, length_type, batch, length, mask, mask_type;
-};
-
-KERNEL(penstock_attention_mask, AttentionMask) {
-    FOR_EACH(i, a.batch * a.length) {
-        int64_t row = i / a.length;
-        int64_t t = i - row * a.length;
-        store_integer(a.mask_type, a.mask, i, t < load_integer(a.length_type, a.lengths, row) ? 1 : 0);
     }
 }

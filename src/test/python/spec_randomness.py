@@ -43,13 +43,6 @@ def check_randomness(vectors, run_of, check):
         check("double", words.next() >> 11, case["double_times_2_53"])
         check("float", words.next() >> 40, case["float_times_2_24"])
         check("bit", words.next() >> 63, case["bit"])
-    for case in vectors["crops"]:
-        words = Words(int(case["seed"], 16), case["epoch"], case["position"], "penstock.crop")
-        (height, width), (crop_height, crop_width) = case["image"], case["crop"]
-        top = words.below(height - crop_height + 1)
-        left = words.below(width - crop_width + 1)
-        flip = 4 * (words.next() >> 11) < case["flip_quarters"] << 53
-        check("crop", [top, left, int(flip), 0], case["parameters"])
     for case in vectors["runs"]:
         run = run_of(case)
         for n, batch in enumerate(case["batches"]):

@@ -14,9 +14,9 @@ OUTPUTS(penstock_causal_lm, WORD(CausalLm, input_ids), WORD(CausalLm, labels));
 OUTPUTS(penstock_documents, WORD(Documents, position_ids), WORD(Documents, document_ids),
         WORD(Documents, row_documents));
 OUTPUTS(penstock_document_starts, WORD(DocumentStarts, cu_seqlens), WORD(DocumentStarts, totals));
-OUTPUTS(penstock_packed_positions, WORD(PackedPositions, position_ids), WORD(PackedPositions, document_ids));
-OUTPUTS(penstock_cumulative_lengths, WORD(CumulativeLengths, cu_seqlens), WORD(CumulativeLengths, longest));
-OUTPUTS(penstock_attention_mask, WORD(AttentionMask, mask));
+OUTPUTS(penstock_packed, WORD(Packed, input_ids), WORD(Packed, labels), WORD(Packed, position_ids),
+        WORD(Packed, document_ids), WORD(Packed, padding_mask));
+OUTPUTS(penstock_packed_attention, WORD(PackedAttention, mask));
 OUTPUTS(penstock_images, WORD(Images, target));
 OUTPUTS(penstock_augment_prepare, WORD(Pass, numbers), WORD(Pass, weights));
 OUTPUTS(penstock_augment_measure, WORD(Pass, tables));
@@ -25,5 +25,3 @@ OUTPUTS(penstock_augment, WORD(Pass, target));
 OUTPUTS(penstock_framed_weigh, WORD(Framed, scratch));
 OUTPUTS(penstock_framed, WORD(Framed, target), WORD(Framed, decoded));
 OUTPUTS(penstock_cast, WORD(Cast, target));
-OUTPUTS(penstock_gather_rows, WORD(GatherRows, target));
-OUTPUTS(penstock_pad_rows, WORD(PadRows, target));

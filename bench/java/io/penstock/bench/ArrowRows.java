@@ -81,7 +81,7 @@ public final class ArrowRows {
     }
 
     private static DataLoader open(Dataset rows, int workers) {
-        return DataLoader.builder(rows).batchSize(BATCH).shuffle(1).collator(new Stack()).workers(workers).open();
+        return DataLoader.builder(rows).batchSize(BATCH).shuffle(1).collator(Stack.fields()).workers(workers).open();
     }
 
     /** Nanoseconds of CPU time a row, of one thread that copies batches without a loader. */

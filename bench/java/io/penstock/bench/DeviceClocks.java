@@ -10,6 +10,7 @@ import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.loader.DeviceLoader;
 import io.penstock.loader.DeviceLoaders;
 import io.penstock.loader.LeaseMode;
 import io.penstock.loader.TransferMode;
@@ -163,10 +164,10 @@ public final class DeviceClocks {
     }
 
     /** Gigabytes a second that arrive, of all loaders, each on a thread with a stream of its own. */
-    private double rate(List<DataLoader> loaders) throws InterruptedException {
+    private double rate(List<? extends DeviceLoader> loaders) throws InterruptedException {
         List<Thread> trainers = new ArrayList<>();
         long begin = System.nanoTime();
-        for (DataLoader loader : loaders) {
+        for (DeviceLoader loader : loaders) {
             trainers.add(Thread.ofPlatform().start(() -> {
                 device.makeCurrent();
                 try (DeviceStream own = device.openStream("trainer of " + loader.info().name())) {

@@ -186,7 +186,7 @@ public final class GpuReport {
         bound("the same: threads started to make such calls", 0, greatest(counted, "threads_after_warmup"), false);
         bound("the same: bytes of device memory", 0, greatest(counted, "device_bytes_after_warmup"), false);
         for (double bound : new double[] {3, 5}) {
-            bound("augmentation on the device over crop and normalization alone, " + (bound == 3 ? "one pass"
+            bound("augmentation on the device over normalization alone, " + (bound == 3 ? "one pass"
                     : "with a mean or a histogram"), bound, greatest(of(stages, "stage").stream()
                     .filter(row -> number(row, "bound") == bound).toList(), "over_images"), false);
         }

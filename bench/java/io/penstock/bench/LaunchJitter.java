@@ -2,7 +2,6 @@
 package io.penstock.bench;
 
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
@@ -12,6 +11,7 @@ import io.penstock.device.EventWait;
 import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.TransferMode;
+import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -102,7 +102,7 @@ public final class LaunchJitter {
                 return;
             }
             try (DataLoader loader = DataLoader.builder(windows).batchSize(BATCH).dropLast().shuffle(1)
-                    .collator(CausalLm.widened(TokenWidth.I64)).workers(workers).device(device)
+                    .collator(CausalLm.widened(DType.I64)).workers(workers).device(device)
                     .transfer(TransferMode.COPY).open()) {
                 AtomicLong taken = new AtomicLong();
                 if (name.equals("idle")) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
-import io.penstock.io.remote.TestCertificate;
+import io.penstock.remote.TestCertificate;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -42,7 +42,7 @@ public final class RandomRows implements AutoCloseable {
     private final BatchSampler batches;
     private final Arena arena = Arena.ofConfined();
     private final Slab slab;
-    private final Stack stack = new Stack();
+    private final Stack stack = Stack.fields();
     private final BatchPlan plan = new BatchPlan(BATCH);
     private final double[] byCpu;
     private final double[] byClock;

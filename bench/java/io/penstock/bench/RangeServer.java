@@ -5,7 +5,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
-import io.penstock.io.remote.TestCertificate;
+import io.penstock.remote.TestCertificate;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -10,14 +10,14 @@ import io.penstock.io.FetchWaits;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.RangeFetcher;
-import io.penstock.io.cache.BlockCache;
-import io.penstock.io.cache.CachedObject;
-import io.penstock.io.cache.RemoteObject;
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.io.remote.RemoteSettings;
-import io.penstock.io.remote.RequestSettings;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.remote.RemoteSettings;
+import io.penstock.remote.RequestSettings;
+import io.penstock.remote.cache.BlockCache;
+import io.penstock.remote.cache.CachedObject;
+import io.penstock.remote.cache.RemoteObject;
 import io.penstock.sampling.Sampler;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.TensorStore;
@@ -26,7 +26,6 @@ import io.penstock.stream.StreamDataset;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -37,7 +36,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
@@ -194,7 +192,7 @@ public final class RemoteRates implements AutoCloseable {
         long start = System.nanoTime();
         for (Location location : files) {
             try (MappedFile file = location.open()) {
-                RangeFetcher fetcher = Objects.requireNonNull(file.fetcher());
+                RangeFetcher fetcher = file.fetcher();
                 FetchWaits waits = new FetchWaits();
                 for (long at = 0; at < file.byteSize(); at += block) {
                     fetcher.prefetch(at, Math.min((long) ahead * block, file.byteSize() - at));

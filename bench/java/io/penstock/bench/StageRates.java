@@ -31,8 +31,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * How long augmentation takes on a device, beside crop, flip and normalization alone: batches of {@code u8 [256, 256,
- * 3]} in its memory become {@code bf16 [3, 224, 224]}. All by turns in one process. Prints a JSON line a stage.
+ * How long augmentation takes on a device, beside normalization alone of images of the result's size: batches of
+ * {@code u8 [256, 256, 3]} in its memory become {@code bf16 [3, 224, 224]}. All by turns in one process. Prints a JSON
+ * line a stage.
  *
  * <pre>
  *   --device NAME       cuda (default), cuda:N or host
@@ -101,8 +102,9 @@ public final class StageRates {
             long images = upload(pixels);
             var image = new TensorSpec("image", DType.U8, batch, SIDE, SIDE, 3);
             var work = new ArrayList<Runnable>();
-            work.add(work(ImageTransform.of(Layout.NHWC, 3, SIDE, SIDE).crop(CROP, CROP).normalize(MEAN, DEVIATION)
-                    .to(DType.BF16, Layout.NCHW).stage("image"), SlabLayout.of(image), images));
+            work.add(work(ImageTransform.of(Layout.NHWC, 3, CROP, CROP).normalize(MEAN, DEVIATION)
+                    .to(DType.BF16, Layout.NCHW).stage("image"),
+                    SlabLayout.of(new TensorSpec("image", DType.U8, batch, CROP, CROP, 3)), images));
             for (Candidate candidate : CANDIDATES) {
                 Augment augment = candidate.augment.normalize(MEAN, DEVIATION).to(DType.BF16, Layout.NCHW);
                 TensorSpec row = augment.table().field("image");
@@ -174,7 +176,7 @@ public final class StageRates {
         for (int w = 0; w < times.length; w++) {
             var line = new LinkedHashMap<String, Object>();
             line.put("kind", "stage");
-            line.put("stage", w == 0 ? "crop and normalization alone" : CANDIDATES.get(w - 1).name);
+            line.put("stage", w == 0 ? "normalization alone" : CANDIDATES.get(w - 1).name);
             line.put("batch", batch);
             line.put("micros", Math.round(median(micros[w]) * 10) / 10.0);
             line.put("over_images", Math.round(median(micros[w]) / base * 100) / 100.0);

@@ -3,8 +3,6 @@ package io.penstock.bench;
 
 import io.penstock.augment.Augment;
 import io.penstock.augment.value.Interpolation;
-import io.penstock.collate.CausalLm;
-import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
@@ -76,7 +74,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     private static Workload tokens(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "nanogpt");
         return new Workload(store::close, DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS))
-                .batchSize(WINDOW_BATCH).shuffle(SEED).collator(CausalLm.widened(width(mode))));
+                .batchSize(WINDOW_BATCH).shuffle(SEED).collator(width(mode).windows()));
     }
 
     /** Images of bytes, stacked as they are or as normalized {@code f32}. */
@@ -112,7 +110,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     private static Workload documents(Path path, String mode) throws IOException {
         TokenStore store = TokenStore.open(path, "megatron");
         return new Workload(store::close, DataLoader.builder(Documents.of(store)).batchSize(DOCUMENT_BATCH)
-                .shuffle(SEED).collator(Pad.toLongest(width(mode), 0)));
+                .shuffle(SEED).collator(width(mode).padded(0)));
     }
 
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
@@ -120,7 +118,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
         WebDatasetStore store = WebDatasetStore.open(Location.of(path));
         Dataset samples = RecordFields.of(store).and("bin").and("cls", DecimalText.I64);
         return new Workload(store::close, DataLoader.builder(samples)
-                .batchSize(WebDatasetShards.BATCH).collator(new StackAndPad())
+                .batchSize(WebDatasetShards.BATCH).collator(StackAndPad.fields())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
                         : Sampler.blockShuffled(store.shardStarts(), SHARD_WINDOW_SAMPLES, SEED)));
     }

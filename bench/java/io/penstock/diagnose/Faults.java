@@ -152,7 +152,7 @@ final class Faults {
         }, Trainer.holding(4, STEPS), Verdict.DECODE, "decode", 0.5 * 5 / 8, FaultClock::waitedForFault);
         add("heavy collator", "6 ms of a core a batch", (clock, faulty) -> {
             LongConsumer fault = faulty ? clock.timed(burning(6)) : NONE;
-            Collator heavy = new Stack().then((plan, _) -> fault.accept(plan.sample(0) / BATCH));
+            Collator heavy = Stack.fields().then((plan, _) -> fault.accept(plan.sample(0) / BATCH));
             return loader(windows).collator(heavy);
         }, Trainer.holding(3, STEPS), Verdict.COLLATE, "collate", Double.NaN, FaultClock::waitedForFaultOnCore);
         add("blocking reader", "each batch's read answers after 6 ms",

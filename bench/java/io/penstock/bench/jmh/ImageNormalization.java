@@ -79,14 +79,14 @@ public class ImageNormalization {
     public void open() throws IOException {
         store = BenchStores.images(side);
         TensorRows rows = TensorRows.of("image", store);
-        collation = new CollationRing(rows, new Stack(), BATCH_IMAGES, 1, 1);
+        collation = new CollationRing(rows, Stack.fields(), BATCH_IMAGES, 1, 1);
         Rows stored = rows.source(0).rows();
         images = stored.segment().address() + stored.offset(0);
         imageBytes = stored.rowBytes();
         device = Device.host();
         stream = device.openStream("normalize");
         transform = ImageTransform.of(ImageTransform.Layout.NCHW, CHANNELS, side, side).normalize(MEAN, DEVIATION);
-        mappedCollation = new CollationRing(transform.mapped(rows, "image"), new Stack(), BATCH_IMAGES, ring, 1);
+        mappedCollation = new CollationRing(transform.mapped(rows, "image"), Stack.fields(), BATCH_IMAGES, ring, 1);
         output = arena.allocate(ring * batchBytes(), 4096);
         mean = arena.allocateFrom(ValueLayout.JAVA_FLOAT, MEAN);
         deviation = arena.allocateFrom(ValueLayout.JAVA_FLOAT, DEVIATION);
@@ -136,7 +136,7 @@ public class ImageNormalization {
         for (int b = 0; b < batches; b++) {
             collation.collate(1);
             Slab slab = collation.lastSlab();
-            transform.enqueue(stream, slab.segment().address(), BATCH_IMAGES, 0,
+            transform.enqueue(stream, slab.segment().address(), BATCH_IMAGES,
                     output.address() + b % ring * batchBytes());
             stream.synchronize();
         }

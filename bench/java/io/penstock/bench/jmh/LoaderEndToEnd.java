@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench.jmh;
 
-import io.penstock.collate.CausalLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Span;
@@ -76,7 +75,7 @@ public class LoaderEndToEnd {
         @Setup
         public void open(LoaderEndToEnd of) {
             loader = DataLoader.builder(TokenWindows.of(of.store, LENGTH)).batchSize(of.batch).dropLast().shuffle(1)
-                    .collator(CausalLm.widened(TokenWidth.of(of.width))).workers(workers).open();
+                    .collator(TokenWidth.of(of.width).windows()).workers(workers).open();
         }
 
         @TearDown
@@ -92,7 +91,7 @@ public class LoaderEndToEnd {
 
         @Setup
         public void open(LoaderEndToEnd of) {
-            ring = new CollationRing(TokenWindows.of(of.store, LENGTH), CausalLm.widened(TokenWidth.of(of.width)),
+            ring = new CollationRing(TokenWindows.of(of.store, LENGTH), TokenWidth.of(of.width).windows(),
                     of.batch, RING, LENGTH);
         }
 

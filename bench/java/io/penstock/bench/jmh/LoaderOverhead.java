@@ -61,7 +61,7 @@ public class LoaderOverhead {
 
         @Setup
         public void open(LoaderOverhead of) {
-            loader = DataLoader.builder(new TinyRows()).batchSize(of.batch).shuffle(1).collator(new Stack())
+            loader = DataLoader.builder(new TinyRows()).batchSize(of.batch).shuffle(1).collator(Stack.fields())
                     .workers(workers).open();
         }
 
@@ -75,7 +75,7 @@ public class LoaderOverhead {
     @State(Scope.Benchmark)
     public static class Parts {
         private final Arena arena = Arena.ofShared();
-        private final Stack collator = new Stack();
+        private final Stack collator = Stack.fields();
         private BatchSampler batches;
         private SampleReader reader;
         private BatchPlan plan;

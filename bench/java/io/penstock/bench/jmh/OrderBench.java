@@ -3,12 +3,12 @@ package io.penstock.bench.jmh;
 
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +65,7 @@ public class OrderBench {
         Sampler made = make();
         order = made.epoch(1);
         batches = BatchSampler.of(made, BATCH, new Shard(3, 8, TailPolicy.EXACT));
-        state = batches.stateAfter(batches.batchesInEpoch(0) / 10);
+        state = LoaderState.after(batches, batches.batchesInEpoch(0) / 10);
         var random = new SplittableRandom(1);
         for (int i = 0; i < POSITIONS; i++) {
             positions[i] = random.nextLong(made.size());
@@ -154,7 +154,7 @@ public class OrderBench {
     /** Going on where a state says, up to the first batch's plan. */
     @Benchmark
     public long restore() {
-        batches.resume(state).plan(0, plan);
+        state.resume(batches).plan(0, plan);
         return plan.sample(0);
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench.jmh;
 
-import io.penstock.collate.PackedLm;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
@@ -63,7 +62,7 @@ public class PackCollation {
     public void open() throws IOException {
         store = BenchStores.documents();
         sequences = Packing.of(Documents.of(store), CAPACITY).pack();
-        collation = new CollationRing(sequences, PackedLm.of(TokenWidth.of(width)), BATCH_SEQUENCES, ring, 1);
+        collation = new CollationRing(sequences, TokenWidth.of(width).packed(), BATCH_SEQUENCES, ring, 1);
         collation.collate(1);
         batchBytes = collation.lastSlab().usedBytes();
         batch = arena.allocate(collation.slabBytes(), 4096);

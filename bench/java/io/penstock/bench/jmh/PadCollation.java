@@ -62,7 +62,7 @@ public class PadCollation {
         tokenWidth = TokenWidth.of(width);
         store = BenchStores.documents();
         collation = new CollationRing(
-                Documents.of(store), Pad.toLongest(tokenWidth, PAD_VALUE), BATCH_DOCUMENTS, ring, 1);
+                Documents.of(store), tokenWidth.padded(PAD_VALUE), BATCH_DOCUMENTS, ring, 1);
         Span all = new Span();
         store.locate(0, store.tokenCount(), all);
         tokens = all.segment().address() + all.byteOffset();

@@ -54,7 +54,7 @@ public class StackCollation {
     public void open() throws IOException {
         store = BenchStores.images(side);
         TensorRows rows = TensorRows.of("image", store);
-        collation = new CollationRing(rows, new Stack(), BATCH_IMAGES, ring, 1);
+        collation = new CollationRing(rows, Stack.fields(), BATCH_IMAGES, ring, 1);
         Rows stored = rows.source(0).rows();
         images = stored.segment().address() + stored.offset(0);
         imageBytes = stored.rowBytes();

@@ -59,7 +59,7 @@ public class WindowCollation {
         tokenWidth = TokenWidth.of(width);
         store = BenchStores.tokens();
         collation = new CollationRing(
-                TokenWindows.of(store, LENGTH), CausalLm.widened(tokenWidth), BATCH_WINDOWS, ring, LENGTH);
+                TokenWindows.of(store, LENGTH), tokenWidth.windows(), BATCH_WINDOWS, ring, LENGTH);
         Span all = new Span();
         store.locate(0, store.tokenCount(), all);
         tokens = all.segment().address() + all.byteOffset();

@@ -2,7 +2,7 @@
 package ranks;
 
 import io.penstock.dataset.TokenWindows;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Files;

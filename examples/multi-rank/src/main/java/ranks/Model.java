@@ -2,10 +2,10 @@
 package ranks;
 
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -51,7 +51,7 @@ final class Model {
     /** A model for the tokens that occur in a dataset of windows. */
     static Model of(Dataset windows, int width, long seed) {
         BitSet used = new BitSet();
-        try (DataLoader all = DataLoader.builder(windows).batchSize(64).collator(CausalLm.widened(TokenWidth.I32))
+        try (DataLoader all = DataLoader.builder(windows).batchSize(64).collator(CausalLm.widened(DType.I32))
                 .open()) {
             for (Batch batch : all.epoch(0)) {
                 try (batch) {

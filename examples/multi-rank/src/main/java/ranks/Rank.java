@@ -2,15 +2,15 @@
 package ranks;
 
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.memory.DType;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -40,7 +40,7 @@ final class Rank {
             Dataset windows = TokenWindows.of(store, CONTEXT);
             Model model = Model.of(windows, WIDTH, SEED);
             DataLoaderBuilder settings = DataLoader.builder(windows).batchSize(BATCH).shuffle(SEED).shard(shard)
-                    .collator(CausalLm.widened(TokenWidth.I32)).workers(1);
+                    .collator(CausalLm.widened(DType.I32)).workers(1);
             long done = 0;
             if (Files.exists(run.resolve(Checkpoint.FILE_NAME))) {
                 Checkpoint saved = Checkpoint.load(run);

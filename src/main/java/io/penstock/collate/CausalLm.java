@@ -9,6 +9,7 @@ import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Batches of token windows for a causal language model. With B windows of L + 1 tokens:
@@ -16,7 +17,7 @@ import io.penstock.sampling.BatchPlan;
  * <ul>
  *   <li>{@link #narrow()}: one field {@code tokens}, {@code [B, L + 1]}, at the store's width. Inputs are columns 0 to
  *       L - 1, labels are columns 1 to L. No token is copied twice, and a device can widen in place.
- *   <li>{@link #widened(TokenWidth)}: {@code input_ids} and {@code labels}, both {@code [B, L]}, {@code i32} or
+ *   <li>{@link #widened(DType)}: {@code input_ids} and {@code labels}, both {@code [B, L]}, {@code i32} or
  *       {@code i64}; {@code labels[b, t]} is the token that follows {@code input_ids[b, t]}.
  * </ul>
  */
@@ -30,24 +31,26 @@ public final class CausalLm implements Collator {
     /** Windows prefetched together, so that their cache misses overlap. */
     private static final int PREFETCHED = 4;
 
-    private final TokenWidth width;
+    /** What ids are widened to; null for the store's own dtype. */
+    private final @Nullable DType widened;
 
-    private CausalLm(TokenWidth width) {
-        this.width = width;
+    private CausalLm(@Nullable DType widened) {
+        this.widened = widened;
     }
 
-    /** {@return a collator of windows at the store's own width} */
+    /** {@return a collator of windows at the store's own width: the fewest bytes to copy} */
     public static CausalLm narrow() {
-        return new CausalLm(TokenWidth.STORE);
+        return new CausalLm(null);
     }
 
     /**
      * {@return a collator of inputs and labels, widened on the host}
      *
-     * @param width {@link TokenWidth#I32} or {@link TokenWidth#I64}; {@link TokenWidth#STORE} is {@link #narrow()}
+     * @param dtype {@link DType#I32}, or {@link DType#I64} as PyTorch's embedding and loss expect
+     * @throws IllegalArgumentException if it is another
      */
-    public static CausalLm widened(TokenWidth width) {
-        return new CausalLm(width);
+    public static CausalLm widened(DType dtype) {
+        return new CausalLm(Integers.widened(dtype));
     }
 
     @Override
@@ -57,9 +60,10 @@ public final class CausalLm implements Collator {
             throw new IllegalArgumentException("token windows have one field of shape [length + 1], not "
                     + dataset.fields());
         }
-        DType dtype = width.dtype(window.dtype());
-        if (width == TokenWidth.STORE) {
-            return SlabLayout.of(new TensorSpec(TokenWindows.TOKENS, dtype, batchSize, window.dim(0)));
+        DType dtype = Integers.dtype(widened, window.dtype());
+        if (widened == null) {
+            return SlabLayout.of(new TensorSpec(window.name().equals(TokenWindows.MASKED_TOKENS) ? window.name()
+                    : TokenWindows.TOKENS, dtype, batchSize, window.dim(0)));
         }
         if (window.dim(0) < 2) {
             throw new IllegalArgumentException("a window of " + window.dim(0)
@@ -77,11 +81,11 @@ public final class CausalLm implements Collator {
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
         out.setDim(0, 0, plan.count());
-        if (width != TokenWidth.STORE) {
+        if (widened != null) {
             out.setDim(1, 0, plan.count());
         }
         out.layOut();
-        if (width == TokenWidth.STORE) {
+        if (widened == null) {
             in.copyAll(plan, 0, out.segment(), out.offset(0));
         } else {
             widenWindows(in, plan, out);
@@ -89,7 +93,9 @@ public final class CausalLm implements Collator {
     }
 
     private static void widenWindows(BatchReader in, BatchPlan plan, Slab out) {
-        DType from = in.samples().fields().getFirst().dtype();
+        TensorSpec window = in.samples().fields().getFirst();
+        DType from = window.dtype();
+        boolean isMasked = Context.isIn(window);
         DType to = out.layout().fields().getFirst().dtype();
         int length = Math.toIntExact(out.dim(0, 1));
         long rowBytes = (long) length * to.byteSize();
@@ -102,6 +108,9 @@ public final class CausalLm implements Collator {
                 }
             }
             Integers.storeTokens(in, in.locate(plan, i, 0), from, length, length, out.segment(), to, ids, labels);
+            if (isMasked) {
+                Context.decode(out.segment(), to, ids, length, labels, length);
+            }
             ids += rowBytes;
             labels += rowBytes;
         }
@@ -109,6 +118,6 @@ public final class CausalLm implements Collator {
 
     @Override
     public String toString() {
-        return "causal-lm(" + width + ")";
+        return "causal-lm(" + (widened == null ? "store" : widened) + ")";
     }
 }

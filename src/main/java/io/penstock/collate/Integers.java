@@ -11,6 +11,7 @@ import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Stores integers from a worker's array at the batch's width, and fills memory with one value. */
 final class Integers {
@@ -24,6 +25,28 @@ final class Integers {
 
     /** Bytes of a pattern written one by one before it is copied. */
     private static final long PATTERN_BYTES = 64;
+
+    /** Checks that ids may be widened to a dtype, which is that of labels, too. */
+    static DType widened(DType dtype) {
+        if (dtype != DType.I32 && dtype != DType.I64) {
+            throw new IllegalArgumentException("tokens as " + dtype + ": expected i32 or i64");
+        }
+        return dtype;
+    }
+
+    /**
+     * The dtype of a batch's ids.
+     *
+     * @param widened what they are widened to; null for the store's dtype
+     * @throws IllegalArgumentException if the store's ids are not integers, or are wider
+     */
+    static DType dtype(@Nullable DType widened, DType stored) {
+        DType wanted = widened == null ? stored : widened;
+        if (!stored.isInteger() || stored.byteSize() > wanted.byteSize()) {
+            throw new IllegalArgumentException("tokens stored as " + stored + " cannot be converted to " + wanted);
+        }
+        return wanted;
+    }
 
     /** Stores {@code count} values from index {@code first} on, as {@code i32}. */
     static void store(int[] values, int first, int count, MemorySegment target, long offset) {

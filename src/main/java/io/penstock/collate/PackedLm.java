@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Batches of {@link PackedSamples} for a causal language model in which documents that share a sequence do not attend
@@ -26,7 +27,8 @@ import java.util.Set;
  * <ul>
  *   <li>{@code input_ids}, {@code [B, S]}: the tokens, and 0 in padding;
  *   <li>{@code labels}, {@code i32[B, S]} or {@code i64[B, S]} like the ids: the document's next token, or
- *       {@value #IGNORED} at its last token and in padding. Not available at the store's own width;
+ *       {@value #IGNORED} where the next token is not trained on, at the last token and in padding. Not available at
+ *       the store's own width;
  *   <li>{@code position_ids}, {@code i32[B, S]}: tokens since the piece's first; 0, 1, … in padding as well;
  *   <li>{@code document_ids}, {@code i32[B, S]}: 1 for the row's first piece, 2 for its second, …, and 0 for padding;
  *   <li>{@code loss_mask}, {@code bool[B, S]}: 1 where there is a label;
@@ -34,8 +36,14 @@ import java.util.Set;
  *       variable-length attention kernels take it. Each row's padding counts as a piece;
  *   <li>{@code max_seqlen}, {@code i32[]}: the length of the longest of these N pieces;
  *   <li>{@code attention_mask}, {@code bool[B, S, S]}, on request: 1 at {@code [b, q, k]} if {@code q} and {@code k}
- *       are tokens of one piece and {@code k <= q}.
+ *       are tokens of one piece and {@code k <= q};
+ *   <li>{@code lengths}, {@code i32[B]}, on request: the number of tokens before the row's padding;
+ *   <li>{@code loss_bits}, {@code u8[B, (S + 7) / 8]}, on request: bit {@code t % 8} of byte {@code t / 8} is 1 if
+ *       token {@code t} itself is trained on.
  * </ul>
+ *
+ * <p>With {@code CU_SEQLENS} and {@code LENGTHS} alone, at the store's own width, a batch is as small as it can be, and
+ * the stage {@code PackedTokens} makes the other fields on the device.
  */
 public final class PackedLm implements Collator {
 
@@ -55,43 +63,63 @@ public final class PackedLm implements Collator {
         /** Starts of the pieces, and the longest piece. */
         CU_SEQLENS,
         /** Which tokens attend to which: S bytes a token. */
-        ATTENTION_MASK
+        ATTENTION_MASK,
+        /** Tokens before each row's padding. */
+        LENGTHS,
+        /** One bit a token: whether the model is trained on it. */
+        LOSS_BITS
     }
 
-    private final TokenWidth width;
+    /** What ids are widened to; null for the store's own dtype. */
+    private final @Nullable DType widened;
     private final Set<Field> wanted;
 
-    private PackedLm(TokenWidth width, Set<Field> wanted) {
-        this.width = width;
-        this.wanted = EnumSet.copyOf(wanted);
+    private PackedLm(@Nullable DType widened, Set<Field> wanted) {
+        this.widened = widened;
+        this.wanted = wanted.isEmpty() ? EnumSet.noneOf(Field.class) : EnumSet.copyOf(wanted);
     }
 
     /**
-     * {@return a collator of all fields except {@code attention_mask}} At the store's own width it also omits
-     * {@code labels}, because that dtype may be too narrow for {@value #IGNORED}.
+     * {@return a collator of all fields but {@code attention_mask}, {@code lengths} and {@code loss_bits}}
      *
-     * @param width the ids' width in the batch
+     * @param dtype the dtype of ids and labels: {@link DType#I32} or {@link DType#I64}
+     * @throws IllegalArgumentException if it is another
      */
-    public static PackedLm of(TokenWidth width) {
-        Set<Field> all = EnumSet.complementOf(EnumSet.of(Field.ATTENTION_MASK));
-        if (width == TokenWidth.STORE) {
-            all.remove(Field.LABELS);
-        }
-        return new PackedLm(width, all);
+    public static PackedLm of(DType dtype) {
+        return of(dtype, EnumSet.complementOf(EnumSet.of(Field.ATTENTION_MASK, Field.LENGTHS, Field.LOSS_BITS)));
     }
 
     /**
      * {@return a collator of the tokens and chosen fields}
      *
-     * @param width the ids' width in the batch
+     * @param dtype the dtype of ids and labels: {@link DType#I32} or {@link DType#I64}
      * @param fields the fields besides {@code input_ids}
-     * @throws IllegalArgumentException if labels are requested at the store's own width
+     * @throws IllegalArgumentException if the dtype is another
      */
-    public static PackedLm of(TokenWidth width, Set<Field> fields) {
-        if (width == TokenWidth.STORE && fields.contains(Field.LABELS)) {
+    public static PackedLm of(DType dtype, Set<Field> fields) {
+        return new PackedLm(Integers.widened(dtype), fields);
+    }
+
+    /**
+     * {@return a collator of ids at the store's own width, the fewest bytes to copy} It has the fields of {@link
+     * #of(DType)} but {@code labels}, because the store's dtype may be too narrow for {@value #IGNORED}.
+     */
+    public static PackedLm narrow() {
+        return narrow(EnumSet.complementOf(
+                EnumSet.of(Field.LABELS, Field.ATTENTION_MASK, Field.LENGTHS, Field.LOSS_BITS)));
+    }
+
+    /**
+     * {@return a collator of ids at the store's own width, and chosen fields}
+     *
+     * @param fields the fields besides {@code input_ids}
+     * @throws IllegalArgumentException if labels are among them
+     */
+    public static PackedLm narrow(Set<Field> fields) {
+        if (fields.contains(Field.LABELS)) {
             throw new IllegalArgumentException("labels at the store's own width: it has no room for " + IGNORED);
         }
-        return new PackedLm(width, fields.isEmpty() ? EnumSet.noneOf(Field.class) : fields);
+        return new PackedLm(null, fields);
     }
 
     @Override
@@ -105,7 +133,7 @@ public final class PackedLm implements Collator {
             throw new IllegalArgumentException(batchSize + " sequences of " + capacity
                     + " tokens: their positions do not fit 32 bits");
         }
-        DType ids = width.dtype(packed.fields().getFirst().dtype());
+        DType ids = Integers.dtype(widened, packed.fields().getFirst().dtype());
         List<TensorSpec> fields = new ArrayList<>();
         fields.add(new TensorSpec(CausalLm.INPUT_IDS, ids, batchSize, capacity));
         for (Field field : wanted) {
@@ -120,6 +148,8 @@ public final class PackedLm implements Collator {
                 }
                 case ATTENTION_MASK -> fields.add(
                         new TensorSpec("attention_mask", DType.BOOL, batchSize, capacity, capacity));
+                case LENGTHS -> fields.add(new TensorSpec("lengths", DType.I32, batchSize));
+                case LOSS_BITS -> fields.add(new TensorSpec("loss_bits", DType.U8, batchSize, (capacity + 7) / 8));
             }
         }
         return new SlabLayout(fields);
@@ -138,7 +168,10 @@ public final class PackedLm implements Collator {
         long starts = wanted.contains(Field.CU_SEQLENS) ? out.offset(++f) : NONE;
         long longest = wanted.contains(Field.CU_SEQLENS) ? out.offset(++f) : NONE;
         long attention = wanted.contains(Field.ATTENTION_MASK) ? out.offset(++f) : NONE;
+        long lengths = wanted.contains(Field.LENGTHS) ? out.offset(++f) : NONE;
+        long lossBits = wanted.contains(Field.LOSS_BITS) ? out.offset(++f) : NONE;
         DType from = packed.fields().getFirst().dtype();
+        boolean isMasked = Context.isIn(packed.fields().getFirst());
         DType to = out.layout().fields().getFirst().dtype();
         int capacity = packed.capacity();
         MemorySegment slab = out.segment();
@@ -148,6 +181,13 @@ public final class PackedLm implements Collator {
             long sample = plan.sample(row);
             in.about(sample);
             int parts = packed.parts(sample);
+            long rowBits = lossBits + (long) row * ((capacity + 7) / 8);
+            if (lossBits != NONE) {
+                Integers.fill(slab, rowBits, DType.U8, (capacity + 7) / 8, 0);
+            }
+            if (lengths != NONE) {
+                slab.set(I32, lengths + 4L * row, packed.length(sample));
+            }
             int filled = 0;
             // The padding, if any, is the last piece.
             for (int part = 0; filled < capacity; part++) {
@@ -163,6 +203,13 @@ public final class PackedLm implements Collator {
                     labeled = (int) (span.byteSize() / from.byteSize()) - 1;
                     Integers.storeTokens(in, span, from, length, labeled, slab, to, ids + at * to.byteSize(),
                             labels == NONE ? NONE : labels + at * to.byteSize());
+                    if (isMasked) {
+                        Context.decode(slab, to, ids + at * to.byteSize(), length, labels + at * to.byteSize(),
+                                labels == NONE ? 0 : labeled);
+                    }
+                }
+                if (lossBits != NONE && !isPadding) {
+                    Context.setLossBits(in, span, packed.fields().getFirst(), length, slab, rowBits, filled);
                 }
                 if (labels != NONE) {
                     Integers.fill(slab, labels + (at + labeled) * to.byteSize(), to, length - labeled, IGNORED);
@@ -175,6 +222,9 @@ public final class PackedLm implements Collator {
                 }
                 if (lossMask != NONE) {
                     Integers.fill(slab, lossMask + at, DType.BOOL, labeled, 1);
+                    if (isMasked) {
+                        Context.maskLoss(in, span, from, labeled, slab, lossMask + at);
+                    }
                     Integers.fill(slab, lossMask + at + labeled, DType.BOOL, length - labeled, 0);
                 }
                 if (attention != NONE) {
@@ -204,9 +254,9 @@ public final class PackedLm implements Collator {
         int fields = out.layout().fields().size();
         for (int f = 0; f < fields; f++) {
             TensorSpec field = out.layout().fields().get(f);
-            if (field.rank() == 1) {
+            if (field.name().equals("cu_seqlens")) {
                 out.setDim(f, 0, pieces + 1);
-            } else if (field.rank() > 1) {
+            } else if (field.rank() > 0) {
                 out.setDim(f, 0, plan.count());
             }
         }
@@ -236,6 +286,6 @@ public final class PackedLm implements Collator {
 
     @Override
     public String toString() {
-        return "packed-lm(" + width + ", " + wanted + ")";
+        return "packed-lm(" + (widened == null ? "store" : widened) + ", " + wanted + ")";
     }
 }

@@ -14,8 +14,14 @@ import io.penstock.sampling.BatchPlan;
  */
 public final class Stack implements Collator {
 
-    /** Creates the collator, which has no settings. */
-    public Stack() {
+    private static final Stack FIELDS = new Stack();
+
+    private Stack() {
+    }
+
+    /** {@return the collator, which has no settings} */
+    public static Stack fields() {
+        return FIELDS;
     }
 
     @Override

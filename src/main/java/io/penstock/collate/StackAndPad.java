@@ -22,29 +22,35 @@ import java.util.List;
  * {@code <name>_lengths}, {@code i32[B]}.
  *
  * <p>Padding is zero bytes: 0, 0.0 or false. For token ids with an attention mask, use {@link Pad}.
- *
- * @param maxLength the most elements kept of a varying dimension. It bounds the slab, which holds a batch of the
- *     longest samples
  */
-public record StackAndPad(long maxLength) implements Collator {
+public final class StackAndPad implements Collator {
 
     /** The suffix of a lengths field's name. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 
-    /** Truncates nothing. */
-    public StackAndPad() {
-        this(Integer.MAX_VALUE);
+    private final long maxLength;
+
+    private StackAndPad(long maxLength) {
+        this.maxLength = maxLength;
+    }
+
+    /** {@return a collator that truncates nothing} */
+    public static StackAndPad fields() {
+        return new StackAndPad(Integer.MAX_VALUE);
     }
 
     /**
-     * Checks the range.
+     * {@return a collator that truncates samples}
      *
+     * @param maxLength the most elements kept of a varying dimension. It bounds the slab, which holds a batch of the
+     *     longest samples
      * @throws IllegalArgumentException if the limit is below 1 or beyond {@link Integer#MAX_VALUE}
      */
-    public StackAndPad {
+    public static StackAndPad cutTo(long maxLength) {
         if (maxLength < 1 || maxLength > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("samples cut to " + maxLength + ": must be 1 to " + Integer.MAX_VALUE);
         }
+        return new StackAndPad(maxLength);
     }
 
     /**
@@ -118,8 +124,11 @@ public record StackAndPad(long maxLength) implements Collator {
 
     private long longest(BatchReader in, BatchPlan plan, int f, long rowBytes) {
         long longest = 0;
-        for (int i = 0; i < plan.count() && rowBytes > 0; i++) {
-            longest = Math.max(longest, Math.min(maxLength, in.byteSize(plan.sample(i), f) / rowBytes));
+        if (rowBytes > 0) {
+            in.locateAll(plan, f);
+            for (int i = 0; i < plan.count(); i++) {
+                longest = Math.max(longest, Math.min(maxLength, in.locatedBytes(i) / rowBytes));
+            }
         }
         return longest;
     }

@@ -32,17 +32,24 @@ final class Bins {
      */
     static Bins bestFit(PieceList pieces, int capacity) {
         Bins bins = new Bins(pieces.size());
-        int[] order = longestFirst(pieces, capacity);
+        int[] ends = new int[capacity + 2];
+        int[] order = longestFirst(pieces, capacity, ends);
         int[] top = new int[capacity + 1];
         Arrays.fill(top, NONE);
-        int[] below = new int[pieces.size()];
+        int[] below = new int[Math.max(16, pieces.size() / 4)];
         BitSet rooms = new BitSet(capacity + 1);
-        for (int piece : order) {
-            int length = pieces.length(piece);
+        for (int i = 0, length = capacity; i < order.length; i++) {
+            while (i == ends[capacity - length]) {
+                length--;
+            }
+            int piece = order[i];
             int room = rooms.nextSetBit(length);
             int bin;
             if (room == NONE) {
                 bin = bins.count++;
+                if (bin == below.length) {
+                    below = Arrays.copyOf(below, (int) Math.min(pieces.size(), 2L * bin));
+                }
                 room = capacity;
             } else {
                 bin = top[room];
@@ -62,8 +69,8 @@ final class Bins {
         return bins;
     }
 
-    private static int[] longestFirst(PieceList pieces, int capacity) {
-        int[] starts = new int[capacity + 2];
+    /** Returns the pieces, longest first; {@code starts} becomes the end of those of each length below capacity. */
+    private static int[] longestFirst(PieceList pieces, int capacity, int[] starts) {
         for (int i = 0; i < pieces.size(); i++) {
             starts[capacity - pieces.length(i) + 1]++;
         }

@@ -5,6 +5,7 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleTensors;
 import io.penstock.dataset.source.Samples;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
@@ -86,7 +87,39 @@ public interface Dataset extends Samples {
      * @throws IllegalArgumentException if the size is negative, there is no field, names repeat, or a length varies
      */
     static Dataset generate(long size, List<TensorSpec> fields, String name, SampleGenerator generator) {
-        return new Generated(size, fields, name, generator);
+        return new Generated(size, fields, Generated.NO_LENGTH, name, generator);
+    }
+
+    /**
+     * Generates samples of which some fields differ in length. The generator says each length by {@link
+     * SampleTensors#tensor(String, long)}:
+     *
+     * {@snippet :
+     * Dataset counts = Dataset.generate(1000, List.of(new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE)), 64,
+     *         "counts v1", (sample, random, out) -> {
+     *             Tensor ids = out.tensor("ids", 1 + sample % 64);
+     *             for (long t = 0; t < ids.dim(0); t++) {
+     *                 ids.set(t * t, t);
+     *             }
+     *         });
+     * }
+     *
+     * <p>A worker keeps memory for {@code maxLength} of each such field in each sample of a batch. {@link Lengths}
+     * cannot measure lengths by a generator that draws random numbers.
+     *
+     * @param size the number of samples
+     * @param fields the fields of a sample, with unique names; at least one has a {@linkplain TensorSpec#VARIABLE
+     *     varying} length
+     * @param maxLength the greatest length
+     * @param name the generator's name, for the fingerprint and the random numbers: change it when the code changes
+     * @param generator generates a sample
+     * @return the dataset
+     * @throws IllegalArgumentException if the size is negative, no length varies, names repeat, or {@code maxLength} is
+     *     below 1
+     */
+    static Dataset generate(long size, List<TensorSpec> fields, long maxLength, String name,
+            SampleGenerator generator) {
+        return new Generated(size, fields, maxLength, name, generator);
     }
 
     /**

@@ -32,7 +32,7 @@ public final class DocumentWindows implements Dataset {
         this.stride = stride;
         this.blocks = PrefixSums.ofLengths(
                 Math.toIntExact(Math.ceilDiv(store.documentCount(), (long) BLOCK_DOCUMENTS)), this::windowsInBlock);
-        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), windowTokens));
+        this.fields = List.of(new TensorSpec(TokenWindows.fieldOf(store), store.dtype(), windowTokens));
     }
 
     /**

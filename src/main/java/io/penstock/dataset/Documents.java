@@ -21,7 +21,7 @@ public final class Documents implements Dataset {
     private Documents(TokenStore store, long maxTokens) {
         this.store = store;
         this.maxTokens = maxTokens;
-        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, store.dtype(), TensorSpec.VARIABLE));
+        this.fields = List.of(new TensorSpec(store.content().fieldName(), store.dtype(), TensorSpec.VARIABLE));
     }
 
     /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.RegularFile;
-import io.penstock.io.file.Sha256;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.RegularFile;
+import io.penstock.io.Sha256;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;

@@ -3,11 +3,11 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
-import io.penstock.io.spill.NativeBytes;
+import io.penstock.io.publish.NativeBytes;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.LongStream;
@@ -28,7 +28,7 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     private final FieldSource.Place documents;
     private final List<TensorSpec> fields;
     private final int tokenBytes;
-    private final Arena arena;
+    private final List<NativeBytes> index;
     /** The first piece of each sequence, and the number of pieces at the end. */
     private final MemorySegment starts;
     /** Tokens of each sequence. */
@@ -38,23 +38,21 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     private final long size;
     private final long tokens;
 
-    /** Owns the arena. */
-    private PackedSequences(Builder builder, Arena arena) {
+    /** Owns the builder's index. */
+    private PackedSequences(Builder builder) {
         this.packing = builder.packing;
         this.documents = packing.places();
         TensorSpec stored = packing.documents().fields().getFirst();
-        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, stored.dtype(), TensorSpec.VARIABLE));
+        boolean isMasked = stored.name().equals(TokenWindows.MASKED_TOKENS);
+        this.fields = List.of(new TensorSpec(isMasked ? stored.name() : TokenWindows.TOKENS, stored.dtype(),
+                TensorSpec.VARIABLE));
         this.tokenBytes = stored.dtype().byteSize();
-        this.arena = arena;
+        this.index = List.copyOf(builder.index);
         this.size = builder.sequences;
-        this.starts = kept(builder.starts);
-        this.pieces = kept(builder.pieces);
-        this.lengths = kept(builder.lengths);
+        this.starts = index.get(Builder.STARTS).written();
+        this.pieces = index.get(Builder.PIECES).written();
+        this.lengths = index.get(Builder.LENGTHS).written();
         this.tokens = builder.tokens;
-    }
-
-    private MemorySegment kept(NativeBytes grown) {
-        return arena.allocate(grown.byteSize(), Long.BYTES).copyFrom(grown.written());
     }
 
     /** {@return the number of sequences} */
@@ -192,8 +190,8 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     /** Frees the index. Calling it again does nothing. */
     @Override
     public void close() {
-        if (arena.scope().isAlive()) {
-            arena.close();
+        if (starts.scope().isAlive()) {
+            index.forEach(NativeBytes::close);
         }
     }
 
@@ -206,9 +204,12 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
     static final class Builder implements AutoCloseable {
 
         private final Packing packing;
-        private final NativeBytes starts = new NativeBytes();
-        private final NativeBytes pieces = new NativeBytes();
-        private final NativeBytes lengths = new NativeBytes();
+        private static final int STARTS = 0;
+        private static final int PIECES = 1;
+        private static final int LENGTHS = 2;
+
+        /** Empty before the first window, which tells how much room all need, and once the sequences own it. */
+        private final List<NativeBytes> index = new ArrayList<>();
         private long sequences;
         private long tokens;
 
@@ -216,10 +217,19 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
             this.packing = packing;
         }
 
-        void add(PieceList window, PackedWindow packed) {
+        /** Adds the sequences of a window; {@code windows} is the number of all. */
+        void add(PieceList window, PackedWindow packed, long windows) {
+            if (index.isEmpty()) {
+                long sequencesBytes = (packed.sequences() * windows + 1) * Long.BYTES;
+                index.add(NativeBytes.shared(sequencesBytes));
+                index.add(NativeBytes.shared(window.size() * windows * Long.BYTES));
+                index.add(NativeBytes.shared(sequencesBytes / 2));
+            }
+            NativeBytes starts = index.get(STARTS);
+            NativeBytes pieces = index.get(PIECES);
+            NativeBytes lengths = index.get(LENGTHS);
             for (int sequence = 0; sequence < packed.sequences(); sequence++) {
                 starts.putLong(pieces.byteSize() / Long.BYTES);
-                int length = 0;
                 for (int part = 0; part < packed.parts(sequence); part++) {
                     int piece = packed.piece(sequence, part);
                     long document = window.document(piece);
@@ -228,10 +238,9 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                                 + ": expected below 2^37 documents and 2^26 pieces of each");
                     }
                     pieces.putLong(document << CHUNK_BITS | window.chunk(piece));
-                    length += window.length(piece);
                 }
-                lengths.putInt(length);
-                tokens += length;
+                lengths.putInt(packed.length(sequence));
+                tokens += packed.length(sequence);
             }
             sequences += packed.sequences();
         }
@@ -241,21 +250,15 @@ public final class PackedSequences implements PackedSamples, AutoCloseable {
                 throw new IllegalArgumentException("nothing to pack: " + packing.documents().size()
                         + " documents without a token");
             }
-            starts.putLong(pieces.byteSize() / Long.BYTES);
-            Arena arena = Arena.ofShared();
-            try {
-                return new PackedSequences(this, arena);
-            } catch (Throwable t) {
-                arena.close();
-                throw t;
-            }
+            index.get(STARTS).putLong(index.get(PIECES).byteSize() / Long.BYTES);
+            PackedSequences built = new PackedSequences(this);
+            index.clear();
+            return built;
         }
 
         @Override
         public void close() {
-            starts.close();
-            pieces.close();
-            lengths.close();
+            index.forEach(NativeBytes::close);
         }
     }
 }

@@ -15,14 +15,19 @@ public final class PackedWindow {
     /** The first piece of each sequence in {@link #order}, and the number of pieces at the end. */
     private final int[] starts;
     private final int[] order;
+    /** The tokens of each sequence. */
+    private final int[] lengths;
 
     private PackedWindow(PieceList pieces, int capacity, Bins bins) {
         this.pieces = pieces;
         this.capacity = capacity;
         this.starts = new int[bins.count() + 1];
         this.order = new int[pieces.size()];
+        this.lengths = new int[bins.count()];
         for (int piece = 0; piece < order.length; piece++) {
-            starts[bins.binOf(piece) + 1]++;
+            int bin = bins.binOf(piece);
+            starts[bin + 1]++;
+            lengths[bin] += pieces.length(piece);
         }
         for (int bin = 0; bin < bins.count(); bin++) {
             starts[bin + 1] += starts[bin];
@@ -44,7 +49,7 @@ public final class PackedWindow {
      * @throws IllegalArgumentException if there are more than 2^30 pieces
      */
     public static PackedWindow of(int documents, IntToLongFunction lengths, int capacity, Packing.Method method) {
-        PieceList pieces = new PieceList(0);
+        PieceList pieces = new PieceList(0, documents);
         for (int document = 0; document < documents; document++) {
             pieces.add(document, lengths.applyAsLong(document), capacity);
         }
@@ -98,6 +103,11 @@ public final class PackedWindow {
      */
     public int length(int sequence, int part) {
         return pieces.length(piece(sequence, part));
+    }
+
+    /** The tokens of a sequence. */
+    int length(int sequence) {
+        return lengths[sequence];
     }
 
     /** The number of a piece in the list that was packed. */

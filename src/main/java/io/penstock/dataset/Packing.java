@@ -4,6 +4,7 @@ package io.penstock.dataset;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenContent;
 import java.util.Locale;
 import java.util.Objects;
 
@@ -14,7 +15,7 @@ import java.util.Objects;
  *
  * {@snippet :
  * try (PackedSequences packed = Packing.of(Documents.of(store), 2048).pack();
- *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).shuffle(42).batchSize(8)
+ *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(DType.I64)).shuffle(42).batchSize(8)
  *                 .open()) {
  *     System.out.println(packed.paddingShare());
  * }
@@ -59,7 +60,8 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         FieldSource source = documents.source(0);
         boolean inParts = source instanceof FieldSource.InParts;
         if (documents.fields().size() != 1 || tokens.rank() != 1 || !tokens.isVariable()
-                || !tokens.dtype().isInteger() || !inParts && !(source instanceof FieldSource.Stored)) {
+                || !tokens.dtype().isInteger() || tokens.name().equals(TokenContent.ANSWERS.fieldName())
+                || !inParts && !(source instanceof FieldSource.Stored)) {
             throw new IllegalArgumentException("packing takes documents of one stored field of integers [*], not "
                     + documents.fields());
         }
@@ -125,12 +127,12 @@ public record Packing(Dataset documents, int capacity, Method method, long windo
         try (var sequences = new PackedSequences.Builder(this)) {
             for (long first = 0; first < size; ) {
                 long end = size - first <= window ? size : first + window;
-                PieceList pieces = new PieceList(first);
+                PieceList pieces = new PieceList(first, end - first);
                 for (long document = first; document < end; document++) {
                     place.locate(document, span);
                     pieces.add(document, span.byteSize() / tokenBytes, capacity);
                 }
-                sequences.add(pieces, PackedWindow.of(pieces, capacity, method));
+                sequences.add(pieces, PackedWindow.of(pieces, capacity, method), Math.ceilDiv(size, end - first));
                 first = end;
             }
             return sequences.build();

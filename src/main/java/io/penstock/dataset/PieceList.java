@@ -9,14 +9,17 @@ final class PieceList {
     static final int MAX_PIECES = 1 << 30;
 
     private final long firstDocument;
-    /** Documents, counted from the window's first. */
-    private int[] documents = new int[1024];
-    private int[] chunks = new int[1024];
-    private int[] lengths = new int[1024];
+    /** Documents, counted from the window's first; empty while piece i is document i as a whole. */
+    private int[] documents = {};
+    /** Numbers of pieces in their documents; empty while all are 0. */
+    private int[] chunks = {};
+    private int[] lengths;
     private int size;
 
-    PieceList(long firstDocument) {
+    /** Creates an empty list with room for some pieces. */
+    PieceList(long firstDocument, long expected) {
         this.firstDocument = firstDocument;
+        this.lengths = new int[Math.clamp(expected, 16, MAX_PIECES)];
     }
 
     /** Cuts a document into pieces of the capacity and a rest; an empty one has none. */
@@ -30,16 +33,28 @@ final class PieceList {
             if (size == lengths.length) {
                 grow();
             }
-            documents[size] = (int) (document - firstDocument);
-            this.chunks[size] = chunk;
+            int number = (int) (document - firstDocument);
+            if (documents.length == 0 && number != size) {
+                documents = new int[lengths.length];
+                Arrays.setAll(documents, piece -> piece);
+            }
+            if (documents.length > 0) {
+                documents[size] = number;
+            }
+            if (this.chunks.length == 0 && chunk > 0) {
+                this.chunks = new int[lengths.length];
+            }
+            if (this.chunks.length > 0) {
+                this.chunks[size] = chunk;
+            }
             lengths[size++] = (int) Math.min(capacity, tokens - (long) chunk * capacity);
         }
     }
 
     private void grow() {
         int length = (int) Math.min(MAX_PIECES, 2L * size);
-        documents = Arrays.copyOf(documents, length);
-        chunks = Arrays.copyOf(chunks, length);
+        documents = documents.length == 0 ? documents : Arrays.copyOf(documents, length);
+        chunks = chunks.length == 0 ? chunks : Arrays.copyOf(chunks, length);
         lengths = Arrays.copyOf(lengths, length);
     }
 
@@ -48,11 +63,11 @@ final class PieceList {
     }
 
     long document(int piece) {
-        return firstDocument + documents[piece];
+        return firstDocument + (documents.length == 0 ? piece : documents[piece]);
     }
 
     int chunk(int piece) {
-        return chunks[piece];
+        return chunks.length == 0 ? 0 : chunks[piece];
     }
 
     int length(int piece) {

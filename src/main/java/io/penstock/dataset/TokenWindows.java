@@ -5,6 +5,7 @@ import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
+import io.penstock.store.TokenContent;
 import io.penstock.store.TokenStore;
 import java.util.List;
 
@@ -21,6 +22,8 @@ public final class TokenWindows implements Dataset {
 
     /** The name of the field of token datasets. */
     public static final String TOKENS = "tokens";
+    /** The same in place of it, where negative tokens are {@linkplain TokenContent#MASKED_TOKENS complements}. */
+    public static final String MASKED_TOKENS = "masked_tokens";
 
     private final TokenStore store;
     private final long windowTokens;
@@ -33,7 +36,7 @@ public final class TokenWindows implements Dataset {
         this.windowTokens = windowTokens;
         this.stride = stride;
         this.size = count(store.tokenCount(), windowTokens, stride);
-        this.fields = List.of(new TensorSpec(TOKENS, store.dtype(), windowTokens));
+        this.fields = List.of(new TensorSpec(fieldOf(store), store.dtype(), windowTokens));
     }
 
     /**
@@ -86,6 +89,14 @@ public final class TokenWindows implements Dataset {
     /** Returns the number of full windows in a run of tokens. */
     static long count(long tokens, long windowTokens, long stride) {
         return tokens < windowTokens ? 0 : (tokens - windowTokens) / stride + 1;
+    }
+
+    /** Returns the name of the field of windows; answers are not cut into any. */
+    static String fieldOf(TokenStore store) {
+        if (store.content() == TokenContent.ANSWERS) {
+            throw new IllegalArgumentException("found windows of answers, expected whole documents of them");
+        }
+        return store.content().fieldName();
     }
 
     @Override

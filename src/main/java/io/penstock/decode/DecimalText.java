@@ -3,6 +3,7 @@ package io.penstock.decode;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -64,7 +65,7 @@ public final class DecimalText implements Decoder {
         @Override
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
-            DecodeException.checkSize(dtype.byteSize(), targetBytes);
+            Scalars.checkSize(dtype.byteSize(), targetBytes);
             long from = 0;
             long to = storedBytes;
             while (from < to && isSpace(stored.get(JAVA_BYTE, from))) {
@@ -109,9 +110,9 @@ public final class DecimalText implements Decoder {
             return c == ' ' || c >= '\t' && c <= '\r';
         }
 
-        private DecodeException refused(MemorySegment stored, long storedBytes) {
+        private CodecException refused(MemorySegment stored, long storedBytes) {
             byte[] text = stored.asSlice(0, Math.min(storedBytes, MAX_SHOWN_BYTES)).toArray(JAVA_BYTE);
-            return new DecodeException(DecodeException.shown(new String(text, StandardCharsets.UTF_8)),
+            return new CodecException(Scalars.shown(new String(text, StandardCharsets.UTF_8)),
                     "an integer in decimal digits that " + dtype + " holds");
         }
     }

@@ -19,8 +19,8 @@ public interface Decoder {
      * The field that a column decodes to.
      *
      * @param column the stored column
-     * @return dtype and shape of one decoded value, with the column's name; the first dimension may be
-     *     {@linkplain TensorSpec#VARIABLE variable}
+     * @return dtype and shape of one decoded value, with the column's name or, where that says how the values are read,
+     *     one of its own; the first dimension may be {@linkplain TensorSpec#VARIABLE variable}
      * @throws IllegalArgumentException if it cannot decode such a column; gives the reason
      */
     TensorSpec field(Column column);

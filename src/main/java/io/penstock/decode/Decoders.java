@@ -17,7 +17,7 @@ import java.util.Set;
  * <tr><td>all others</td><td>{@code u8[*]}, the stored bytes: {@link StoredBytes}</td></tr>
  * </table>
  *
- * <p>Images, arrays and JSON need an explicit decoder: {@link ImageDecoder}, {@link NpyDecoder} or {@link JsonNumber}.
+ * <p>Arrays and JSON need an explicit decoder: {@link NpyDecoder} or {@link JsonNumber}; so do images.
  */
 public final class Decoders {
 
@@ -39,8 +39,13 @@ public final class Decoders {
         return DECIMAL.contains(encoding(column)) ? DecimalText.I64 : StoredBytes.INSTANCE;
     }
 
-    /** Returns the lower-case suffix of a column's encoding after the last dot. */
-    static String encoding(Column column) {
+    /**
+     * Returns the lower-case suffix of a column's encoding after the last dot, {@code jpg} of {@code img.JPG}.
+     *
+     * @param column a column
+     * @return the suffix; all of the encoding if it has no dot
+     */
+    public static String encoding(Column column) {
         String encoding = column.encoding();
         return encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }

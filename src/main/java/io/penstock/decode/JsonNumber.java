@@ -3,6 +3,7 @@ package io.penstock.decode;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.error.CodecException;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.memory.DType;
@@ -65,7 +66,7 @@ public final class JsonNumber implements Decoder {
         return new Texts(this);
     }
 
-    private long bits(@Nullable Object value) throws DecodeException {
+    private long bits(@Nullable Object value) {
         switch (value) {
             case Boolean truth when dtype == DType.BOOL -> {
                 return truth ? 1 : 0;
@@ -83,12 +84,12 @@ public final class JsonNumber implements Decoder {
             }
             case null, default -> { }
         }
-        throw new DecodeException(where() + (value instanceof Map ? "an object" : value instanceof List ? "an array"
-                : DecodeException.shown(String.valueOf(value))), dtype == DType.BOOL ? "true or false"
+        throw new CodecException(where() + (value instanceof Map ? "an object" : value instanceof List ? "an array"
+                : Scalars.shown(String.valueOf(value))), dtype == DType.BOOL ? "true or false"
                 : "a number that " + dtype + " holds");
     }
 
-    private @Nullable Object find(@Nullable Object text) throws DecodeException {
+    private @Nullable Object find(@Nullable Object text) {
         @Nullable Object value = text;
         for (String name : names) {
             Object next = null;
@@ -99,7 +100,7 @@ public final class JsonNumber implements Decoder {
                 next = list.get(Integer.parseInt(name));
             }
             if (next == null) {
-                throw new DecodeException(where() + "nothing at " + DecodeException.shown(name), "a value");
+                throw new CodecException(where() + "nothing at " + Scalars.shown(name), "a value");
             }
             value = next;
         }
@@ -120,9 +121,9 @@ public final class JsonNumber implements Decoder {
         @Override
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
-            DecodeException.checkSize(number.dtype.byteSize(), targetBytes);
+            Scalars.checkSize(number.dtype.byteSize(), targetBytes);
             if (storedBytes > MAX_BYTES) {
-                throw new DecodeException("a JSON text of " + storedBytes + " bytes", "at most " + MAX_BYTES);
+                throw new CodecException("a JSON text of " + storedBytes + " bytes", "at most " + MAX_BYTES);
             }
             byte[] utf8 = new byte[(int) storedBytes];
             MemorySegment.copy(stored, JAVA_BYTE, 0, utf8, 0, utf8.length);
@@ -130,7 +131,7 @@ public final class JsonNumber implements Decoder {
             try {
                 text = Json.parse(utf8);
             } catch (JsonException e) {
-                throw new DecodeException("JSON that does not parse", String.valueOf(e.getMessage()));
+                throw new CodecException("JSON that does not parse", String.valueOf(e.getMessage()));
             }
             Scalars.put(number.dtype, number.bits(number.find(text)), target, targetOffset);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.decode;
 
+import io.penstock.error.CodecException;
 import io.penstock.format.NdarrayValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -76,7 +77,7 @@ public final class NdarrayDecoder implements Decoder {
                 fits = shape[d] == value.dim(d) || d == 0 && shape[d] == TensorSpec.VARIABLE;
             }
             if (!fits) {
-                throw new DecodeException("an array " + value.dtype() + Arrays.toString(value.shape()),
+                throw new CodecException("an array " + value.dtype() + Arrays.toString(value.shape()),
                         new TensorSpec("", dtype, shape).toString().substring(2));
             }
             return value.dataBytes();
@@ -86,7 +87,7 @@ public final class NdarrayDecoder implements Decoder {
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
             long bytes = byteSize(stored, storedBytes);
-            DecodeException.checkSize(bytes, targetBytes);
+            Scalars.checkSize(bytes, targetBytes);
             MemorySegment.copy(stored, value.dataOffset(), target, targetOffset, bytes);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.decode;
 
+import io.penstock.error.CodecException;
 import io.penstock.format.numpy.NpyValue;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -80,7 +81,7 @@ public final class NpyDecoder implements Decoder {
                 TensorSpec wanted = expected.isVariable() && found.rank() == expected.rank()
                         ? expected.withLength(found.dim(0)) : expected;
                 if (!Objects.equals(found, wanted)) {
-                    throw new DecodeException("an array" + found, expected.toString().substring(2));
+                    throw new CodecException("an array" + found, expected.toString().substring(2));
                 }
                 agreed = found;
             }
@@ -90,7 +91,7 @@ public final class NpyDecoder implements Decoder {
         @Override
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
-            DecodeException.checkSize(byteSize(stored, storedBytes), targetBytes);
+            Scalars.checkSize(byteSize(stored, storedBytes), targetBytes);
             value.copyTo(target, targetOffset);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.decode;
 
+import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -50,7 +51,7 @@ public final class Numbers implements Decoder {
         @Override
         public long byteSize(MemorySegment stored, long storedBytes) throws IOException {
             if (fixedBytes >= 0 ? storedBytes != fixedBytes : storedBytes % rowBytes != 0) {
-                throw new DecodeException(storedBytes + " bytes of numbers",
+                throw new CodecException(storedBytes + " bytes of numbers",
                         (fixedBytes >= 0 ? fixedBytes + " for" : "a multiple of " + rowBytes + " for") + spec);
             }
             return storedBytes;
@@ -59,7 +60,7 @@ public final class Numbers implements Decoder {
         @Override
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
-            DecodeException.checkSize(byteSize(stored, storedBytes), targetBytes);
+            Scalars.checkSize(byteSize(stored, storedBytes), targetBytes);
             MemorySegment.copy(stored, 0, target, targetOffset, storedBytes);
         }
     }

@@ -5,12 +5,29 @@ import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 
+import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Writes single numbers into memory, little-endian. */
+/** Writes single numbers into memory, little-endian, and what their decoders share. */
 final class Scalars {
+
+    private static final int MAX_SHOWN_CHARS = 40;
+
+    static void checkSize(long bytes, long targetBytes) {
+        if (bytes != targetBytes) {
+            throw new CodecException(bytes + " bytes", "" + targetBytes);
+        }
+    }
+
+    /** Prepares a text for a message: truncates long text and replaces control characters. */
+    static String shown(String text) {
+        StringBuilder shown = new StringBuilder("'");
+        text.codePoints().limit(MAX_SHOWN_CHARS)
+                .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) ? '?' : c));
+        return shown.append(text.length() > MAX_SHOWN_CHARS ? "...'" : "'").toString();
+    }
 
     /** Whether a number fits an integer type. A {@code u64} from 2^63 on is no {@code long}: callers see to it. */
     static boolean holds(DType dtype, long value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device;
 
+import io.penstock.error.PenstockException;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The call that reports an error need not be the one that caused it: a failure of asynchronous work is reported by a
  * later call.
  */
-public class DeviceException extends RuntimeException {
+public class DeviceException extends PenstockException {
     @Serial
     private static final long serialVersionUID = 1L;
 

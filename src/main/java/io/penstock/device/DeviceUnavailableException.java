@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device;
 
+import io.penstock.error.PenstockException;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** The requested device cannot be used here. The message is one line and says how to fix it. */
-public class DeviceUnavailableException extends RuntimeException {
+public class DeviceUnavailableException extends PenstockException {
     @Serial
     private static final long serialVersionUID = 1L;
 

@@ -4,7 +4,7 @@ package io.penstock.format;
 import io.penstock.io.Advice;
 import io.penstock.io.FileSource;
 import io.penstock.io.MappedFile;
-import io.penstock.io.file.Sha256;
+import io.penstock.io.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,7 +45,7 @@ public final class Fingerprint {
                     .getBytes(StandardCharsets.UTF_8));
             return this;
         }
-        if (file.fetcher() != null) {
+        if (file.isRemote()) {
             return addFetched(file);
         }
         long size = file.byteSize();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
-import io.penstock.io.file.Placeholder;
+import io.penstock.io.RegularFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +19,7 @@ public record InnerLinks(Path realRoot) {
 
     /** Tells whether a link leads to a regular file below the folder. One to data that were not fetched is an error. */
     public boolean leadToFile(Path link) throws IOException {
-        Placeholder.checkLink(link);
+        RegularFile.checkLink(link);
         try {
             Path target = link.toRealPath();
             return target.startsWith(realRoot) && Files.isRegularFile(target);

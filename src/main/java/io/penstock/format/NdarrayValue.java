@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,7 @@ public final class NdarrayValue {
      * CodecException} says what is malformed, but not where; a value that is not within {@code bytes} gets an {@link
      * IndexOutOfBoundsException}.
      */
-    public void read(MemorySegment bytes, long offset, long byteSize, @Nullable DType known) throws CodecException {
+    public void read(MemorySegment bytes, long offset, long byteSize, @Nullable DType known) {
         long at = offset;
         long end = offset + byteSize;
         if (known == null) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -56,7 +56,7 @@ public final class RecordDigest {
         return this;
     }
 
-    RecordDigest addByte(int value) {
+    public RecordDigest addByte(int value) {
         makeRoom(Byte.BYTES);
         chunk[used++] = (byte) value;
         byteSize++;
@@ -83,7 +83,7 @@ public final class RecordDigest {
         used = 0;
     }
 
-    long byteSize() {
+    public long byteSize() {
         return byteSize;
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection;

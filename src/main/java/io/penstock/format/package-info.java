@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Code that several formats share: fingerprints, runs of tokens, records as JSON, blocks of columns.
+ * Code that several formats share: fingerprints, runs of tokens, digests of records.
  *
  * <p>Each sub-package reads and writes one format.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
-import io.penstock.io.file.CommittedFolder;
-import io.penstock.io.file.RegularFile;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
 import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -110,7 +110,7 @@ record LocalFiles(FileSystem system) implements FileSource {
             Path now = CommittedFolder.locate(place);
             try {
                 return opener.open(now);
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 if (now.equals(CommittedFolder.locate(place))) {
                     throw e;
                 }

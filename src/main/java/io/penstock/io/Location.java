@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
-import io.penstock.io.file.HiddenNames;
-import io.penstock.io.file.InnerPath;
-import io.penstock.io.file.Placeholder;
 import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.InputStream;
@@ -47,7 +44,7 @@ public record Location(FileSource source, String path) {
     private static final Comparator<String> BY_BYTES = (a, b) ->
             Arrays.compareUnsigned(a.getBytes(StandardCharsets.UTF_8), b.getBytes(StandardCharsets.UTF_8));
 
-    /** Checks. */
+    /** Accepts any path, which need not exist; neither component is null. */
     public Location {
         Objects.requireNonNull(source, "source");
         Objects.requireNonNull(path, "path");
@@ -117,6 +114,17 @@ public record Location(FileSource source, String path) {
     public Location below(String name) {
         InnerPath.check(this, name);
         return resolve(name);
+    }
+
+    /**
+     * Rejects an untrusted path that {@link #below} would reject, before its folder is known.
+     *
+     * @param folder the folder as messages name it
+     * @param name names separated by slashes; none is empty, {@code .} or {@code ..}
+     * @throws IllegalArgumentException if the path leads out of the folder or is invalid
+     */
+    public static void requireInner(Object folder, String name) {
+        InnerPath.check(folder, name);
     }
 
     /**

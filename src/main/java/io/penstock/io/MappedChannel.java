@@ -72,10 +72,9 @@ final class MappedChannel implements SeekableByteChannel {
     }
 
     private void fetchAhead() {
-        RangeFetcher fetcher = file.fetcher();
-        if (fetcher != null && position >= SEQUENTIAL_BYTES && Math.abs(position - lookedAt) >= STEP_BYTES) {
+        if (position >= SEQUENTIAL_BYTES && Math.abs(position - lookedAt) >= STEP_BYTES) {
             lookedAt = position;
-            file.prefetch(position, Math.min(READ_AHEAD_BYTES, fetcher.mostAhead()));
+            file.prefetch(position, Math.min(READ_AHEAD_BYTES, file.fetcher().mostAhead()));
         }
     }
 

@@ -2,7 +2,6 @@
 package io.penstock.io;
 
 import io.penstock.internal.Leak;
-import io.penstock.io.file.RegularFile;
 import io.penstock.os.FileStatus;
 import io.penstock.os.PathBytes;
 import io.penstock.os.Posix;
@@ -45,14 +44,11 @@ public final class MappedFile implements AutoCloseable {
     private static final long REFRESH_NANOS = 200_000_000;
 
     private final Location location;
-    /** The mapped file: the file itself, or its sparse copy. */
-    private final Path path;
     private final String version;
     private final Arena arena;
     private final MemorySegment segment;
-    private int fd;                             // -1: there is none
-    /** Fetches missing bytes; null if all are present. */
-    private final @Nullable RangeFetcher fetcher;
+    private final PageCache pages;
+    private final RangeFetcher fetcher;
     private ChangeWatch watch;
     private final @Nullable MappedFile index;
     private final Leak leak;
@@ -63,28 +59,25 @@ public final class MappedFile implements AutoCloseable {
     private volatile boolean whole;
     private volatile boolean warm;
     private volatile long refreshedNanos;
-    /** The kernel's read-ahead in bytes; -1 until first asked. */
-    private volatile long kernelReadAhead = -1;
 
     private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd,
             @Nullable FileStatus status, String version, boolean isWatched) {
         this.location = mapping.location;
-        this.path = mapping.path;
         this.fetcher = mapping.fetcher;
         this.index = mapping.index;
         this.version = version;
-        this.isWritten = !isWatched && fetcher == null;
+        this.isWritten = !isWatched && !isRemote();
         this.arena = arena;
         this.segment = segment;
-        this.fd = fd;
-        this.watch = new ChangeWatch(this, fd, path, status);
+        this.pages = new PageCache(segment, mapping.path, fd);
+        this.watch = new ChangeWatch(this, fd, mapping.path, status);
         this.warm = looksWarm();
         this.refreshedNanos = System.nanoTime();
         this.leak = Leak.watch(this, "file", location);
     }
 
-    /** A file to map: {@code version} is null for a local file, {@code fetcher} for a complete one. */
-    private record Mapping(Location location, Path path, @Nullable String version, @Nullable RangeFetcher fetcher,
+    /** A file to map: {@code path} is the file itself or its sparse copy, {@code version} null for a local file. */
+    private record Mapping(Location location, Path path, @Nullable String version, RangeFetcher fetcher,
             @Nullable MappedFile index) {
 
         MappedFile open(boolean isWatched) throws IOException {
@@ -128,7 +121,7 @@ public final class MappedFile implements AutoCloseable {
 
     /** Maps a local file at its present path, under its known name. */
     static MappedFile open(Location location, Path path, @Nullable MappedFile index) throws IOException {
-        return new Mapping(location, path, null, null, index).open(true);
+        return new Mapping(location, path, null, LocalBytes.INSTANCE, index).open(true);
     }
 
     /**
@@ -139,7 +132,7 @@ public final class MappedFile implements AutoCloseable {
      * @throws IOException as {@link #open(Path)}
      */
     public static MappedFile openWritten(Path path) throws IOException {
-        return new Mapping(Location.of(path), path, null, null, null).open(false);
+        return new Mapping(Location.of(path), path, null, LocalBytes.INSTANCE, null).open(false);
     }
 
     /**
@@ -169,7 +162,7 @@ public final class MappedFile implements AutoCloseable {
      * @throws UncheckedIOException if the fetch fails
      */
     public MemorySegment segment() {
-        if (fetcher != null && !whole) {
+        if (isRemote() && !whole) {
             require(0, segment.byteSize());
             whole = true;
         }
@@ -205,15 +198,16 @@ public final class MappedFile implements AutoCloseable {
      * @throws UncheckedIOException if the fetch fails; names the file
      */
     public void require(long offset, long bytes) {
-        if (fetcher != null && clipped(offset, bytes) > 0) {
+        if (isRemote() && clipped(offset, bytes) > 0) {
             fetcher.keep(offset, clipped(offset, bytes));
         }
     }
 
     /** Fetches the missing bytes of a range to copy; the copy counts if {@link #drops} is as before this call. */
     void fetch(long offset, long bytes, FetchWaits waits) {
-        if (fetcher != null && clipped(offset, bytes) > 0) {
-            fetcher.fetch(offset, clipped(offset, bytes), waits);
+        long there = clipped(offset, bytes);
+        if (there > 0) {
+            fetcher.fetch(offset, there, waits);
         }
     }
 
@@ -226,7 +220,7 @@ public final class MappedFile implements AutoCloseable {
     long drops() {
         // The copy before this call must not be read after it.
         VarHandle.acquireFence();
-        return fetcher == null ? 0 : fetcher.drops();
+        return fetcher.drops();
     }
 
     /**
@@ -234,12 +228,17 @@ public final class MappedFile implements AutoCloseable {
      * server names no version}
      */
     public Optional<String> remoteVersion() {
-        return fetcher == null || version.equals(FileInfo.UNKNOWN_VERSION) ? Optional.empty() : Optional.of(version);
+        return isRemote() && !version.equals(FileInfo.UNKNOWN_VERSION) ? Optional.of(version) : Optional.empty();
     }
 
-    /** {@return what fetches the bytes of a remote file; null for a local one, of which none are missing} */
-    public @Nullable RangeFetcher fetcher() {
+    /** {@return where the file's bytes come from: for a local file, one for which all are present} */
+    public RangeFetcher fetcher() {
         return fetcher;
+    }
+
+    /** {@return whether bytes may be missing, so that what is read must be {@linkplain #require fetched} first} */
+    public boolean isRemote() {
+        return fetcher != LocalBytes.INSTANCE;
     }
 
     /** {@return whether this process writes the file: {@link #openWritten}, as for a store's decoded copy} */
@@ -269,16 +268,7 @@ public final class MappedFile implements AutoCloseable {
         if (advice == Advice.POPULATE_READ) {
             fetch(offset, bytes, new FetchWaits());
         }
-        if (!Posix.AVAILABLE || bytes == 0) {
-            return false;
-        }
-        long pageStart = offset & -Posix.PAGE_BYTES;
-        MemorySegment pages = segment.asSlice(pageStart, offset + bytes - pageStart);
-        boolean taken = Posix.madvise(pages, advice.madvise);
-        if (fd >= 0 && advice.fadvise >= 0 && advice != Advice.WILL_NEED) {
-            taken |= Posix.fadvise(fd, pageStart, pages.byteSize(), advice.fadvise);
-        }
-        return taken;
+        return pages.advise(advice, offset, bytes);
     }
 
     /**
@@ -289,7 +279,7 @@ public final class MappedFile implements AutoCloseable {
      * @return the share, 0 to 1; 1 if the OS cannot tell or the file is empty
      */
     public double residency(int samples) {
-        return Residency.share(segment, samples);
+        return pages.share(samples);
     }
 
     /**
@@ -300,7 +290,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public boolean isResident(long offset) {
         Objects.checkIndex(offset, segment.byteSize());
-        return Residency.has(segment, offset);
+        return pages.has(offset);
     }
 
     /**
@@ -385,7 +375,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     private boolean looksWarm() {
-        return Residency.isWarm(segment) && (fetcher == null || fetcher.isPresent(0, segment.byteSize()));
+        return pages.isWarm() && fetcher.isPresent(0, segment.byteSize());
     }
 
     /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */
@@ -396,33 +386,16 @@ public final class MappedFile implements AutoCloseable {
     /** Starts fetching the missing bytes of a range, whose end may be after the file's; tells whether none was. */
     boolean prefetch(long offset, long bytes) {
         long there = Math.min(bytes, segment.byteSize() - offset);
-        if (fetcher == null || fetcher.isPresent(offset, there)) {
+        if (fetcher.isPresent(offset, there)) {
             return true;
         }
         fetcher.prefetch(offset, there);
         return false;
     }
 
-    /** Starts reading whole pages; a hint, whose end may be after the file's. */
-    void willNeed(long pageOffset, long bytes) {
-        // The OS would read what is missing as zeros.
-        if (!prefetch(pageOffset, bytes)) {
-            return;
-        }
-        if (fd >= 0) {
-            Posix.fadvise(fd, pageOffset, bytes, Advice.WILL_NEED.fadvise);
-        } else if (pageOffset < segment.byteSize()) {
-            Posix.madvise(segment.asSlice(pageOffset, Math.min(bytes, segment.byteSize() - pageOffset)),
-                    Advice.WILL_NEED.madvise);
-        }
-    }
-
-    /** Returns the kernel's read-ahead for sequential reads, in bytes. */
-    long kernelReadAhead() {
-        if (kernelReadAhead < 0) {
-            kernelReadAhead = KernelReadAhead.bytes(RegularFile.sameFile(path, fd));
-        }
-        return kernelReadAhead;
+    /** Returns the pages of the mapping, of which only present bytes may be asked for: others are zeros. */
+    PageCache pages() {
+        return pages;
     }
 
     /** Checks the page cache and the file for changes, at most a few times a second. */
@@ -443,11 +416,8 @@ public final class MappedFile implements AutoCloseable {
      * {@code madvise(2)}, and changes are looked for at the file's path. Call it before other threads have the file.
      */
     public void releaseDescriptor() {
-        if (fd >= 0) {
-            watch = watch.byPath();
-            Posix.close(fd);
-            fd = -1;
-        }
+        watch = watch.byPath();
+        pages.releaseDescriptor();
     }
 
     /**
@@ -462,7 +432,7 @@ public final class MappedFile implements AutoCloseable {
         do {
             before = drops();
             fetch(offset, bytes, waits);
-            ColdRead.copy(this, fd, offset, target, targetOffset, bytes, callState);
+            pages.read(this, offset, target, targetOffset, bytes, callState);
         } while (drops() != before);
     }
 
@@ -488,12 +458,8 @@ public final class MappedFile implements AutoCloseable {
             leak.closed();
             watch.close();
             closed = true;
-            if (fd >= 0) {
-                Posix.close(fd);
-            }
-            if (fetcher != null) {
-                fetcher.close();
-            }
+            pages.releaseDescriptor();
+            fetcher.close();
         }
     }
 

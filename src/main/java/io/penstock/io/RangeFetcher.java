@@ -6,11 +6,11 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 
 /**
- * Fetches the bytes of a remote file into its sparse local copy. Thread-safe; a range that several threads request is
- * fetched once.
+ * Where the bytes of a mapped file come from. Those of a local file are all present; those of a remote file are fetched
+ * into its sparse local copy. Thread-safe; a range that several threads request is fetched once.
  *
- * <p>A fetcher may drop fetched bytes to make room, unless they are {@linkplain #keep kept}. Who copies bytes at once
- * looks at {@link #drops} before it fetches and after the copy: if the number is the same, all copied bytes were there.
+ * <p>A fetcher may drop fetched bytes to make room, unless they are {@linkplain #keep kept}. Read {@link #drops} before
+ * fetching and again after copying; if it changed, the bytes may be stale: fetch again.
  */
 public interface RangeFetcher extends AutoCloseable {
 
@@ -73,11 +73,14 @@ public interface RangeFetcher extends AutoCloseable {
     }
 
     /**
-     * {@return a new plan of reads of this file and others of its cache; empty if the fetcher takes none}
+     * {@return what fetches this file and others of its cache ahead for a loader, to be closed by the caller; empty if
+     * nothing does}
      *
+     * @param epoch what the loader will read
+     * @throws IllegalArgumentException if the cache is too small for the order; names the size that is needed
      * @throws IOException if the cache cannot be written
      */
-    default Optional<ReadPlan> plan() throws IOException {
+    default Optional<FetchAhead> fetchAhead(FetchAhead.Epoch epoch) throws IOException {
         return Optional.empty();
     }
 

@@ -69,7 +69,7 @@ public final class ReadAhead {
         ask();
         file = in;
         in.refresh();
-        cold = !in.isWarm() && (Posix.AVAILABLE || in.fetcher() != null);
+        cold = !in.isWarm();
     }
 
     /** Requests the pending range. */
@@ -83,11 +83,10 @@ public final class ReadAhead {
         if (in == null || begin == end) {
             return;
         }
-        if (in.fetcher() != null) {
-            in.willNeed(begin, end - begin);
-        } else if (!isForKernel(in)) {
+        // Missing bytes are fetched first: the OS would read them as zeros.
+        if (in.prefetch(begin, end - begin) && !isForKernel(in)) {
             for (long at = begin; at < end; at += CALL_BYTES) {
-                in.willNeed(at, Math.min(CALL_BYTES, end - at));
+                in.pages().willNeed(at, Math.min(CALL_BYTES, end - at));
             }
         }
         bytes += end - begin;
@@ -97,7 +96,8 @@ public final class ReadAhead {
     }
 
     private boolean isForKernel(MappedFile in) {
-        return joined >= IN_ORDER && end - begin >= IN_ORDER_BYTES && in.kernelReadAhead() >= KERNEL_SUFFICES_BYTES;
+        return joined >= IN_ORDER && end - begin >= IN_ORDER_BYTES
+                && in.pages().kernelReadAhead() >= KERNEL_SUFFICES_BYTES;
     }
 
     /**

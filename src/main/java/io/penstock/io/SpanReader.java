@@ -90,8 +90,8 @@ public final class SpanReader implements AutoCloseable {
         MappedFile mapped = span.file();
         if (mapped == null) {
             MemorySegment.copy(span.segment(), span.byteOffset(), target, targetOffset, span.byteSize());
-        } else if (mapped.fetcher() == null) {
-            ColdRead.copyMapped(mapped, span.byteOffset(), target, targetOffset, span.byteSize());
+        } else if (!mapped.isRemote()) {
+            PageCache.copyMapped(mapped, span.byteOffset(), target, targetOffset, span.byteSize());
         } else {
             copyFetched(mapped, span.byteOffset(), span.byteSize(), target, targetOffset);
         }
@@ -255,7 +255,7 @@ public final class SpanReader implements AutoCloseable {
 
     /** Starts fetching all pieces before it waits for any. Of a file that is whole in the cache, it asks for one. */
     private void fetch(MappedFile file, long drops, long[] offsets, long[] sizes, int count) {
-        if (count > 1 && isWhole(file, drops)) {
+        if (count > 1 && file.fetcher().isWhole(drops)) {
             file.fetch(offsets[0], sizes[0], waits);
             long bytes = 0;
             for (int i = 1; i < count; i++) {
@@ -276,17 +276,12 @@ public final class SpanReader implements AutoCloseable {
 
     /** Whether the mapping has all bytes: none is fetched. */
     private static boolean isAllMapped(@Nullable MappedFile file) {
-        return file == null || file.fetcher() == null;
-    }
-
-    private static boolean isWhole(MappedFile file, long drops) {
-        RangeFetcher fetcher = file.fetcher();
-        return fetcher == null || fetcher.isWhole(drops);
+        return file == null || !file.isRemote();
     }
 
     /** Asks first whether the file is local: the count of drops is read with a fence, which slows a loop. */
     private static boolean isWhole(@Nullable MappedFile file) {
-        return file == null || file.fetcher() == null || isWhole(file, file.drops());
+        return file == null || !file.isRemote() || file.fetcher().isWhole(file.drops());
     }
 
     private static long touches(long bytes) {

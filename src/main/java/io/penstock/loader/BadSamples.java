@@ -33,16 +33,16 @@ final class BadSamples {
     private final long seed;
     private final long size;
     /** Whether substitutes come from the batch itself, because no other samples are at hand. */
-    private final boolean isStream;
+    private final boolean isFromBatch;
     /** Whether a skipped sample leaves no row: batches without padding need none. */
     private final boolean hasNoRow;
     private final ConcurrentHashMap<Long, String> met = new ConcurrentHashMap<>();
 
-    BadSamples(BadSamplePolicy policy, long seed, long size, boolean isStream, boolean isWithoutPadding) {
+    BadSamples(BadSamplePolicy policy, long seed, long size, boolean isFromBatch, boolean isWithoutPadding) {
         this.policy = policy;
         this.seed = seed;
         this.size = size;
-        this.isStream = isStream;
+        this.isFromBatch = isFromBatch;
         this.hasNoRow = isWithoutPadding && policy == BadSamplePolicy.SKIP;
     }
 
@@ -67,7 +67,7 @@ final class BadSamples {
             if (isGood(sample, position, reader, refused)) {
                 continue;
             }
-            long other = isStream ? goodOneOf(plan, reader, refused)
+            long other = isFromBatch ? goodOneOf(plan, reader, refused)
                     : substitute(seed, plan.epoch(), position, size, sample,
                             draw -> isGood(draw, position, reader, refused));
             if (policy == BadSamplePolicy.SKIP) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.error.PenstockException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 
@@ -8,7 +9,7 @@ import java.util.Objects;
  * A batch that could not be made: its number, the sample that was being read, and the cause. The next call of
  * {@link DataLoader#next()} returns the following batch.
  */
-public final class BatchException extends RuntimeException {
+public final class BatchException extends PenstockException {
 
     private static final long serialVersionUID = 1;
 
@@ -31,6 +32,13 @@ public final class BatchException extends RuntimeException {
     private static String described(Throwable cause) {
         Throwable said = cause instanceof UncheckedIOException && cause.getCause() != null ? cause.getCause() : cause;
         return Objects.requireNonNullElse(said.getMessage(), said.toString());
+    }
+
+    /** {@inheritDoc} Of a batch: whether its cause is, or is a failed read: a file may have been cut. */
+    @Override
+    public boolean isBadInput() {
+        return getCause() instanceof PenstockException cause ? cause.isBadInput()
+                : getCause() instanceof UncheckedIOException;
     }
 
     /** {@return the batch's number in its run, as {@link Batch#number} counts} */

@@ -8,10 +8,10 @@ import java.util.function.BooleanSupplier;
 /** A loader's batches from where it is, as long as a condition holds. */
 final class BatchIterator implements Iterator<Batch> {
 
-    private final DataLoader loader;
+    private final DeviceLoader loader;
     private final BooleanSupplier goesOn;
 
-    BatchIterator(DataLoader loader, BooleanSupplier goesOn) {
+    BatchIterator(DeviceLoader loader, BooleanSupplier goesOn) {
         this.loader = loader;
         this.goesOn = goesOn;
     }

@@ -2,9 +2,8 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.reading.SampleRanges;
+import io.penstock.io.FetchAhead;
 import io.penstock.io.ReadAhead;
-import io.penstock.sampling.BatchPlan;
 
 /**
  * One worker's part in reading ahead for all workers: plans batches that nobody has claimed yet and has the OS begin to
@@ -27,8 +26,8 @@ final class BatchesAhead {
     private static final long REST_NANOS = 20_000_000;
 
     private final ReadAhead ahead = new ReadAhead();
-    private final SampleRanges samples;
-    private final BatchPlan plan;
+    private final PlannedSpans spans;
+    private final FetchAhead.Taker taker = (file, offset, bytes, _) -> ahead.add(file, offset, bytes);
     private final int workers;
     private final long mostBytes;
     /** How many batches ahead of the one that is claimed, and how many are asked for at once. */
@@ -38,8 +37,7 @@ final class BatchesAhead {
     private boolean rests;
 
     BatchesAhead(Dataset dataset, int batchSize, int workers, long mostBytes) {
-        this.samples = new SampleRanges(dataset, ahead::add);
-        this.plan = new BatchPlan(batchSize);
+        this.spans = new PlannedSpans(dataset, batchSize);
         this.workers = workers;
         this.lead = workers;
         this.mostBytes = mostBytes;
@@ -71,8 +69,7 @@ final class BatchesAhead {
         long ranges = ahead.ranges();
         long n = first;
         for (; n < first + atOnce && run.has(n); n++) {
-            run.batches.plan(n, plan);
-            samples.locate(plan.samples(), plan.count());
+            spans.locate(run.batches, n, taker);
         }
         ahead.flush();
         adapt(n - first, ahead.bytes() - bytes, ahead.ranges() - ranges, now);
@@ -87,7 +84,7 @@ final class BatchesAhead {
         long batchBytes = Math.ceilDiv(bytes, batches);
         long inQueue = Math.min(mostBytes / batchBytes, AUTOMATIC_RANGES * batches / ranges);
         lead = Math.clamp(inQueue, workers, MOST_BATCHES);
-        boolean inOrder = ranges * NEIGHBORS <= batches * plan.count();
+        boolean inOrder = ranges * NEIGHBORS <= batches * spans.count();
         atOnce = inOrder ? Math.clamp(Math.min(RUN_BYTES, mostBytes / 2) / batchBytes, 1, MOST_BATCHES) : 1;
     }
 }

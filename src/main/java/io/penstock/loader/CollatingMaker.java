@@ -10,7 +10,6 @@ import io.penstock.dataset.source.BadSampleException;
 import io.penstock.io.FetchPhase;
 import io.penstock.io.FetchWaits;
 import io.penstock.loader.slots.HostSlot;
-import io.penstock.loader.workers.BatchMaker;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.telemetry.recording.Filling;
 import io.penstock.telemetry.recording.LoaderProbe;
@@ -77,7 +76,7 @@ final class CollatingMaker implements BatchMaker {
     }
 
     @Override
-    public void make(long sequence, HostSlot slot, Filling told) {
+    public void make(long sequence, HostSlot slot, Filling filled) {
         StageClock stages = reader.clock();
         FetchWaits waits = reader.waits();
         stages.reset();
@@ -88,30 +87,30 @@ final class CollatingMaker implements BatchMaker {
             } else {
                 planArrived(arrivals, sequence - run.base, slot.plan);
             }
-            told.plannedAt = nanoTime.getAsLong();
-            probe.planned(told);
+            filled.plannedAt = nanoTime.getAsLong();
+            probe.planned(filled);
             collate(slot);
         } catch (Throwable t) {
             long batch = sequence - run.base;
             throw new BatchException(batch, run.batches.epochOf(batch), reader.sample(), reader.explain(t));
         } finally {
-            told.epoch = slot.plan.epoch();
-            told.first = sequence == run.base || slot.plan.indexInEpoch() == 0;
-            told.readNanos = stages.readNanos();
-            told.decodeNanos = stages.decodeNanos();
-            told.transformNanos = stages.transformNanos();
-            told.parts = stages.parts();
-            told.partNanos = stages.partNanos();
-            told.remoteReads = waits.reads();
-            if (told.remoteReads > 0) {
-                told.waitingReads = waits.waitingReads();
-                told.remoteBytes = waits.readBytes();
+            filled.epoch = slot.plan.epoch();
+            filled.first = sequence == run.base || slot.plan.indexInEpoch() == 0;
+            filled.readNanos = stages.readNanos();
+            filled.decodeNanos = stages.decodeNanos();
+            filled.transformNanos = stages.transformNanos();
+            filled.parts = stages.parts();
+            filled.partNanos = stages.partNanos();
+            filled.remoteReads = waits.reads();
+            if (filled.remoteReads > 0) {
+                filled.waitingReads = waits.waitingReads();
+                filled.remoteBytes = waits.readBytes();
                 for (FetchPhase phase : PHASES) {
-                    told.downloadNanos[phase.ordinal()] = waits.nanos(phase);
+                    filled.downloadNanos[phase.ordinal()] = waits.nanos(phase);
                 }
             }
-            told.sourceEmptyNanos = waited.emptyNanos;
-            told.sourceSlowNanos = waited.slowNanos;
+            filled.sourceEmptyNanos = waited.emptyNanos;
+            filled.sourceSlowNanos = waited.slowNanos;
             waited.emptyNanos = 0;
             waited.slowNanos = 0;
         }
@@ -171,7 +170,7 @@ final class CollatingMaker implements BatchMaker {
     }
 
     @Override
-    public void goOn() {
+    public void resume() {
         reader.goOn();
     }
 

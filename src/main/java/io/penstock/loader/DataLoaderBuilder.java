@@ -9,12 +9,15 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
 import io.penstock.telemetry.recording.Telemetry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +39,7 @@ public final class DataLoaderBuilder {
     Sampler sampler;
     /** Of augmentations; null: the seed of the order. */
     @Nullable Long seed;
-    Collator collator = new Stack();
+    Collator collator = Stack.fields();
     int batchSize = LoaderDefaults.BATCH_SIZE;
     /** Null: the batch size counts. */
     @Nullable TokenBudget budget;
@@ -70,6 +73,8 @@ public final class DataLoaderBuilder {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
         this.sampler = dataset.arrivals().map(Arrivals::order).orElseGet(() -> Sampler.sequential(dataset.size()));
     }
+
+    // ---- what decides the bytes of the batches
 
     /**
      * The samples in a batch of this rank. Default 1.
@@ -150,6 +155,39 @@ public final class DataLoaderBuilder {
     }
 
     /**
+     * Lets a stage run on each batch on the device, behind the copy and behind the stages that were named before. Its
+     * outputs are fields of the batch, in memory of the loader; an output with the name of a field replaces it.
+     *
+     * {@snippet :
+     * DataLoader.builder(TokenWindows.of(store, 1024)).collator(CausalLm.narrow())
+     *         .onDevice(TokenStage.of(DType.I64))                 // u16 over the bus, i64 for the trainer
+     *         .device(device).batchSize(32).open();
+     * }
+     *
+     * <p>Batches of a loader with stages are copied on every device, also where the CPU can read its memory.
+     *
+     * @param more for example {@code TokenStage} or {@code CastTransform.stage} of
+     *     {@code io.penstock.transform}; may be none
+     * @return this
+     */
+    public DataLoaderBuilder onDevice(DeviceStage... more) {
+        stages.addAll(List.of(more));
+        return this;
+    }
+
+    /**
+     * What to do about a sample that is damaged or cannot be decoded. This changes the batches: give a resumed run the
+     * same policy. Default {@link BadSamplePolicy#FAIL}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public DataLoaderBuilder onBadSample(BadSamplePolicy policy) {
+        this.badSamples = Objects.requireNonNull(policy, "policy");
+        return this;
+    }
+
+    /**
      * This process's share of every epoch. Default: all of it. Several {@linkplain #devices devices} divide this share.
      *
      * @param shard rank, world size and tail policy; ranks are processes
@@ -183,6 +221,31 @@ public final class DataLoaderBuilder {
     }
 
     /**
+     * Continues at the state in a file, or starts afresh if there is no such file: one line for a run's first start and
+     * for all that follow.
+     *
+     * {@snippet :
+     * Path file = Path.of("checkpoint/data.json");
+     * try (DataLoader loader = DataLoader.builder(dataset).batchSize(32).shuffle(42).resumeIfPresent(file).open()) {
+     *     for (Batch batch : loader.epoch()) {
+     *         try (batch) {
+     *             step(batch.tensor("tokens"));
+     *         }
+     *     }
+     *     loader.state().write(file);
+     * }
+     * }
+     *
+     * @param file what {@link LoaderState#write} writes
+     * @return this
+     * @throws io.penstock.error.MalformedStoreException if the file holds no state
+     * @throws IOException if the file exists and cannot be read
+     */
+    public DataLoaderBuilder resumeIfPresent(Path file) throws IOException {
+        return Files.notExists(file) ? this : resume(LoaderState.read(file));
+    }
+
+    /**
      * The first epoch. Default 0. Not with {@link #resume}, whose state names the epoch: {@link #open} refuses both.
      *
      * @param epoch from 0
@@ -203,6 +266,8 @@ public final class DataLoaderBuilder {
         this.endEpoch = epoch;
         return this;
     }
+
+    // ---- where they go
 
     /**
      * The device for the batches. The caller closes it after the loader. Default: a host device that the loader owns.
@@ -227,26 +292,7 @@ public final class DataLoaderBuilder {
         return this;
     }
 
-    /**
-     * Lets a stage run on each batch on the device, behind the copy and behind the stages that were named before. Its
-     * outputs are fields of the batch, in memory of the loader; an output with the name of a field replaces it.
-     *
-     * {@snippet :
-     * DataLoader.builder(TokenWindows.of(store, 1024)).collator(CausalLm.narrow())
-     *         .onDevice(TokenStage.of(DType.I64))                 // u16 over the bus, i64 for the trainer
-     *         .device(device).batchSize(32).open();
-     * }
-     *
-     * <p>Batches of a loader with stages are copied on every device, also where the CPU can read its memory.
-     *
-     * @param more for example {@code TokenStage} or {@code CastTransform.stage} of
-     *     {@code io.penstock.transform}; may be none
-     * @return this
-     */
-    public DataLoaderBuilder onDevice(DeviceStage... more) {
-        stages.addAll(List.of(more));
-        return this;
-    }
+    // ---- what decides speed and memory alone, and what is told of them
 
     /**
      * Whether batches are copied to the device. Default {@link TransferMode#AUTO}.
@@ -344,18 +390,6 @@ public final class DataLoaderBuilder {
     }
 
     /**
-     * What to do about a sample that is damaged or cannot be decoded. This changes the batches: give a resumed run the
-     * same policy. Default {@link BadSamplePolicy#FAIL}.
-     *
-     * @param policy the policy
-     * @return this
-     */
-    public DataLoaderBuilder onBadSample(BadSamplePolicy policy) {
-        this.badSamples = Objects.requireNonNull(policy, "policy");
-        return this;
-    }
-
-    /**
      * Sets workers, prefetch, read mode and device slots together, for example from a file of {@code penstock tune}.
      * Settings that are empty change nothing; later calls override these.
      *
@@ -431,6 +465,8 @@ public final class DataLoaderBuilder {
         return this;
     }
 
+    // ---- opening
+
     /**
      * Allocates all memory and starts the threads, which begin to fill slots at once.
      *
@@ -438,12 +474,13 @@ public final class DataLoaderBuilder {
      * @throws IllegalArgumentException if settings contradict each other or are out of range, the slots exceed this
      *     machine's memory, the collator cannot collate the dataset, a stage does not take the fields of a batch, or
      *     the cache of remote files is too small for the order
-     * @throws io.penstock.os.ThreadLimitException if the OS refuses more threads
-     * @throws io.penstock.sampling.StateMismatchException if the state to resume belongs to another dataset or order
+     * @throws io.penstock.error.LimitException if the OS refuses more threads
+     * @throws io.penstock.state.StateMismatchException if the state to resume belongs to another dataset or order
      */
     public DataLoader open() {
         LoaderLimits.check(devices.size() <= 1, "devices", devices.size(), "one; openAll() opens a loader for each");
-        return openAll().get(0);
+        LoaderLimits.check(this);
+        return DataLoader.open(this);
     }
 
     /**
@@ -454,6 +491,6 @@ public final class DataLoaderBuilder {
      */
     public DeviceLoaders openAll() {
         LoaderLimits.check(this);
-        return DataLoader.open(this);
+        return new DeviceLoaders(DeviceLoader.open(this, DeviceLoader::new));
     }
 }

@@ -3,7 +3,7 @@ package io.penstock.loader;
 
 import io.penstock.device.Device;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
@@ -35,17 +35,16 @@ import java.util.function.UnaryOperator;
  * <p><b>Threads.</b> One thread at a time uses a loader. Any thread may call the methods here; {@link #state} and
  * {@link #seek} only while no other thread takes batches, as between two steps.
  *
- * <p><b>Moving.</b> All loaders share one state. So a single loader cannot be moved: use {@link #seek}. Closing a
- * single loader stops its batches; {@link #close} here frees its memory.
+ * <p><b>Moving.</b> All loaders share one state, so {@link #seek} moves all of them, and {@link #close} closes all.
  */
-public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable {
+public final class DeviceLoaders implements Iterable<DeviceLoader>, AutoCloseable {
 
-    private final List<DataLoader> loaders;
-    private final Crew crew;
+    private final List<DeviceLoader> loaders;
+    private final SharedWorkers sharedWorkers;
 
-    DeviceLoaders(List<DataLoader> loaders, Crew crew) {
+    DeviceLoaders(List<DeviceLoader> loaders) {
         this.loaders = List.copyOf(loaders);
-        this.crew = crew;
+        this.sharedWorkers = loaders.getFirst().sharedWorkers;
     }
 
     /**
@@ -55,7 +54,7 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
      * @return its loader
      * @throws IndexOutOfBoundsException if there are fewer
      */
-    public DataLoader get(int index) {
+    public DeviceLoader get(int index) {
         return loaders.get(index);
     }
 
@@ -66,7 +65,7 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
      * @return its loader
      * @throws IllegalArgumentException if it is none of them
      */
-    public DataLoader of(Device device) {
+    public DeviceLoader of(Device device) {
         return loaders.stream().filter(loader -> loader.device() == device).findFirst().orElseThrow(
                 () -> new IllegalArgumentException("device: found " + device.name() + ", expected one of "
                         + loaders.stream().map(loader -> loader.device().name()).toList()));
@@ -79,17 +78,17 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
 
     /** Iterates over the loaders in the order of the devices. */
     @Override
-    public Iterator<DataLoader> iterator() {
+    public Iterator<DeviceLoader> iterator() {
         return loaders.iterator();
     }
 
     /**
      * {@return the state after the batches that all trainers have taken, for {@link DataLoaderBuilder#resume} on any
      * number of devices} If some trainers have taken more batches than others, those batches are repeated. A single
-     * loader's {@linkplain DataLoader#state() state} after as many batches is the same.
+     * loader's {@linkplain DeviceLoader#state() state} after as many batches is the same.
      */
     public LoaderState state() {
-        return loaders.stream().min(Comparator.comparingLong(DataLoader::given)).orElseThrow().state();
+        return loaders.stream().min(Comparator.comparingLong(DeviceLoader::given)).orElseThrow().state();
     }
 
     /**
@@ -106,22 +105,22 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
      * Moves all loaders to the position of a state.
      *
      * @param state a state of this dataset and order
-     * @throws io.penstock.sampling.StateMismatchException if it belongs to another
+     * @throws io.penstock.state.StateMismatchException if it belongs to another
      */
     public void seek(LoaderState state) {
-        move(batches -> batches.resume(state));
+        move(batches -> state.resume(batches));
     }
 
     private void move(UnaryOperator<BatchSampler> to) {
         int entered = 0;
         try {
-            for (DataLoader loader : loaders) {
+            for (DeviceLoader loader : loaders) {
                 loader.enter();
                 entered++;
             }
-            Course.move(crew, loaders.stream().map(DataLoader::course).toList(), to);
+            EpochCursor.move(sharedWorkers, loaders.stream().map(DeviceLoader::cursor).toList(), to);
         } finally {
-            loaders.subList(0, entered).forEach(DataLoader::leave);
+            loaders.subList(0, entered).forEach(DeviceLoader::leave);
         }
     }
 
@@ -133,7 +132,7 @@ public final class DeviceLoaders implements Iterable<DataLoader>, AutoCloseable 
      */
     @Override
     public void close() {
-        loaders.forEach(DataLoader::end);
-        crew.close();
+        loaders.forEach(DeviceLoader::end);
+        sharedWorkers.close();
     }
 }

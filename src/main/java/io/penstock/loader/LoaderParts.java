@@ -6,6 +6,7 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.internal.Closing;
 import io.penstock.internal.Opened;
+import io.penstock.io.FetchAhead;
 import io.penstock.loader.slots.CopyDelivery;
 import io.penstock.loader.slots.Delivery;
 import io.penstock.loader.slots.DeviceStages;
@@ -14,14 +15,14 @@ import io.penstock.loader.slots.LateBatch;
 import io.penstock.loader.slots.Leases;
 import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.SlotRing;
-import io.penstock.loader.workers.Worker;
 import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
 import io.penstock.telemetry.LoaderReport;
-import io.penstock.telemetry.recording.LoaderIdentity;
 import io.penstock.telemetry.recording.Telemetry;
+import io.penstock.telemetry.recording.Telemetry.LoaderIdentity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -36,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class LoaderParts {
 
     final Device device;
-    final Seat seat;
+    final SharedWorkers.DeviceRing deviceRing;
     /** The layout of a host slot. */
     final SlabLayout layout;
     final DeviceStages stages;
@@ -54,14 +55,14 @@ final class LoaderParts {
     final LoaderMemory memory;
     final LoaderInfo info;
 
-    /** Reads remote files ahead, if there are any. */
-    final Optional<PlanAhead> planAhead;
+    /** Fetches remote files ahead, if there are any. */
+    private final Optional<FetchAhead> fetchAhead;
 
     /** Waits for samples that arrive while the loader runs; empty if all samples are there. */
     final Optional<Arrivals> arrivals;
 
     private final DataLoaderBuilder settings;
-    /** The number of workers for this loader: its share of the crew's, rounded up. */
+    /** The number of workers for this loader: its share of the shared ones, rounded up. */
     private final int workers;
     /** What is closed when the last lease ends, in the reverse of this order. */
     private final Opened opened = new Opened();
@@ -70,30 +71,31 @@ final class LoaderParts {
      * Opens the parts. {@code verifiedBytes} tells what all workers have checked; {@code freed} is called when
      * everything is freed.
      */
-    LoaderParts(DataLoaderBuilder settings, Seat seat, LongSupplier verifiedBytes, Runnable freed) {
+    LoaderParts(DataLoaderBuilder settings, SharedWorkers.DeviceRing deviceRing, LongSupplier verifiedBytes,
+            Runnable freed) {
         this.settings = settings;
-        this.seat = seat;
-        this.workers = Math.ceilDiv(settings.workers, seat.loaders());
+        this.deviceRing = deviceRing;
+        this.workers = Math.ceilDiv(settings.workers, deviceRing.loaders());
         this.arrivals = settings.dataset.arrivals();
-        this.layout = layout(settings, seat.batches());
-        this.leases = new Leases(seat.name(), failure, () -> new Closing().step(opened::close).step(freed).end());
-        this.device = seat.device() == null ? opened.add(Device.host(), Device::close) : seat.device();
+        this.layout = layout(settings, deviceRing.batches());
+        this.leases = new Leases(deviceRing.name(), failure, () -> new Closing().step(opened::close).step(freed).end());
+        this.device = deviceRing.device() == null ? opened.add(Device.host(), Device::close) : deviceRing.device();
         this.badSamples = new BadSamples(settings.badSamples, seed(settings), settings.dataset.size(),
                 arrivals.isPresent(), settings.budget != null && settings.budget.cost() == TokenBudget.Cost.SUM);
-        this.late = new LateBatch(seat.name(), settings.patience);
+        this.late = new LateBatch(deviceRing.name(), settings.patience);
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
             boolean copies = copies(settings, device);
-            this.ring = openRing(seat.batches(), copies);
-            this.planAhead = openPlanAhead(seat.batches());
+            this.ring = openRing(deviceRing.batches(), copies);
+            this.fetchAhead = openFetchAhead(deviceRing.batches());
             this.telemetry = openTelemetry(copies, verifiedBytes);
-            this.delivery = openDelivery(seat.batches(), copies);
+            this.delivery = openDelivery(deviceRing.batches(), copies);
             this.memory = new LoaderMemory(ring.size(), copies ? settings.deviceSlots : 0, layout.capacityBytes(),
                     ring.size() * layout.capacityBytes(), delivery.deviceBytes());
-            Shard shard = seat.batches().shard();
-            this.info = new LoaderInfo(seat.name(), settings.role, settings.dataset.fingerprint(),
-                    seat.batches().batchSize(), shard.rank(), shard.worldSize(), settings.workers, settings.readMode,
-                    device.name(), seat.loaders(), copies, true, memory);
+            Shard shard = deviceRing.batches().shard();
+            this.info = new LoaderInfo(deviceRing.name(), settings.role, settings.dataset.fingerprint(),
+                    deviceRing.batches().batchSize(), shard.rank(), shard.worldSize(), settings.workers,
+                    settings.readMode, device.name(), deviceRing.loaders(), copies, true, memory);
         } catch (Throwable t) {
             opened.closeAfter(t);
             throw t;
@@ -110,7 +112,7 @@ final class LoaderParts {
                         ? BatchSampler.arriving(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard)
                         : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
         BatchSampler all = (of.dropLast ? whole.droppingLast() : whole).withDataset(of.dataset.fingerprint());
-        BatchSampler run = of.state != null ? all.resume(of.state)
+        BatchSampler run = of.state != null ? of.state.resume(all)
                 : of.startEpoch == null ? all : all.startingAt(of.startEpoch, 0);
         if (of.state == null || of.endEpoch == Long.MAX_VALUE) {        // a run that was resumed may be at its end
             run.requireBatch(of.endEpoch);
@@ -138,8 +140,8 @@ final class LoaderParts {
         long slabBytes = layout.capacityBytes();
         int hostSlots = hostSlots(slabBytes);
         long here = copies && device.hostAccessible() ? settings.deviceSlots : 0;
-        LoaderLimits.checkMemory(slabBytes, (hostSlots + here) * seat.loaders());
-        LoaderLimits.checkMemory(stages.slotBytes(), here * seat.loaders());
+        LoaderLimits.checkMemory(slabBytes, (hostSlots + here) * deviceRing.loaders());
+        LoaderLimits.checkMemory(stages.slotBytes(), here * deviceRing.loaders());
         return opened.add(new SlotRing(device, layout, batches.batchSize(), hostSlots), SlotRing::close);
     }
 
@@ -155,7 +157,7 @@ final class LoaderParts {
 
     /** Begins to wait for the samples of a run, before any batch of it is made. */
     void beginArrivals(BatchSampler batches) {
-        arrivals.ifPresent(samples -> samples.begin(batches.startState(), settings.shard));
+        arrivals.ifPresent(samples -> samples.begin(LoaderState.before(batches), settings.shard));
     }
 
     /**
@@ -166,11 +168,18 @@ final class LoaderParts {
         return ring.size() + settings.deviceSlots + 1;
     }
 
-    private Optional<PlanAhead> openPlanAhead(BatchSampler batches) {
-        Optional<PlanAhead> ahead = settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
-                : PlanAhead.open(settings.dataset, batches, Math.max(1, workers), seat.name(), settings.nanoTime);
-        ahead.ifPresent(one -> opened.add(one, PlanAhead::close));
+    private Optional<FetchAhead> openFetchAhead(BatchSampler batches) {
+        Optional<FetchAhead> ahead = settings.readAheadBytes == 0 || arrivals.isPresent() ? Optional.empty()
+                : PlannedSpans.fetchAhead(settings.dataset, batches, Math.max(1, workers), deviceRing.name(),
+                        settings.nanoTime);
+        ahead.ifPresent(one -> opened.add(one, FetchAhead::close));
         return ahead;
+    }
+
+    /** Begins to fetch the remote files of a run ahead, if there are any. */
+    void fetchAhead(PlannedRun run) {
+        fetchAhead.ifPresent(ahead -> ahead.begin(new PlannedSpans.FetchedRun(run,
+                new PlannedSpans(settings.dataset, run.batches.batchSize()))));
     }
 
     /** Returns the part of a worker that reads ahead; empty if nothing is read ahead. */
@@ -183,11 +192,17 @@ final class LoaderParts {
     /** Returns the totals of where the time went so far. */
     LoaderReport report() {
         LoaderReport report = telemetry.report();
-        return planAhead.map(ahead -> ahead.addTo(report)).orElse(report);
+        return fetchAhead.map(ahead -> withFetched(report, ahead.fetched())).orElse(report);
+    }
+
+    private LoaderReport withFetched(LoaderReport report, FetchAhead.Fetched fetched) {
+        BatchSampler batches = deviceRing.batches();
+        return report.withFetched(fetched.bytes(), fetched.blocks(), fetched.requests(),
+                Math.ceilDiv(batches.sampler().size(), (long) batches.shard().worldSize()));
     }
 
     private Telemetry openTelemetry(boolean copies, LongSupplier verifiedBytes) {
-        var identity = new LoaderIdentity(seat.name(), device.name(), settings.workers, copies,
+        var identity = new LoaderIdentity(deviceRing.name(), device.name(), settings.workers, copies,
                 copies && settings.deviceClock);
         return opened.add(settings.accounts
                 ? Telemetry.accounting(identity, verifiedBytes, ring, settings.nanoTime)
@@ -212,7 +227,7 @@ final class LoaderParts {
 
     private CopyDelivery openCopies(BatchSampler batches) {
         var made = new CopyDelivery(device, ring, stages, batches.batchSize(), settings.deviceSlots, leases,
-                settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, seat.name(),
+                settings.leaseMode.terms(), failure, late, telemetry.probe(), settings.nanoTime, deviceRing.name(),
                 settings.accounts && settings.deviceClock);
         telemetry.markBy(made::mark);
         return made;
@@ -235,7 +250,7 @@ final class LoaderParts {
 
     /** Frees everything, or leaves that to the last open lease. Call only when no thread uses the parts. */
     void close(Closing closing) {
-        planAhead.ifPresent(ahead -> closing.step(ahead::close));
+        fetchAhead.ifPresent(ahead -> closing.step(ahead::close));
         leases.close(closing, delivery.holders());
         if (failure.isUntold()) {
             failure.check();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.ReadMode;
-import io.penstock.io.index.JsonFile;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

@@ -25,7 +25,7 @@ final class PlannedRun extends Run {
     PlannedRun(BatchSampler batches, long base, long endEpoch, long endNumber) {
         super(base);
         this.batches = batches;
-        long start = batches.startState().epoch();
+        long start = batches.startEpoch();
         this.endEpoch = Math.max(endEpoch, start);
         this.endNumber = endNumber;
         this.certainNumber = Math.min(endNumber, (this.endEpoch - start) / BatchSampler.MOST_EMPTY_EPOCHS - 1);
@@ -47,7 +47,7 @@ final class PlannedRun extends Run {
             throws InterruptedException {
         int world = batches.shard().worldSize();
         for (long next = batches.awaited(number); next >= 0; next = batches.awaited(number)) {
-            long there = arrivals.await(batches.startState().epoch(), next, world, isOver, waited);
+            long there = arrivals.await(batches.startEpoch(), next, world, isOver, waited);
             if (there == world) {
                 batches.arrived(next + world);
             } else if (isOver.getAsBoolean()) {

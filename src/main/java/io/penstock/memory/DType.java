@@ -108,6 +108,16 @@ public enum DType {
         };
     }
 
+    /**
+     * {@return the bits of a number in {@code bf16}: the nearest, ties to even; 0x7FC0 for a NaN}
+     *
+     * @param value the number
+     */
+    public static short bf16(float value) {
+        int bits = Float.floatToRawIntBits(value);
+        return Float.isNaN(value) ? 0x7FC0 : (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+    }
+
     /** Decodes an OFP8 number: sign, exponent, fraction; E5M2 has infinities, E4M3 only the all-ones NaN. */
     private static double float8(int bits, int fractionBits, int bias, boolean ieee) {
         double sign = (bits & 0x80) == 0 ? 1 : -1;

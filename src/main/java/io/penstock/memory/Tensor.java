@@ -16,7 +16,8 @@ import java.util.Objects;
  * A row-major, little-endian, packed view of memory that the CPU can read. It copies and owns nothing; its segment
  * determines its lifetime and thread access.
  *
- * <p>Indexed access is for inspection and tests; hot loops use {@link #segment()}, or copy to an array.
+ * <p>Indexed access is for inspection, tests and small samples; hot loops use {@link #segment()}, or copy an array:
+ * {@code copyFrom} writes all elements and checks that the dtype takes each value.
  *
  * <p><b>Arrays.</b> The {@code copyTo} methods copy all elements, in row-major order, to the start of an array, and
  * widen them. An array takes a dtype only if it holds every value of it, else the copy is refused and the message names
@@ -280,6 +281,189 @@ public final class Tensor {
             }
         }
         return count;
+    }
+
+    /**
+     * Sets an integer or truth value.
+     *
+     * @param value the value; a floating-point tensor rounds it to the nearest representable number
+     * @param index the position along each dimension, outermost first; nothing for a scalar
+     * @throws IndexOutOfBoundsException if there is no such element
+     * @throws IllegalArgumentException if the number of indices is not the rank, or the dtype does not hold the value
+     */
+    public void set(long value, long... index) {
+        put(element(index), value);
+    }
+
+    /**
+     * Sets an element of a floating-point tensor, rounded to the nearest representable number. For {@code f16} and
+     * {@code bf16} the value is first rounded to {@code float}.
+     *
+     * @param value the value
+     * @param index the position along each dimension, outermost first; nothing for a scalar
+     * @throws IndexOutOfBoundsException if there is no such element
+     * @throws IllegalArgumentException if the number of indices is not the rank, or the dtype is an integer's or has 8
+     *     bits
+     */
+    public void set(double value, long... index) {
+        put(element(index), value);
+    }
+
+    private long element(long[] index) {
+        if (index.length != shape.length) {
+            throw new IllegalArgumentException(this + ": found " + index.length + " indices, expected "
+                    + shape.length);
+        }
+        long element = 0;
+        for (int d = 0; d < shape.length; d++) {
+            element = element * shape[d] + Objects.checkIndex(index[d], shape[d]);
+        }
+        return element;
+    }
+
+    private void put(long element, long value) {
+        if (dtype.isFloat()) {
+            put(element, (double) value);
+            return;
+        }
+        int bits = 8 * dtype.byteSize();
+        boolean fits = switch (dtype) {
+            case BOOL -> value >>> 1 == 0;
+            case U64 -> value >= 0;
+            case I64 -> true;
+            default -> dtype.isUnsigned() ? value >>> bits == 0 : value == value << 64 - bits >> 64 - bits;
+        };
+        if (!fits) {
+            throw new IllegalArgumentException(this + ": found " + value + " at element " + element
+                    + ", expected a value of " + dtype);
+        }
+        long at = element * dtype.byteSize();
+        switch (dtype.byteSize()) {
+            case 1 -> segment.set(JAVA_BYTE, at, (byte) value);
+            case 2 -> segment.set(I16, at, (short) value);
+            case 4 -> segment.set(I32, at, (int) value);
+            default -> segment.set(I64, at, value);
+        }
+    }
+
+    private void put(long element, double value) {
+        long at = element * dtype.byteSize();
+        switch (dtype) {
+            case F64 -> segment.set(F64, at, value);
+            case F32 -> segment.set(F32, at, (float) value);
+            case F16 -> segment.set(I16, at, Float.floatToFloat16((float) value));
+            case BF16 -> segment.set(I16, at, DType.bf16((float) value));
+            default -> throw new IllegalArgumentException(this + ": found a floating-point value, expected "
+                    + (dtype.isInteger() ? "an integer" : "a tensor of 16 bits or more"));
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order. {@code u8} takes the bytes as bits, from 0 to 255.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(byte[] source) {
+        checkLength(source.length);
+        if (dtype == DType.I8 || dtype == DType.U8) {
+            MemorySegment.copy(source, 0, segment, JAVA_BYTE, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, (long) source[i]);
+            }
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order. {@code u16} takes the shorts as bits, from 0 to 65,535.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(short[] source) {
+        checkLength(source.length);
+        if (dtype == DType.I16 || dtype == DType.U16) {
+            MemorySegment.copy(source, 0, segment, I16, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, (long) source[i]);
+            }
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(int[] source) {
+        checkLength(source.length);
+        if (dtype == DType.I32) {
+            MemorySegment.copy(source, 0, segment, I32, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, (long) source[i]);
+            }
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(long[] source) {
+        checkLength(source.length);
+        if (dtype == DType.I64) {
+            MemorySegment.copy(source, 0, segment, I64, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, source[i]);
+            }
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(float[] source) {
+        checkLength(source.length);
+        if (dtype == DType.F32) {
+            MemorySegment.copy(source, 0, segment, F32, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, (double) source[i]);
+            }
+        }
+    }
+
+    /**
+     * Copies an array to all elements, in row-major order.
+     *
+     * @param source as many values as there are elements
+     * @throws IllegalArgumentException if it has another length, or the dtype does not take a value
+     */
+    public void copyFrom(double[] source) {
+        checkLength(source.length);
+        if (dtype == DType.F64) {
+            MemorySegment.copy(source, 0, segment, F64, 0, source.length);
+        } else {
+            for (int i = 0; i < source.length; i++) {
+                put(i, source[i]);
+            }
+        }
+    }
+
+    private void checkLength(int length) {
+        if (length != elementCount()) {
+            throw new IllegalArgumentException(this + ": found " + length + " values, expected " + elementCount());
+        }
     }
 
     /** For example {@code u16[32,1025]}. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.os;
 
+import io.penstock.error.LimitException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,14 +10,14 @@ import java.nio.file.Path;
 public final class ThreadStart {
 
     /**
-     * Starts a thread. A {@link ThreadLimitException} names the thread, its purpose {@code what}, such as {@code worker
+     * Starts a thread. A {@link LimitException} names the thread, its purpose {@code what}, such as {@code worker
      * 3 of 8}, and the limit.
      */
     public static void start(Thread thread, String what) {
         try {
             thread.start();
         } catch (OutOfMemoryError e) {
-            throw new ThreadLimitException(thread.getName() + ": no thread can be started for " + what + limit(), e);
+            throw LimitException.ofMachine(thread.getName() + ": no thread can be started for " + what + limit(), e);
         }
     }
 

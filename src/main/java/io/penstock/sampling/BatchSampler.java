@@ -90,7 +90,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
             throw new IllegalArgumentException("no batch in an epoch of " + sampler.size() + " samples: " + shard
                     + "; use fewer ranks or another tail policy");
         }
-        return new BudgetBatches(settings, budget, lengths, false);
+        return new BudgetBatches(settings, budget, lengths);
     }
 
     /**
@@ -104,7 +104,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @return the batch sampler; call {@link #arrived} as samples arrive
      */
     public static BatchSampler arriving(Sampler sampler, TokenBudget budget, LongUnaryOperator lengths, Shard shard) {
-        return new BudgetBatches(Settings.of(sampler, shard), budget, Objects.requireNonNull(lengths, "lengths"), true);
+        return new BudgetBatches.Arriving(Settings.of(sampler, shard), budget,
+                Objects.requireNonNull(lengths, "lengths"));
     }
 
     /** Returns batches of the same size with other settings. */
@@ -173,7 +174,15 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         return startingAt(epoch, position, List.of());
     }
 
-    private BatchSampler startingAt(long epoch, long position, List<LaneState> lanes) {
+    /**
+     * {@return the batches from a position of a stream on} As {@link #startingAt(long, long)}.
+     *
+     * @param epoch the epoch to start in, from 0
+     * @param position the position in the epoch, from 0 up to, not including, the epoch's size
+     * @param lanes where each lane of the stream continues; empty for a dataset with an index
+     * @throws IllegalArgumentException if there is no such position
+     */
+    public BatchSampler startingAt(long epoch, long position, List<LaneState> lanes) {
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
@@ -182,30 +191,6 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
                 position, lanes));
-    }
-
-    /**
-     * The batches after a state, which may come from a run with other ranks, workers, batch size or budget.
-     *
-     * @param state the state to resume from
-     * @return a batch sampler whose batch 0 starts with the next sample
-     * @throws StateMismatchException if the state belongs to another dataset or order, or its position does not exist
-     *     here
-     */
-    public BatchSampler resume(LoaderState state) {
-        List<String> differences = state.differences(startState());
-        long epochs = settings.sampler.epochs();
-        if (state.epoch() >= epochs) {
-            differences.add("epoch: the state has " + state.epoch() + ", this run has epochs 0 to " + (epochs - 1));
-        }
-        if (state.position() >= size) {
-            differences.add("position: the state has " + state.position() + ", this run has positions 0 to "
-                    + (size - 1));
-        }
-        if (!differences.isEmpty()) {
-            throw new StateMismatchException(differences);
-        }
-        return startingAt(state.epoch(), state.position(), state.lanes());
     }
 
     /**
@@ -219,7 +204,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      *     have no batch, as for {@link #requireBatch}
      */
     public void plan(long number, BatchPlan into) {
-        plan(number, into, size, Integer.MAX_VALUE, false);
+        plan(number, into, size, Integer.MAX_VALUE, Supply.STORED);
     }
 
     /**
@@ -232,11 +217,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @throws RuntimeException as {@link #plan(long, BatchPlan)}
      */
     public void plan(long number, long there, BatchPlan into) {
-        plan(number, into, Math.min(size, positionOf(number) + there), countOf(number, there), true);
+        plan(number, into, Math.min(size, positionOf(number) + there), countOf(number, there),
+                Supply.ARRIVING);
     }
 
     /** Plans a batch of at most so many samples, of which those before a position exist. */
-    private void plan(long number, BatchPlan into, long end, int most, boolean isStream) {
+    private void plan(long number, BatchPlan into, long end, int most, Supply supply) {
         long[] samples = into.samples();
         if (samples.length < batchSize()) {
             throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
@@ -255,15 +241,10 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         }
         for (int i = inside; i < count; i++) {
             long position = first + (long) i * world;
-            samples[i] = order.at(isStream ? inStep(position - shard.rank(), shard.rank(), end) : position % size);
+            samples[i] = order.at(supply.existing(position, shard.rank(), end));
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
         into.set(number, epoch, index, first, world, count, valid);
-    }
-
-    /** The position of a rank's sample in a step that a stream ends in: ranks behind the end repeat those before. */
-    static long inStep(long step, int rank, long end) {
-        return step + rank % Math.max(1, end - step);
     }
 
     /**
@@ -386,41 +367,36 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         return Math.min((long) countOf(number) * shard.worldSize(), size - positionOf(number));
     }
 
-    /** {@return the state before the first batch} */
-    public LoaderState startState() {
-        return new LoaderState(startEpoch, settings.startPosition, settings.sampler.seed(),
-                settings.sampler.fingerprint(), settings.dataset, settings.lanes);
+    /** {@return the epoch that the run starts in} */
+    public long startEpoch() {
+        return startEpoch;
+    }
+
+    /** {@return the position in the start epoch that the run starts at, over all ranks} */
+    public long startPosition() {
+        return settings.startPosition;
+    }
+
+    /** {@return where each lane of a stream starts; empty for a dataset with an index} */
+    public List<LaneState> startLanes() {
+        return settings.lanes;
+    }
+
+    /** {@return the fingerprint of the dataset; empty if none was set} */
+    public String dataset() {
+        return settings.dataset;
     }
 
     /**
-     * The state after every rank received its batch {@code number}. It is the same on every rank.
+     * {@return the position in its epoch that follows a batch of all ranks; 0 after the last batch of the epoch}
      *
      * @param number the batch's number in this run, from 0
-     * @return the start of the next run; after the last batch of an epoch, position 0 of the next epoch
      * @throws IndexOutOfBoundsException if the number is negative
      */
-    public LoaderState stateAfter(long number) {
+    public long positionAfter(long number) {
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
-        boolean epochDone = isLast(epoch, index);
-        return epochDone ? stateAt(epoch + 1, 0) : stateAt(epoch, begin(epoch, index + 1));
-    }
-
-    /**
-     * The state after a batch that a stream has ended in.
-     *
-     * @param number the batch's number in this run, from 0
-     * @param there how many samples exist from the batch's first position on, over all ranks
-     * @return behind what the ranks were given of them
-     */
-    public LoaderState stateAfter(long number, long there) {
-        return stateAt(epochOf(number), positionOf(number)
-                + Math.min(there, (long) countOf(number, there) * shard.worldSize()));
-    }
-
-    private LoaderState stateAt(long epoch, long position) {
-        return new LoaderState(epoch, position, settings.sampler.seed(), settings.sampler.fingerprint(),
-                settings.dataset);
+        return isLast(epoch, index) ? 0 : begin(epoch, index + 1);
     }
 
     /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */

@@ -8,42 +8,44 @@ import java.util.function.LongUnaryOperator;
  * Batches of as many samples as fit in a token budget. {@link BudgetEpoch} derives their ends from the lengths of an
  * epoch's samples in order, as far as requested.
  */
-final class BudgetBatches extends BatchSampler {
+sealed class BudgetBatches extends BatchSampler permits BudgetBatches.Arriving {
 
-    private final TokenBudget budget;
-    private final LongUnaryOperator lengths;
-    /** Whether the samples are those of a stream: they arrive one after another, in one endless epoch. */
-    private final boolean isArriving;
-    private final RecentValues<BudgetEpoch> epochs;
+    final TokenBudget budget;
+    final LongUnaryOperator lengths;
+    final RecentValues<BudgetEpoch> epochs;
     /** The number of batches in each known epoch from the start epoch on. */
     private volatile PrefixSums epochBatches = PrefixSums.of(new long[1]);
     /** Whether the last known epochs reached the limit of epochs without batches. */
     private volatile boolean barren;
 
-    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths, boolean isArriving) {
-        this(settings, budget, lengths, isArriving, new RecentValues<>(epoch -> new BudgetEpoch(epoch,
-                settings.orders().of(epoch), epoch == settings.startEpoch() ? settings.startPosition() : 0,
-                settings.shard(), budget, lengths, settings.dropsLast(), isArriving)));
+    BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+        this(settings, budget, lengths, epochs(settings, budget, lengths, Supply.STORED));
     }
 
-    private BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths, boolean isArriving,
+    private BudgetBatches(Settings settings, TokenBudget budget, LongUnaryOperator lengths,
             RecentValues<BudgetEpoch> epochs) {
         super(settings);
         this.budget = budget;
         this.lengths = lengths;
-        this.isArriving = isArriving;
         this.epochs = epochs;
+    }
+
+    private static RecentValues<BudgetEpoch> epochs(Settings settings, TokenBudget budget, LongUnaryOperator lengths,
+            Supply supply) {
+        return new RecentValues<>(epoch -> new BudgetEpoch(epoch, settings.orders().of(epoch),
+                epoch == settings.startEpoch() ? settings.startPosition() : 0, settings.shard(), budget, lengths,
+                settings.dropsLast(), supply));
     }
 
     /** Batches end at the same positions on every rank. */
     @Override
     public BatchSampler ofRank(int rank) {
-        return new BudgetBatches(ofOther(rank), budget, lengths, isArriving, epochs);
+        return new BudgetBatches(ofOther(rank), budget, lengths, epochs);
     }
 
     @Override
     BatchSampler with(Settings changed) {
-        return new BudgetBatches(changed, budget, lengths, isArriving);
+        return new BudgetBatches(changed, budget, lengths);
     }
 
     @Override
@@ -73,21 +75,18 @@ final class BudgetBatches extends BatchSampler {
 
     @Override
     boolean isLast(long epoch, long index) {
-        return !isArriving && !epochs.of(epoch).has(index + 1);
+        return !epochs.of(epoch).has(index + 1);
     }
 
     @Override
     public long batchesInEpoch(long epoch) {
         checkStarted(epoch);
-        return isArriving ? size : epochs.of(epoch).count();
+        return epochs.of(epoch).count();
     }
 
     @Override
     public long epochOf(long number, long endEpoch) {
         checkNumber(number);
-        if (isArriving) {
-            return epochs.of(startEpoch).lacks(number) ? Math.min(endEpoch, startEpoch + 1) : startEpoch;
-        }
         while (true) {
             boolean ends = barren;
             PrefixSums known = epochBatches;
@@ -148,22 +147,66 @@ final class BudgetBatches extends BatchSampler {
     }
 
     @Override
-    public long awaited(long number) {
-        return isArriving ? epochs.of(startEpoch).awaited(number) : -1;
-    }
-
-    @Override
-    public void arrived(long position) {
-        epochs.of(startEpoch).arrived(position);
-    }
-
-    @Override
-    public void ended(long position) {
-        epochs.of(startEpoch).ended(position);
-    }
-
-    @Override
     public int batchSize() {
         return budget.maxSamples();
+    }
+
+    /** The batches of a stream, whose samples arrive one after another, in one endless epoch. */
+    static final class Arriving extends BudgetBatches {
+
+        Arriving(Settings settings, TokenBudget budget, LongUnaryOperator lengths) {
+            this(settings, budget, lengths, epochs(settings, budget, lengths, Supply.ARRIVING));
+        }
+
+        private Arriving(Settings settings, TokenBudget budget, LongUnaryOperator lengths,
+                RecentValues<BudgetEpoch> epochs) {
+            super(settings, budget, lengths, epochs);
+        }
+
+        private BudgetEpoch epoch() {
+            return epochs.of(startEpoch);
+        }
+
+        @Override
+        public BatchSampler ofRank(int rank) {
+            return new Arriving(ofOther(rank), budget, lengths, epochs);
+        }
+
+        @Override
+        BatchSampler with(Settings changed) {
+            return new Arriving(changed, budget, lengths);
+        }
+
+        @Override
+        boolean isLast(long epoch, long index) {
+            return false;
+        }
+
+        @Override
+        public long batchesInEpoch(long epoch) {
+            checkStarted(epoch);
+            return size;
+        }
+
+        @Override
+        public long epochOf(long number, long endEpoch) {
+            checkNumber(number);
+            return epoch().lacks(number) ? Math.min(endEpoch, startEpoch + 1) : startEpoch;
+        }
+
+        @Override
+        public long awaited(long number) {
+            return epoch().awaited(number);
+        }
+
+        @Override
+        public void arrived(long position) {
+            epoch().arrived(position);
+        }
+
+        @Override
+        public void ended(long position) {
+            epoch().ended(position);
+        }
     }
 }

@@ -17,8 +17,6 @@ final class BudgetEpoch {
     private static final int SAMPLES_AT_ONCE = 1024;
     private static final int BATCHES_AHEAD = 16;
     private static final int FIRST_ENDS = 64;
-    /** The most batches of a stream that may be in use at the same time. */
-    private static final int MOST_IN_USE = 1 << 17;
 
     private final long epoch;
     private final Order order;
@@ -31,7 +29,7 @@ final class BudgetEpoch {
     private volatile long size;
     /** The end of the positions that ranks take; surplus positions are at or past the epoch's size. */
     private long limit;
-    private final boolean isArriving;
+    private final Supply supply;
 
     /**
      * The ends of the first {@link #known} batches; of a stream, only of the latest of these. The array's length is a
@@ -56,7 +54,7 @@ final class BudgetEpoch {
     private int sampleCount;
 
     BudgetEpoch(long epoch, Order order, long origin, Shard shard, TokenBudget budget, LongUnaryOperator lengths,
-            boolean dropLast, boolean isArriving) {
+            boolean dropLast, Supply supply) {
         this.epoch = epoch;
         this.order = order;
         this.budget = budget;
@@ -67,8 +65,8 @@ final class BudgetEpoch {
         this.size = order.size();
         this.limit = origin + shard.samplesPerRank(size - origin) * world;
         this.next = origin;
-        this.isArriving = isArriving;
-        this.arrived = isArriving ? origin : Long.MAX_VALUE;
+        this.supply = supply;
+        this.arrived = supply.arrivedFrom(origin);
         this.sums = budget.cost() == TokenBudget.Cost.SUM ? new long[world] : null;
         this.added = new long[world];
     }
@@ -177,7 +175,7 @@ final class BudgetEpoch {
     }
 
     private void publish(long end) {
-        if (known == ends.length && !(isArriving && known == MOST_IN_USE)) {
+        if (known == ends.length && known < supply.mostBatches()) {
             ends = Arrays.copyOf(ends, Math.multiplyExact(ends.length, 2));
         }
         ends[(int) (known & ends.length - 1)] = end;
@@ -197,8 +195,7 @@ final class BudgetEpoch {
 
     /** The position whose sample a rank takes at one that may be surplus. */
     private long existing(long position, int rank) {
-        return position < size ? position
-                : isArriving ? BatchSampler.inStep(position - rank, rank, size) : position % size;
+        return position < size ? position : supply.existing(position, rank, size);
     }
 
     private long sample(long position) {

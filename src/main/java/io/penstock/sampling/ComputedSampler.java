@@ -13,7 +13,7 @@ record ComputedSampler(long size, long datasetSize, long seed, long epochs, Stri
     }
 
     ComputedSampler(long size, long datasetSize, long seed, String fingerprint, LongFunction<Order> orders) {
-        this(size, datasetSize, seed, Positions.MAX_SIZE, fingerprint, orders);
+        this(size, datasetSize, seed, Sampler.MAX_SIZE, fingerprint, orders);
     }
 
     @Override

@@ -32,7 +32,7 @@ public record LaneState(int lane, long place, int after, long from, int turn, Li
     public LaneState {
         cursors = List.copyOf(cursors);
         Objects.requireNonNull(log, "log");
-        if (lane < 0 || place < BY_POSITION || after < 0 || from < 0 || from > Positions.MAX_SIZE || turn < 0
+        if (lane < 0 || place < BY_POSITION || after < 0 || from < 0 || from > Sampler.MAX_SIZE || turn < 0
                 || turn >= cursors.size()) {
             throw new IllegalArgumentException("lane " + lane + " at place " + place + " after " + after
                     + " others, from record " + from + ", turn " + turn + " of " + cursors.size() + " partitions");

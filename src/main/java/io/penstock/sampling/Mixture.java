@@ -207,7 +207,7 @@ public final class Mixture implements Sampler {
 
     @Override
     public long epochs() {
-        long epochs = Positions.MAX_SIZE;
+        long epochs = Sampler.MAX_SIZE;
         for (int s = 0; s < drawsPerEpoch.length; s++) {
             if (drawsPerEpoch[s] > 0) {
                 Sampler source = samplers.get(s);

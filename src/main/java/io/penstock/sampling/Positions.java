@@ -4,11 +4,8 @@ package io.penstock.sampling;
 /** Bounds checks of positions, once for a whole run of them. */
 final class Positions {
 
-    /** Sizes up to here keep every sum of two positions within a {@code long}. */
-    static final long MAX_SIZE = 1L << 62;
-
     static long checkSize(long size) {
-        if (size < 1 || size > MAX_SIZE) {
+        if (size < 1 || size > Sampler.MAX_SIZE) {
             throw new IllegalArgumentException("size " + size + ", expected 1 to 2^62 samples");
         }
         return size;
@@ -22,7 +19,7 @@ final class Positions {
     /** Returns how many epochs there are if draws are counted below an unsigned limit of at most 2^63. */
     static long wholeEpochs(long limit, long drawsPerEpoch) {
         long epochs = Long.divideUnsigned(limit, drawsPerEpoch);
-        return Long.compareUnsigned(epochs, MAX_SIZE) < 0 ? epochs : MAX_SIZE;
+        return Long.compareUnsigned(epochs, Sampler.MAX_SIZE) < 0 ? epochs : Sampler.MAX_SIZE;
     }
 
     static void check(long position, long size) {

@@ -12,6 +12,9 @@ import java.util.function.LongUnaryOperator;
  */
 public interface Sampler {
 
+    /** The most samples, positions or epochs: every sum of two of them fits a {@code long}. */
+    long MAX_SIZE = 1L << 62;
+
     /** {@return the number of samples in an epoch, counting repeats; at least 1} */
     long size();
 
@@ -48,7 +51,7 @@ public interface Sampler {
      * {@return the number of epochs, numbered from 0: 2^62, or fewer if an order counts its draws through all epochs}
      */
     default long epochs() {
-        return Positions.MAX_SIZE;
+        return MAX_SIZE;
     }
 
     /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.io.DecodeLimit;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.Objects;

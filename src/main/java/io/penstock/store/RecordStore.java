@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
-import io.penstock.codec.MissingLibraryException;
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +38,7 @@ public non-sealed interface RecordStore extends Store {
      * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if no format is detected, it is not a record format, or the files violate it
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws LibraryException if the store needs an optional library that is missing; names the library
      * @throws IOException if the file is missing or cannot be read
      */
     static RecordStore open(Path path, OpenOptions options) throws IOException {
@@ -64,8 +63,29 @@ public non-sealed interface RecordStore extends Store {
                 "one of records");
     }
 
+    /** What {@link #key} is. */
+    enum Keys {
+        /** A record's index: the format names no records. */
+        NUMBERS,
+        /** A record's own name, which no other record has. */
+        NAMES,
+        /**
+         * A file's path without its suffix. Files that differ only in their suffix have one key and follow each other:
+         * they are parts of one sample, as in a tar. {@link #name} is the whole path.
+         */
+        FILES
+    }
+
     /** {@return the number of records} */
     long size();
+
+    /**
+     * {@return the names of the classes whose numbers a column has: class 0 first; empty if the store has no names, the
+     * default} The subfolders of a folder of images are classes.
+     */
+    default List<String> classes() {
+        return List.of();
+    }
 
     /** {@return the columns, at least one unless the store is empty; their names are unique} */
     List<Column> columns();
@@ -82,7 +102,7 @@ public non-sealed interface RecordStore extends Store {
      * @param record the record's index
      * @param column the column's position in {@link #columns}
      * @throws IndexOutOfBoundsException if the record or column does not exist
-     * @throws UncheckedIOException if the answer needs a compressed block that is malformed; names the file
+     * @throws MalformedStoreException if the answer needs a compressed block that is malformed; names the file
      */
     default boolean isPresent(long record, int column) {
         return true;
@@ -95,7 +115,7 @@ public non-sealed interface RecordStore extends Store {
      * @param column the column's position in {@link #columns}
      * @param into receives the value's bytes; numbers are row-major and little-endian
      * @throws IndexOutOfBoundsException if the record or column does not exist
-     * @throws UncheckedIOException if the record has no such value, or the value is compressed and its block is
+     * @throws MalformedStoreException if the record has no such value, or the value is compressed and its block is
      *     malformed; names the file and the record
      */
     void locate(long record, int column, Span into);
@@ -120,6 +140,16 @@ public non-sealed interface RecordStore extends Store {
      */
     default String key(long record) {
         return Long.toString(Objects.checkIndex(record, size()));
+    }
+
+    /** {@return what {@link #key} returns} */
+    default Keys keys() {
+        return Keys.NUMBERS;
+    }
+
+    /** {@return the position of the column that holds the bytes of the keys; -1 if there is none, the default} */
+    default int keyColumn() {
+        return -1;
     }
 
     /**

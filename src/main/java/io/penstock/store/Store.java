@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
-import io.penstock.codec.MissingLibraryException;
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ public sealed interface Store extends AutoCloseable permits TokenStore, TensorSt
      * @param options what the files do not declare
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if no format is detected, or the files violate it or contradict the options
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws LibraryException if the store needs an optional library that is missing; names the library
      * @throws IOException if the file is missing or cannot be read
      * @throws IllegalArgumentException if no format has the given name, or the format does not accept the options
      */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.Placeholder;
+import io.penstock.io.RegularFile;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,10 +18,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The store formats, one {@link StoreProvider} each.
+ *
+ * <p>Detection tries formats of other jars first, by name, then Penstock's own in the order of one list, then those
+ * that are a {@linkplain StoreProvider#isFallback fallback}.
  *
  * <p>Providers come from Penstock's own class loader, then from the calling thread's context class loader, where
  * frameworks put an application's jars. A context class loader that is null or sees another copy of Penstock is
@@ -27,13 +33,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreFormats {
 
+    /**
+     * The formats of Penstock's modules, in the order in which detection tries them: exact signatures first, then what
+     * a folder or an ending suggests.
+     */
+    private static final List<String> ORDER = List.of("megatron", "manifest", "llmc", "npy", "npz", "safetensors",
+            "hdf5", "arrow", "parquet", "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw");
+
+    /** The modules that have those of them that the engine has not. */
+    private static final Map<String, List<String>> WINGS = Map.of(
+            "penstock-formats", List.of("hdf5", "arrow", "parquet", "lmdb", "mds"),
+            "penstock-pictures", List.of("images"));
+
     private StoreFormats() {
     }
 
     /**
      * {@return all providers, in detection order}
      *
-     * @throws StoreProviderException if a provider cannot be loaded, or two have the same name; names them
+     * @throws LibraryException if a provider cannot be loaded, or two have the same name; names them
      */
     public static List<StoreProvider> all() {
         List<StoreProvider> all = load();
@@ -41,7 +59,7 @@ public final class StoreFormats {
         for (StoreProvider one : all) {
             StoreProvider other = names.put(one.name(), one);
             if (other != null) {
-                throw new StoreProviderException("two providers of the format '" + one.name() + "': "
+                throw new LibraryException("two providers of the format '" + one.name() + "': "
                         + other.getClass().getName() + " and " + one.getClass().getName() + ", expected one", null);
             }
         }
@@ -58,9 +76,10 @@ public final class StoreFormats {
                 addAll(found, context);
             }
         } catch (ServiceConfigurationError e) {
-            throw new StoreProviderException(e.getMessage(), e);
+            throw new LibraryException(e.getMessage(), e);
         }
-        found.sort(Comparator.comparingInt(StoreProvider::order).thenComparing(StoreProvider::name));
+        found.sort(Comparator.comparing(StoreProvider::isFallback)
+                .thenComparingInt(provider -> ORDER.indexOf(provider.name())).thenComparing(StoreProvider::name));
         return List.copyOf(found);
     }
 
@@ -89,7 +108,8 @@ public final class StoreFormats {
     public static StoreProvider named(String name) {
         List<StoreProvider> all = all();
         return all.stream().filter(provider -> provider.name().equals(name)).findFirst().orElseThrow(() ->
-                new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all)));
+                new IllegalArgumentException("unknown format '" + name + "', expected one of " + names(all)
+                        + absent(all)));
     }
 
     /**
@@ -100,7 +120,7 @@ public final class StoreFormats {
      * @return the provider; the store may still turn out malformed
      * @throws IOException if the file is missing or cannot be read
      * @throws MalformedStoreException if neither content nor name matches a format
-     * @throws StoreProviderException if a provider fails; names it
+     * @throws LibraryException if a provider fails; names it
      */
     public static StoreProvider recognize(Location path) throws IOException {
         Candidate candidate = Candidate.of(path);
@@ -113,13 +133,14 @@ public final class StoreFormats {
         }
         if (!path.exists()) {
             if (path.local().isPresent()) {
-                Placeholder.checkLink(path.local().get());
+                RegularFile.checkLink(path.local().get());
             }
             new Location(path.source(), path.path() + ".idx").infoOfNamed();     // an error if access is denied
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
         throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"
-                : "a folder in which no format is detected", "one of " + names(all()) + " (or name its format)");
+                : "a folder in which no format is detected", "one of " + names(all()) + " (or name its format)"
+                        + absent(all()));
     }
 
     /**
@@ -159,7 +180,7 @@ public final class StoreFormats {
         Store store = format.open(path, options);
         if (format.isTokens() != store instanceof TokenStore) {
             store.close();
-            throw new StoreProviderException(path + ": " + described(format) + " opens " + store + ", expected "
+            throw new LibraryException(path + ": " + described(format) + " opens " + store + ", expected "
                     + (format.isTokens() ? "a" : "no") + " store of tokens", null);
         }
         if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
@@ -174,8 +195,10 @@ public final class StoreFormats {
             return byContent ? provider.matchesContent(candidate) : provider.matchesName(candidate);
         } catch (UncheckedIOException e) {
             throw e.getCause();
+        } catch (PenstockException e) {
+            throw e;
         } catch (RuntimeException | LinkageError e) {
-            throw new StoreProviderException(candidate.path() + ": " + described(provider)
+            throw new LibraryException(candidate.path() + ": " + described(provider)
                     + " failed to say whether it is one: " + e, e);
         }
     }
@@ -187,6 +210,14 @@ public final class StoreFormats {
 
     private static String described(StoreProvider provider) {
         return "the provider of the format '" + provider.name() + "' (" + provider.getClass().getName() + ")";
+    }
+
+    /** Says which formats would be known if a module were there. */
+    private static String absent(List<StoreProvider> all) {
+        List<String> known = names(all);
+        return WINGS.entrySet().stream().filter(wing -> !known.containsAll(wing.getValue())).sorted(
+                Map.Entry.comparingByKey()).map(wing -> "; " + wing.getKey() + ", which has " + wing.getValue()
+                        + ", is not on the class path").collect(Collectors.joining());
     }
 
     private static List<String> names(List<StoreProvider> providers) {

@@ -3,13 +3,14 @@ package io.penstock.store;
 
 import io.penstock.io.Location;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
  * A store format, found by {@link ServiceLoader} in Penstock and in other jars. {@link StoreFormats} tells where.
  *
  * <p>Detection calls {@link #matchesContent} on the providers until one returns true. Only if none does, it calls
- * {@link #matchesName}. Providers are called by ascending {@link #order}, equal orders by {@link #name}.
+ * {@link #matchesName}. {@link StoreFormats} has the order in which providers are called.
  *
  * <p>A provider has a public no-argument constructor and no state: each call may create one, and any thread may call
  * it.
@@ -23,11 +24,11 @@ public interface StoreProvider {
     String name();
 
     /**
-     * {@return the place in detection: lower is first} Penstock's own providers have 100, 200 and so on; 0 is before
-     * them, {@link Integer#MAX_VALUE} after them.
+     * {@return whether this format is tried only after all others} A format of another jar is otherwise tried before
+     * Penstock's own; {@link StoreFormats} has their order. By default false.
      */
-    default int order() {
-        return 0;
+    default boolean isFallback() {
+        return false;
     }
 
     /** {@return whether stores of this format are {@link TokenStore}s: all or none} */
@@ -64,6 +65,14 @@ public interface StoreProvider {
      */
     default boolean matchesName(Candidate candidate) throws IOException {
         return false;
+    }
+
+    /**
+     * {@return what writes stores of this format, for conversions to it; empty if Penstock only reads them, the
+     * default}
+     */
+    default Optional<StoreWriter> writer() {
+        return Optional.empty();
     }
 
     /**

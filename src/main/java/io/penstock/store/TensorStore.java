@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
-import io.penstock.codec.MissingLibraryException;
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +42,7 @@ public non-sealed interface TensorStore extends Store {
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if no format is detected, it is not a tensor format, or the files violate it or
      *     contradict the options
-     * @throws MissingLibraryException if the store needs an optional library that is missing; names the library
+     * @throws LibraryException if the store needs an optional library that is missing; names the library
      * @throws IOException if the file is missing or cannot be read
      */
     static TensorStore open(Path path, OpenOptions options) throws IOException {
@@ -96,7 +95,7 @@ public non-sealed interface TensorStore extends Store {
      * {@return a view of a tensor's data, valid until {@link #close}}
      *
      * @param index the tensor's position in {@link #tensors}
-     * @throws UncheckedIOException if it is compressed and malformed
+     * @throws MalformedStoreException if it is compressed and malformed
      */
     Tensor tensor(int index);
 
@@ -108,7 +107,7 @@ public non-sealed interface TensorStore extends Store {
      * @param rows the number of rows
      * @param into receives their bytes
      * @throws IndexOutOfBoundsException if a row does not exist
-     * @throws UncheckedIOException if they are compressed and malformed
+     * @throws MalformedStoreException if they are compressed and malformed
      */
     void locate(int index, long firstRow, long rows, Span into);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import java.io.IOException;
@@ -83,6 +83,11 @@ public non-sealed interface TokenStore extends Store {
      * {@code i64}} Megatron stores may also hold {@code f32} or {@code f64}.
      */
     DType dtype();
+
+    /** {@return what the numbers are; by default ids} Datasets name their field after it. */
+    default TokenContent content() {
+        return TokenContent.TOKENS;
+    }
 
     /** {@return the number of tokens in all documents} */
     long tokenCount();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.error.PenstockException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -76,7 +77,7 @@ record CountedSource(String kind, String name, boolean isOnce, LongFunction<Reco
                 Found found = records.poll(into);
                 given += found == Found.RECORD ? 1 : 0;
                 return found;
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 throw new IOException(name + ", behind record " + given + ": " + e.getMessage(), e);
             }
         }

@@ -3,6 +3,7 @@ package io.penstock.stream;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.error.PenstockException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.sampling.Order;
@@ -117,7 +118,7 @@ public final class DatasetSource implements StreamSource {
             try {
                 Span sample = reader.locate(of.at(position % order.size()), 0);
                 into.add(sample.segment(), sample.byteOffset(), sample.byteSize());
-            } catch (UncheckedIOException e) {
+            } catch (UncheckedIOException | PenstockException e) {
                 throw new IOException(e.getMessage(), e);
             }
             given++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import io.penstock.json.FieldScanner;
 import io.penstock.json.JsonLine;
 import io.penstock.text.Utf8;
@@ -47,7 +47,7 @@ record JsonField(String field) implements RecordText {
             return MemorySegment.ofArray(parsed(bytes, length).getBytes(StandardCharsets.UTF_8));
         }
 
-        private String parsed(byte[] bytes, int length) throws CodecException {
+        private String parsed(byte[] bytes, int length) {
             try {
                 return JsonLine.text(bytes, 0, length, field);
             } catch (IllegalArgumentException e) {

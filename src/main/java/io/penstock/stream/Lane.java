@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.error.PenstockException;
 import io.penstock.sampling.LaneState;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -129,7 +130,7 @@ final class Lane implements AutoCloseable {
             try {
                 logged = log.end(Objects.requireNonNull(filling).records,
                         partitions.stream().anyMatch(PartitionReader::hasMetEnd));
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 throw new IOException("lane " + number + ", from record " + next.from() + " on: " + e.getMessage(), e);
             }
         }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.error.PenstockException;
+
 /**
  * A lane of a stream has ended, and other ranks, which read other lanes, cannot know it. All batches before it were
  * given; the loader's state is behind them.
  */
-public final class LaneEndException extends IllegalStateException {
+public final class LaneEndException extends PenstockException {
 
     private static final long serialVersionUID = 1;
 
@@ -16,7 +18,7 @@ public final class LaneEndException extends IllegalStateException {
 
     LaneEndException(String stream, int lane, long record) {
         super(stream + ": " + what(lane, record) + ": set epochRecords and the loader's endEpoch to what all lanes"
-                + " have, or use one lane, so that every rank reads everything");
+                + " have, or use one lane, so that every rank reads everything", null);
         this.lane = lane;
         this.record = record;
     }

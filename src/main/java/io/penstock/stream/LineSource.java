@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.codec.CodecException;
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
 import io.penstock.codec.decoder.TextInput;
-import io.penstock.codec.decoder.TextInput.Compression;
-import io.penstock.io.file.RegularFile;
+import io.penstock.error.CodecException;
+import io.penstock.error.PenstockException;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.RegularFile;
 import io.penstock.json.JsonLine;
 import io.penstock.text.LineFeeds;
 import java.io.EOFException;
@@ -165,7 +166,7 @@ public final class LineSource implements StreamSource {
         FileChannel channel = RegularFile.open(file);
         InputStream in = Channels.newInputStream(channel);
         try {
-            ByteBuffer head = ByteBuffer.allocate(TextInput.MAGIC_BYTES);
+            ByteBuffer head = ByteBuffer.allocate(Compression.MAGIC_BYTES);
             channel.read(head, 0);
             Compression compression = end == StreamEnd.WAIT ? Compression.NONE
                     : Compression.of(file.toString(), Arrays.copyOf(head.array(), head.position()));
@@ -334,7 +335,7 @@ public final class LineSource implements StreamSource {
             int read;
             try {
                 read = in.read(bytes, to, bytes.length - to);
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 throw new IOException(name + ", behind byte " + (offset + to) + ": " + e.getMessage(), e);
             }
             to += Math.max(0, read);

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * {@link DatasetSource} mixes a store with streams.
  *
  * {@snippet id=Streams :
- * var live = new TokenWindowSource(TokenDocumentSource.of(topic, RecordText.WHOLE, Tokenizer.of("gpt2")), 1025);
+ * var live = new TokenWindowSource(documents, 1025);
  * var books = DatasetSource.of(TokenWindows.of(store, 1024), Sampler.shuffled(1_000_000, 7));
  * StreamSource mixed = MixtureSource.of(new MixtureSource.Part(live, 0.7), new MixtureSource.Part(books, 0.3));
  * StreamDataset windows = StreamDataset.builder(mixed).field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
@@ -29,9 +29,6 @@ import java.util.stream.Stream;
  * {@code docs/spec/streams.md} specifies the order and the cursor.
  */
 public final class MixtureSource implements StreamSource {
-
-    /** Draws of a mixture, as far as anybody counts. */
-    private static final long ENDLESS = 1L << 62;
 
     /**
      * A source and its share.
@@ -70,7 +67,7 @@ public final class MixtureSource implements StreamSource {
         List<StreamSource> sources = Stream.of(parts).map(Part::source).toList();
         Mixture.Source[] numbers = Stream.of(parts)
                 .map(part -> new Mixture.Source(Sampler.sequential(1), part.weight)).toArray(Mixture.Source[]::new);
-        var mixed = new MixtureSource(sources, 1, Mixture.of(ENDLESS, numbers));
+        var mixed = new MixtureSource(sources, 1, Mixture.of(StreamOrder.ENDLESS, numbers));
         for (StreamSource source : sources) {
             if (!source.parts().equals(mixed.parts())) {
                 throw new IllegalArgumentException("found records of the parts " + source.parts() + " in "

@@ -16,10 +16,9 @@ import org.jspecify.annotations.Nullable;
  * end is packed too.
  *
  * {@snippet id=Streams :
- * var documents = TokenDocumentSource.of(texts, RecordText.jsonField("text"), Tokenizer.of("gpt2"));
  * PackedSource sequences = new PackedSource(documents, 2048, Packing.Method.BEST_FIT, 1000);
  * try (PackedStream packed = StreamDataset.builder(sequences).shuffle(42, 64).openPacked();
- *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(8).open()) {
+ *         DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(DType.I64)).batchSize(8).open()) {
  *     train(loader);
  * }
  * }
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param method how to choose the sequence of a document
  * @param window documents packed together, at least 1
  */
-public record PackedSource(TokenDocumentSource documents, int capacity, Packing.Method method, int window)
+public record PackedSource(StreamSource.OfTokens documents, int capacity, Packing.Method method, int window)
         implements StreamSource {
 
     /**

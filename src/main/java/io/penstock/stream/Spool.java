@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.RegularFile;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.RegularFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.WriterLock;
 import io.penstock.memory.LittleEndian;

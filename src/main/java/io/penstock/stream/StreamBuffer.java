@@ -3,13 +3,14 @@ package io.penstock.stream;
 
 import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
+import io.penstock.error.PenstockException;
 import io.penstock.io.Span;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.LaneState;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
+import io.penstock.state.LoaderState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -416,6 +417,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         switch (failure) {
             case null -> { }
             case IOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
+            case PenstockException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
             case UncheckedIOException e -> throw new UncheckedIOException(new IOException(e.getMessage(), e));
             case Throwable t -> throw new IllegalStateException(name + ": the source failed: " + t, t);
         }

@@ -6,7 +6,7 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.internal.Leak;
-import io.penstock.io.file.Sha256;
+import io.penstock.io.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -26,9 +26,7 @@ import org.jspecify.annotations.Nullable;
  * A stream as a dataset: its records are samples, in the order in which they come or shuffled within windows. A
  * {@link io.penstock.loader.DataLoader} over it has the same workers, collators, devices and diagnosis as over a store.
  *
- * {@snippet :
- * var documents = TokenDocumentSource.of(LineSource.of(Path.of("feed.jsonl.gz")), RecordText.jsonField("text"),
- *         Tokenizer.of("gpt2"));
+ * {@snippet id=Streams :
  * try (StreamDataset windows = StreamDataset.builder(new TokenWindowSource(documents, 1025))
  *         .field("tokens", DType.U16, 1025).shuffle(42, 8192).open();
  *         DataLoader loader = DataLoader.builder(windows).collator(CausalLm.narrow()).batchSize(32).open()) {
@@ -304,7 +302,7 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
          * it. Default 1: each rank reads everything, and takes its part.
          *
          * <p>A run may resume with any number of ranks that divides the lanes, from the
-         * {@linkplain io.penstock.sampling.LoaderState#join joined} states of all ranks.
+         * {@linkplain io.penstock.state.LoaderState#join joined} states of all ranks.
          *
          * @param lanes at most the number of partitions
          * @return this

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
+import io.penstock.memory.DType;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -21,7 +22,7 @@ import java.util.TreeSet;
  *
  * {@snippet :
  * try (StreamDataset records = StreamDataset.builder(LineSource.of(Path.of("feed.jsonl"))).field("json").open();
- *         DataLoader loader = DataLoader.builder(records).batchSize(32).collator(new StackAndPad(4096)).open()) {
+ *         DataLoader loader = DataLoader.builder(records).batchSize(32).collator(StackAndPad.cutTo(4096)).open()) {
  *     for (Batch batch : loader.epoch()) {
  *         try (batch) {
  *             step(batch.tensor("json"));
@@ -49,6 +50,17 @@ public interface StreamSource {
          * @throws IOException if the source cannot be reached, or is not there
          */
         StreamSource open(String location, Map<String, String> settings, StreamEnd end) throws IOException;
+    }
+
+    /**
+     * Documents as tokens: a record is the tokens of one document, little-endian, with the token that ends it. {@link
+     * TokenWindowSource} cuts them into windows, {@link PackedSource} packs them. The tokenizers' {@code
+     * TokenDocumentSource} makes them of text.
+     */
+    interface OfTokens extends StreamSource {
+
+        /** {@return the dtype of the tokens, an integer dtype} */
+        DType dtype();
     }
 
     /**

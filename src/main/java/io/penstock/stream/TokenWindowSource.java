@@ -12,12 +12,12 @@ import java.util.Objects;
  * windows that overlap by one token, as in {@link io.penstock.dataset.TokenWindows}. The rest at the partition's end is
  * left out.
  *
- * <p>A record is a window, of the dtype of {@link TokenDocumentSource}.
+ * <p>A record is a window, of the dtype of the documents' tokens.
  *
  * @param documents the documents
  * @param length tokens in a window: for a context of {@code n} tokens and their labels, {@code n + 1}; at least 2
  */
-public record TokenWindowSource(TokenDocumentSource documents, int length) implements StreamSource {
+public record TokenWindowSource(StreamSource.OfTokens documents, int length) implements StreamSource {
 
     /**
      * Checks.

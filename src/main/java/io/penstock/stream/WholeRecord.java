@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import io.penstock.text.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
@@ -15,7 +15,7 @@ final class WholeRecord implements RecordText {
     private final RecordBytes copy = new RecordBytes();
 
     @Override
-    public MemorySegment of(MemorySegment record) throws CodecException {
+    public MemorySegment of(MemorySegment record) {
         byte[] bytes = copy.of(record);
         int length = Math.toIntExact(record.byteSize());
         int bad = Utf8.firstIllFormed(bytes, 0, length);

@@ -37,4 +37,13 @@ public interface Accounts {
      * @param from the first batch
      */
     List<BatchAccount> since(long from);
+
+    /**
+     * Measures what keeping accounts costs, which takes some milliseconds.
+     *
+     * @param accounts accounts of this loader, in order
+     * @return the mean nanoseconds per step, over all steps from the first account to the last, including those without
+     *     one; 0 without accounts
+     */
+    double costNanos(List<BatchAccount> accounts);
 }

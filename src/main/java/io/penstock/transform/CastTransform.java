@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.transform;
 
+import io.penstock.device.Device;
+import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
+import io.penstock.device.OpenStage;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.device.internal.Word;
 import io.penstock.memory.DType;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.List;
 
 /**
  * Casts a tensor from one dtype to another.
@@ -60,7 +66,7 @@ public final class CastTransform {
      * @return the stage; its single output replaces the field
      */
     public static DeviceStage stage(String field, DType to) {
-        return new CastStage(field, to);
+        return new Stage(field, to);
     }
 
     /** The dtype whose elements are copied unchanged. */
@@ -115,7 +121,7 @@ public final class CastTransform {
             long bits = RawMemory.bits(from.byteSize(), source, i);
             long result;
             if (toBf16) {
-                result = FloatFormat.bf16(Float.intBitsToFloat((int) bits));
+                result = DType.bf16(Float.intBitsToFloat((int) bits));
             } else if (toF16) {
                 result = FloatFormat.f16(Float.intBitsToFloat((int) bits));
             } else if (encoder != null) {
@@ -157,5 +163,27 @@ public final class CastTransform {
                     : value < 0x1p64 ? (long) (value - 0x1p63) ^ Long.MIN_VALUE : value > 0 ? -1 : 0;
             default -> (long) value;
         };
+    }
+
+    private record Stage(String field, DType to) implements DeviceStage {
+        @Override
+        public OpenStage open(Device device, SlabLayout fields) {
+            int index = fields.indexOf(field);
+            TensorSpec from = fields.fields().get(index);
+            long mostBytes = fields.maxBytes().get(index) / from.dtype().byteSize() * to.byteSize();
+            var layout = new SlabLayout(List.of(new TensorSpec(field, to, from.shape())), List.of(mostBytes));
+            return new Field(index, new CastTransform(from.dtype(), to), layout);
+        }
+    }
+
+    private record Field(int index, CastTransform cast, SlabLayout outputs) implements OpenStage {
+        @Override
+        public void enqueue(DeviceStream stream, DeviceFields in, DeviceFields out) {
+            int rank = outputs.fields().getFirst().rank();
+            for (int d = 0; d < rank; d++) {
+                out.setDim(0, d, in.dim(index, d));
+            }
+            cast.enqueue(stream, in.address(index), in.elements(index), out.address(0));
+        }
     }
 }

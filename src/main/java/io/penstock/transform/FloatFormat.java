@@ -88,11 +88,6 @@ enum FloatFormat {
         return Float.isNaN(value) ? (short) F16.nan : Float.floatToFloat16(value);
     }
 
-    static short bf16(float value) {
-        int bits = Float.floatToRawIntBits(value);
-        return Float.isNaN(value) ? (short) BF16.nan : (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
-    }
-
     private int bias() {
         return (1 << exponentBits - 1) - 1;
     }

@@ -45,7 +45,7 @@ final class HalfFloats {
         }
     }
 
-    /** {@link FloatFormat#bf16} of the lower and the upper half. */
+    /** {@link io.penstock.memory.DType#bf16} of the lower and the upper half. */
     private static void roundPairs(long[] pairs, int count, int[] halfPairs) {
         for (int i = 0; i < count; i++) {
             long pair = pairs[i];

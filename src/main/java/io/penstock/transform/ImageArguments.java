@@ -15,7 +15,6 @@ final class ImageArguments {
 
     static final StructLayout LAYOUT = MemoryLayout.structLayout(Stream.concat(
             Stream.of(Word.layouts("source", "batch", "channels", "height", "width", "source_channels_last",
-                    "crop_height", "crop_width", "crops", "crop_y", "crop_x",
                     "target", "target_type", "target_channels_last")),
             Stream.of(MemoryLayout.sequenceLayout(ImageTransform.MAX_CHANNELS, F32).withName("mean"),
                     MemoryLayout.sequenceLayout(ImageTransform.MAX_CHANNELS, F32).withName("deviation")))
@@ -27,11 +26,6 @@ final class ImageArguments {
     static final Word HEIGHT = Word.of(LAYOUT, "height");
     static final Word WIDTH = Word.of(LAYOUT, "width");
     static final Word SOURCE_CHANNELS_LAST = Word.of(LAYOUT, "source_channels_last");
-    static final Word CROP_HEIGHT = Word.of(LAYOUT, "crop_height");
-    static final Word CROP_WIDTH = Word.of(LAYOUT, "crop_width");
-    static final Word CROPS = Word.of(LAYOUT, "crops");
-    static final Word CROP_Y = Word.of(LAYOUT, "crop_y");
-    static final Word CROP_X = Word.of(LAYOUT, "crop_x");
     static final Word TARGET = Word.of(LAYOUT, "target");
     static final Word TARGET_TYPE = Word.of(LAYOUT, "target_type");
     static final Word TARGET_CHANNELS_LAST = Word.of(LAYOUT, "target_channels_last");
@@ -52,9 +46,9 @@ final class ImageArguments {
     }
 
     /** The image shape of the source or the target. */
-    static long[] shape(MemorySegment arguments, Word channelsLast, Word height, Word width) {
-        long h = height.get(arguments);
-        long w = width.get(arguments);
+    static long[] shape(MemorySegment arguments, Word channelsLast) {
+        long h = HEIGHT.get(arguments);
+        long w = WIDTH.get(arguments);
         long c = CHANNELS.get(arguments);
         return channelsLast.get(arguments) != 0 ? new long[] {h, w, c} : new long[] {c, h, w};
     }

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Writes the rows of an image as an {@link ImageTransform} of whole images does: normalized, in its dtype and layout.
+ * Writes the rows of an image as an {@link ImageTransform} does: normalized, in its dtype and layout.
  * For one thread.
  */
 public final class ImageRows {
@@ -27,11 +27,11 @@ public final class ImageRows {
     ImageRows(MemorySegment arguments) {
         this.arguments = arguments;
         channels = (int) ImageArguments.CHANNELS.get(arguments);
-        width = Math.toIntExact(ImageArguments.CROP_WIDTH.get(arguments));
+        width = Math.toIntExact(ImageArguments.WIDTH.get(arguments));
         dtype = ImageArguments.TARGET_TYPE.dtype(arguments);
         channelsLast = channels > 1 && ImageArguments.TARGET_CHANNELS_LAST.get(arguments) != 0;
         rowBytes = (long) width * dtype.byteSize() * (channelsLast ? channels : 1);
-        height = ImageArguments.CROP_HEIGHT.get(arguments);
+        height = ImageArguments.HEIGHT.get(arguments);
         planeBytes = rowBytes * height;
         floats = new float[Math.multiplyExact(width, channelsLast ? channels : 1) + 1 & ~1];
         halves = new HalfFloats(floats.length);

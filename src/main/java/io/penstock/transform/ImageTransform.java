@@ -3,11 +3,6 @@ package io.penstock.transform;
 
 import static io.penstock.transform.ImageArguments.BATCH;
 import static io.penstock.transform.ImageArguments.CHANNELS;
-import static io.penstock.transform.ImageArguments.CROPS;
-import static io.penstock.transform.ImageArguments.CROP_HEIGHT;
-import static io.penstock.transform.ImageArguments.CROP_WIDTH;
-import static io.penstock.transform.ImageArguments.CROP_X;
-import static io.penstock.transform.ImageArguments.CROP_Y;
 import static io.penstock.transform.ImageArguments.HEIGHT;
 import static io.penstock.transform.ImageArguments.SOURCE;
 import static io.penstock.transform.ImageArguments.SOURCE_CHANNELS_LAST;
@@ -17,37 +12,44 @@ import static io.penstock.transform.ImageArguments.TARGET_TYPE;
 import static io.penstock.transform.ImageArguments.WIDTH;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
+import io.penstock.device.Device;
+import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
+import io.penstock.device.OpenStage;
 import io.penstock.memory.DType;
+import io.penstock.memory.SlabLayout;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.Objects;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
 
 /**
- * Prepares u8 images for a vision model: crop, horizontal flip, normalization and cast in one pass. So images are
- * copied to the device as bytes and pass through its memory once.
+ * Normalizes u8 images and casts them to floats in one pass. So images are copied to the device as bytes and pass
+ * through its memory once. The pictures module crops and flips images: see its {@code Augment}.
  *
  * <pre>
  *   images    [B, H, W, C] or [B, C, H, W]    u8, C at most 4
- *   crops     [B, 4]                          i32: top, left, flip (0 or not), unused; see {@link RandomCrop}
- *   target    [B, h, w, C] or [B, C, h, w]    f32, f16 or bf16
+ *   target    [B, H, W, C] or [B, C, H, W]    f32, f16 or bf16
  * </pre>
  *
  * <p>Channel c of pixel p becomes {@code (p / 255 - mean[c]) / deviation[c]}, in this order in f32, each step rounded
- * to nearest even: torchvision's ToTensor and Normalize. The result is rounded once to the target dtype. A crop outside
- * the image moves to the nearest position inside.
+ * to nearest even: torchvision's ToTensor and Normalize. The result is rounded once to the target dtype.
  *
  * <p>{@link #of} creates a transform; the other methods return changed copies:
  *
  * {@snippet :
- * var transform = ImageTransform.of(Layout.NHWC, 3, 256, 256).crop(224, 224)
+ * var transform = ImageTransform.of(Layout.NHWC, 3, 224, 224)
  *         .normalize(new float[] {0.485f, 0.456f, 0.406f}, new float[] {0.229f, 0.224f, 0.225f})
  *         .to(DType.BF16, Layout.NCHW);
- * transform.enqueue(stream, batch.address("image"), batch.count(), crops.address(), pixels.address());
+ * transform.enqueue(stream, batch.address("image"), batch.count(), pixels.address());
  * }
  */
 public final class ImageTransform {
@@ -63,6 +65,11 @@ public final class ImageTransform {
     }
 
     static final Kernel KERNEL = new Kernel("penstock_images", ImageArguments.LAYOUT, ImageTwin::run);
+
+    /** Part of the fingerprints in saved states, which a new name would change. Nothing is drawn by it. */
+    private static final String STEP = "penstock.crop";
+
+    private static final List<String> PARTS = List.of("normalize");
 
     private final MemorySegment arguments;
 
@@ -95,37 +102,12 @@ public final class ImageTransform {
         HEIGHT.set(a, Arguments.atLeast(1, "height", height));
         WIDTH.set(a, Arguments.atLeast(1, "width", width));
         SOURCE_CHANNELS_LAST.set(a, layout == Layout.NHWC ? 1 : 0);
-        CROP_HEIGHT.set(a, height);
-        CROP_WIDTH.set(a, width);
         TARGET_TYPE.set(a, DType.F32);
         TARGET_CHANNELS_LAST.set(a, SOURCE_CHANNELS_LAST.get(a));
         for (int c = 0; c < MAX_CHANNELS; c++) {
             ImageArguments.setNormalization(a, c, 0, 1);
         }
         return transform;
-    }
-
-    /**
-     * Sets the crop size. A batch without crop positions is cropped at the center: (H - h) / 2 down and (W - w) / 2
-     * right, both rounded down.
-     *
-     * @param height h, 1 to H
-     * @param width w, 1 to W
-     * @return a new transform
-     * @throws IllegalArgumentException if the crop is larger than the image
-     */
-    public ImageTransform crop(long height, long width) {
-        ImageTransform changed = copy();
-        MemorySegment a = changed.arguments;
-        if (height < 1 || height > HEIGHT.get(a) || width < 1 || width > WIDTH.get(a)) {
-            throw new IllegalArgumentException("a crop of " + height + " x " + width + " of images of "
-                    + HEIGHT.get(a) + " x " + WIDTH.get(a));
-        }
-        CROP_HEIGHT.set(a, height);
-        CROP_WIDTH.set(a, width);
-        CROP_Y.set(a, (HEIGHT.get(a) - height) / 2);
-        CROP_X.set(a, (WIDTH.get(a) - width) / 2);
-        return changed;
     }
 
     /**
@@ -173,11 +155,10 @@ public final class ImageTransform {
     /**
      * The size in bytes of one transformed image.
      *
-     * @return h · w · C elements
+     * @return H · W · C elements
      */
     public long targetImageBytes() {
-        return CROP_HEIGHT.get(arguments) * CROP_WIDTH.get(arguments) * CHANNELS.get(arguments)
-                * targetType().byteSize();
+        return HEIGHT.get(arguments) * WIDTH.get(arguments) * CHANNELS.get(arguments) * targetType().byteSize();
     }
 
     /**
@@ -186,41 +167,28 @@ public final class ImageTransform {
      * @param stream the stream
      * @param images address of the images
      * @param batch B
-     * @param crops address of the crops and flips, or 0 for center crops and no flips
      * @param target address of the result, written
-     * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · h exceeds 2^31 - 1
+     * @throws IllegalArgumentException if an address is not a multiple of its element size, or B · H exceeds 2^31 - 1
      */
-    public synchronized void enqueue(DeviceStream stream, long images, long batch, long crops, long target) {
-        long rows = Arguments.count31("rows", batch, CROP_HEIGHT.get(arguments));
+    public synchronized void enqueue(DeviceStream stream, long images, long batch, long target) {
+        long rows = Arguments.count31("rows", batch, HEIGHT.get(arguments));
         if (rows == 0) {
             return;
         }
         SOURCE.set(arguments, Arguments.address("images", images, 1));
         BATCH.set(arguments, batch);
-        CROPS.set(arguments, Arguments.optional("crops", crops, Integer.BYTES));
         TARGET.set(arguments, Arguments.address("target", target, targetType().byteSize()));
         stream.launch(KERNEL, Kernel.blocks(rows), arguments);
     }
 
     /**
-     * A loader stage that replaces a field's images by this transform's, cropped at the center.
+     * A loader stage that replaces a field's images by this transform's.
      *
      * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
      * @return the stage; its single output replaces the field
      */
     public DeviceStage stage(String field) {
-        return new ImageStage(copy(), field, null);
-    }
-
-    /**
-     * A loader stage that takes each image's crop and flip from a field of the batch.
-     *
-     * @param field the name of a field of u8 [B, H, W, C] or [B, C, H, W]
-     * @param crops the name of a field of i32 [B, 4], as {@link #enqueue} takes it
-     * @return the stage; its single output replaces the images
-     */
-    public DeviceStage stage(String field, String crops) {
-        return new ImageStage(copy(), field, Objects.requireNonNull(crops, "crops"));
+        return new Stage(copy(), field);
     }
 
     /**
@@ -229,59 +197,43 @@ public final class ImageTransform {
      *
      * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
      * @param field the field's name
-     * @return the samples with [h, w, C] or [C, h, w] in its place, cropped at the center
+     * @return the samples with floats of [H, W, C] or [C, H, W] in its place
      * @throws IllegalArgumentException if the field is missing or does not contain such images
      */
     public Dataset mapped(Dataset images, String field) {
-        return ImageMap.over(copy(), images, field, null);
-    }
-
-    /**
-     * The same, with crops and flips drawn per position by {@link RandomCrop#draw}, from the loader's seed.
-     *
-     * @param images samples with a field of u8 [H, W, C] or [C, H, W]; must stay open
-     * @param field the field's name
-     * @param crop the crop to draw, for this transform's image and crop sizes
-     * @return the samples with [h, w, C] or [C, h, w] in its place
-     * @throws IllegalArgumentException if the field is missing or does not contain such images, or the crop has other
-     *     sizes
-     */
-    public Dataset mapped(Dataset images, String field, RandomCrop crop) {
-        return ImageMap.over(copy(), images, field, Objects.requireNonNull(crop, "crop"));
+        TensorSpec found = images.fields().get(images.indexOf(field));
+        requireEqual(found, new TensorSpec(field, DType.U8, sourceShape()));
+        return images.map(field, result(field), toString(), STEP, new InWorkers(copy().arguments));
     }
 
     /**
      * The field of transformed images.
      *
      * @param field its name
-     * @return [h, w, C] or [C, h, w]
+     * @return [H, W, C] or [C, H, W]
      */
     public TensorSpec result(String field) {
         return new TensorSpec(field, targetType(), targetShape());
     }
 
-    /** {@return a writer of single images that come as rows, for transforms of whole images; for one thread} */
+    /** {@return a writer of single images that come as rows; for one thread} */
     public ImageRows rows() {
         return new ImageRows(copy().arguments);
     }
 
     long[] sourceShape() {
-        return ImageArguments.shape(arguments, SOURCE_CHANNELS_LAST, HEIGHT, WIDTH);
+        return ImageArguments.shape(arguments, SOURCE_CHANNELS_LAST);
     }
 
     long[] targetShape() {
-        return ImageArguments.shape(arguments, TARGET_CHANNELS_LAST, CROP_HEIGHT, CROP_WIDTH);
+        return ImageArguments.shape(arguments, TARGET_CHANNELS_LAST);
     }
 
-    MemorySegment arguments() {
-        return arguments;
-    }
-
-    DType targetType() {
+    private DType targetType() {
         return TARGET_TYPE.dtype(arguments);
     }
 
-    /** For example {@code u8[256, 256, 3] to bf16[3, 224, 224], (p / 255 - [0.5, 0.5, 0.5]) / [0.2, 0.2, 0.2]}. */
+    /** For example {@code u8[224, 224, 3] to bf16[3, 224, 224], (p / 255 - [0.5, 0.5, 0.5]) / [0.2, 0.2, 0.2]}. */
     @Override
     public String toString() {
         float[] means = new float[(int) CHANNELS.get(arguments)];
@@ -292,5 +244,60 @@ public final class ImageTransform {
         }
         return DType.U8 + Arrays.toString(sourceShape()) + " to " + targetType() + Arrays.toString(targetShape())
                 + ", (p / 255 - " + Arrays.toString(means) + ") / " + Arrays.toString(deviations);
+    }
+
+    private static void requireEqual(TensorSpec found, TensorSpec expected) {
+        if (!found.equals(expected)) {
+            throw new IllegalArgumentException("found " + found + ", expected " + expected);
+        }
+    }
+
+    private record InWorkers(MemorySegment arguments) implements SampleMap {
+        @Override
+        public List<String> parts() {
+            return PARTS;
+        }
+
+        @Override
+        public void map(Tensor in, RandomGenerator random, Tensor out, PartClock clock) {
+            map(in, random, out);
+            clock.done(0);
+        }
+
+        @Override
+        public void map(Tensor in, RandomGenerator random, Tensor out) {
+            ImageTwin.run(arguments, in.segment().address(), out.segment().address());
+        }
+
+        @Override
+        public boolean readsInPlace() {
+            return true;
+        }
+    }
+
+    private record Stage(ImageTransform transform, String field) implements DeviceStage {
+        @Override
+        public OpenStage open(Device device, SlabLayout fields) {
+            int images = fields.indexOf(field);
+            TensorSpec found = fields.fields().get(images);
+            long batch = found.rank() > 0 ? found.dim(0) : 0;
+            requireEqual(found, new TensorSpec(field, DType.U8, batched(batch, transform.sourceShape())));
+            return new OpenImages(images, transform.copy(), SlabLayout.of(
+                    new TensorSpec(field, transform.targetType(), batched(batch, transform.targetShape()))));
+        }
+
+        private static long[] batched(long batch, long[] shape) {
+            return LongStream.concat(LongStream.of(batch), LongStream.of(shape)).toArray();
+        }
+    }
+
+    private record OpenImages(int images, ImageTransform transform, SlabLayout outputs) implements OpenStage {
+        @Override
+        public void enqueue(DeviceStream stream, DeviceFields in, DeviceFields out) {
+            Arguments.sameInAllBatches(in, images, 1);
+            long batch = in.dim(images, 0);
+            out.setDim(0, 0, batch);
+            transform.enqueue(stream, in.address(images), batch, out.address(0));
+        }
     }
 }

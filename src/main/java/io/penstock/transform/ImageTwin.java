@@ -4,9 +4,6 @@ package io.penstock.transform;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
 
 /**
  * The image kernel on the CPU. Not thread-safe.
@@ -27,9 +24,6 @@ final class ImageTwin {
      */
     private static final int BLOCK = PIECE / 8;
 
-    private static final VarHandle EIGHT_BYTES =
-            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-
     private static final ThreadLocal<ImageTwin> OF_THREAD = ThreadLocal.withInitial(ImageTwin::new);
 
     /** In source order; pixels of all channels if they are interleaved. */
@@ -47,10 +41,7 @@ final class ImageTwin {
     private DType targetType;
     private boolean sourceLast;
     private boolean targetLast;
-    private long height;
-    private long width;
-    private long cropHeight;
-    private long cropWidth;
+    private long imagePixels;
 
     @SuppressWarnings("NullAway.Init") // prepare() sets the rest before each use
     private ImageTwin() {
@@ -62,37 +53,25 @@ final class ImageTwin {
         twin.prepare(now);
         long sources = ImageArguments.SOURCE.get(now);
         long targets = ImageArguments.TARGET.get(now);
-        long crops = ImageArguments.CROPS.get(now);
-        long sourceBytes = twin.channels * twin.height * twin.width;
-        long targetBytes = twin.channels * twin.cropHeight * twin.cropWidth * twin.targetType.byteSize();
+        long sourceBytes = twin.channels * twin.imagePixels;
+        long targetBytes = sourceBytes * twin.targetType.byteSize();
         for (long image = 0; image < ImageArguments.BATCH.get(now); image++) {
-            long source = sources + image * sourceBytes;
-            long target = targets + image * targetBytes;
-            if (crops == 0) {
-                twin.transform(source, target, ImageArguments.CROP_Y.get(now), ImageArguments.CROP_X.get(now), false);
-            } else {
-                long crop = crops + image * RandomCrop.PARAMETER_BYTES;
-                twin.transform(source, target, RawMemory.getInt(crop), RawMemory.getInt(crop + 4),
-                        RawMemory.getInt(crop + 8) != 0);
-            }
+            twin.transform(sources + image * sourceBytes, targets + image * targetBytes);
         }
     }
 
-    /** Transforms one image, ignoring the batch and crops in the arguments. */
-    static void run(MemorySegment now, long source, long target, long top, long left, boolean flip) {
+    /** Transforms one image, ignoring the batch in the arguments. */
+    static void run(MemorySegment now, long source, long target) {
         ImageTwin twin = OF_THREAD.get();
         twin.prepare(now);
-        twin.transform(source, target, top, left, flip);
+        twin.transform(source, target);
     }
 
     private void prepare(MemorySegment now) {
         boolean same = ImageArguments.normalizeAlike(arguments, now);
         MemorySegment.copy(now, 0, arguments, 0, arguments.byteSize());
         channels = (int) ImageArguments.CHANNELS.get(now);
-        height = ImageArguments.HEIGHT.get(now);
-        width = ImageArguments.WIDTH.get(now);
-        cropHeight = ImageArguments.CROP_HEIGHT.get(now);
-        cropWidth = ImageArguments.CROP_WIDTH.get(now);
+        imagePixels = ImageArguments.HEIGHT.get(now) * ImageArguments.WIDTH.get(now);
         targetType = ImageArguments.TARGET_TYPE.dtype(now);
         sourceLast = ImageArguments.SOURCE_CHANNELS_LAST.get(now) != 0 && channels > 1;
         targetLast = ImageArguments.TARGET_CHANNELS_LAST.get(now) != 0 && channels > 1;
@@ -102,88 +81,50 @@ final class ImageTwin {
         }
     }
 
-    private void transform(long source, long target, long top, long left, boolean flip) {
-        long rows = cropHeight;
-        long rowPixels = cropWidth;
-        long first = Math.clamp(top, 0, height - rows) * width + Math.clamp(left, 0, width - rowPixels);
-        if (rowPixels == width && !flip) {                 // rows without gaps are one row
-            rowPixels *= rows;
-            rows = 1;
-        }
+    private void transform(long source, long target) {
         if (targetLast) {
-            transformPlane(source, first, 0, target, rows, rowPixels, flip);
+            transformPlane(source, 0, target);
         } else {
-            long planeBytes = rows * rowPixels * targetType.byteSize();
+            long planeBytes = imagePixels * targetType.byteSize();
             for (int c = 0; c < channels; c++) {
-                transformPlane(source, first, c, target + c * planeBytes, rows, rowPixels, flip);
+                transformPlane(source, c, target + c * planeBytes);
             }
         }
     }
 
     /** Transforms a plane of the target: one channel's, or the only one of all channels. */
-    private void transformPlane(long source, long first, int channel, long target, long rows, long rowPixels,
-            boolean flip) {
+    private void transformPlane(long source, int channel, long target) {
         int most = targetLast ? PIECE / channels : PIECE;
         long to = target;
-        int held = 0;
-        for (long row = 0; row < rows; row++) {
-            long from = first + row * width;
-            for (long x = 0; x < rowPixels;) {
-                int part = (int) Math.min(rowPixels - x, most - held);
-                bring(source, flip ? from + rowPixels - x - part : from + x, channel, held, part, flip);
-                x += part;
-                held += part;
-                if (held == most) {
-                    to += normalize(held, channel, to);
-                    held = 0;
-                }
-            }
+        for (long first = 0; first < imagePixels; first += most) {
+            int count = (int) Math.min(imagePixels - first, most);
+            bring(source, first, channel, count);
+            to += normalize(count, channel, to);
         }
-        normalize(held, channel, to);
     }
 
-    /** Copies part of a row to its place among the pixels, in target order. */
-    private void bring(long source, long from, int channel, int held, int part, boolean flip) {
-        if (sourceLast && targetLast) {
-            bringPixels(source + from * channels, held * channels, part, flip);
+    /** Copies pixels in target order. */
+    private void bring(long source, long first, int channel, int count) {
+        if (sourceLast == targetLast) {
+            long from = sourceLast ? source + first * channels : source + channel * imagePixels + first;
+            RawMemory.get(from, pixels, 0, sourceLast ? count * channels : count);
         } else if (sourceLast) {
-            RawMemory.get(source + from * channels, stored, 0, part * channels);
+            RawMemory.get(source + first * channels, stored, 0, count * channels);
             if (channels == 3) {                            // what decoders give: a constant for the compiler
-                move(stored, channel, 3, pixels, held, 1, part);
+                move(stored, channel, 3, pixels, 0, 1, count);
             } else {
-                move(stored, channel, channels, pixels, held, 1, part);
-            }
-            reverse(pixels, held, flip ? part : 0);
-        } else if (targetLast) {
-            for (int c = 0; c < channels; c++) {
-                RawMemory.get(plane(source, c) + from, stored, 0, part);
-                reverse(stored, 0, flip ? part : 0);
-                if (channels == 3) {
-                    move(stored, 0, 1, pixels, held * 3 + c, 3, part);
-                } else {
-                    move(stored, 0, 1, pixels, held * channels + c, channels, part);
-                }
+                move(stored, channel, channels, pixels, 0, 1, count);
             }
         } else {
-            RawMemory.get(plane(source, channel) + from, pixels, held, part);
-            reverse(pixels, held, flip ? part : 0);
+            for (int c = 0; c < channels; c++) {
+                RawMemory.get(source + c * imagePixels + first, stored, 0, count);
+                if (channels == 3) {
+                    move(stored, 0, 1, pixels, c, 3, count);
+                } else {
+                    move(stored, 0, 1, pixels, c, channels, count);
+                }
+            }
         }
-    }
-
-    private void bringPixels(long address, int held, int part, boolean flip) {
-        if (!flip) {
-            RawMemory.get(address, pixels, held, part * channels);
-            return;
-        }
-        RawMemory.get(address, stored, 0, part * channels);
-        for (int c = 0; c < channels; c++) {
-            move(stored, (part - 1) * channels + c, -channels, pixels, held + c, channels, part);
-        }
-    }
-
-    /** Where a channel's plane starts, or the image if the channels are interleaved. */
-    private long plane(long source, int channel) {
-        return source + channel * height * width;
     }
 
     /** Four at a time: the JIT cannot know that the arrays differ, so each load would wait for the last store. */
@@ -206,26 +147,9 @@ final class ImageTwin {
         }
     }
 
-    /** In place, from both ends. */
-    private static void reverse(byte[] bytes, int first, int count) {
-        int low = first;
-        int high = first + count;
-        for (; high - low >= 2 * Long.BYTES; low += Long.BYTES) {
-            high -= Long.BYTES;
-            long start = (long) EIGHT_BYTES.get(bytes, low);
-            EIGHT_BYTES.set(bytes, low, Long.reverseBytes((long) EIGHT_BYTES.get(bytes, high)));
-            EIGHT_BYTES.set(bytes, high, Long.reverseBytes(start));
-        }
-        for (high--; low < high; low++, high--) {
-            byte start = bytes[low];
-            bytes[low] = bytes[high];
-            bytes[high] = start;
-        }
-    }
-
-    /** Normalizes the held pixels and returns their byte size in the target. */
-    private long normalize(int held, int channel, long target) {
-        int count = targetLast ? held * channels : held;
+    /** Normalizes pixels and returns their byte size in the target. */
+    private long normalize(int pixelCount, int channel, long target) {
+        int count = targetLast ? pixelCount * channels : pixelCount;
         int elementBytes = targetType.byteSize();
         subtract128(pixels, count);
         for (int first = 0; first < count; first += BLOCK) {

@@ -9,8 +9,8 @@
  * stream's thread. Results are bit-identical: image arithmetic is IEEE 754 in a fixed order.
  *
  * <p>A loader runs transforms as {@linkplain io.penstock.device.DeviceStage stages}:
- * {@link io.penstock.transform.TokenStage}, {@link io.penstock.transform.ImageTransform#stage(String)} and
- * {@link io.penstock.transform.CastTransform#stage}.
+ * {@link io.penstock.transform.TokenStage}, {@link io.penstock.transform.PackedTokens},
+ * {@link io.penstock.transform.ImageTransform#stage(String)} and {@link io.penstock.transform.CastTransform#stage}.
  *
  * <p><b>Memory.</b> Enqueueing allocates nothing on the heap or the device. All tensors are row-major and packed;
  * addresses are multiples of the element size. Inputs and outputs must not overlap. Arguments are checked at enqueue

@@ -148,19 +148,19 @@ public final class BatchVectors {
         var plain = members("kind", "windows", "length", length, "stride", length, "labels", false);
         var causal = members("kind", "causal_lm", "width", width.toString());
         add(cases, store, starts, across, TokenWindows.of(store, length, 2), causal,
-                CausalLm.widened(width), random);
+                width.windows(), random);
         add(cases, store, starts, within, DocumentWindows.of(store, length, 1), causal,
-                CausalLm.widened(width), random);
+                width.windows(), random);
         add(cases, store, starts, plain, TokenWindows.withoutLabels(store, length, length), members("kind", "stack"),
-                new Stack(), random);
+                Stack.fields(), random);
         long maxTokens = random.nextBoolean() ? Long.MAX_VALUE : random.nextLong(1, 9);
         var documents = members("kind", "documents", "max_tokens", maxTokens);
         boolean unsigned = width.dtype(store.dtype()).isUnsigned();
-        for (Pad pad : List.of(Pad.toLongest(width, unsigned ? 200 : -100),
-                Pad.toLongest(width, 1).toMultipleOf(random.nextInt(2, 9)).cutTo(random.nextLong(1, 9)))) {
+        for (Pad pad : List.of(width.padded(unsigned ? 200 : -100),
+                width.padded(1).toMultipleOf(random.nextInt(2, 9)).cutTo(random.nextLong(1, 9)))) {
             add(cases, store, starts, documents, Documents.of(store, maxTokens), members("kind", "pad",
-                    "width", width.toString(), "pad_value", pad.padValue(), "multiple_of", pad.multipleOf(),
-                    "max_length", pad.maxLength()), pad, random);
+                    "width", width.toString(), "pad_value", pad.padValue, "multiple_of", pad.multipleOf,
+                    "max_length", pad.maxLength), pad, random);
         }
     }
 

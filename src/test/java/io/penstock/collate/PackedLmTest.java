@@ -80,7 +80,7 @@ class PackedLmTest {
                 }
                 try (var store = new MemoryTokenStore(dtype, starts);
                         var packed = Packing.of(Documents.of(store), capacity).pack();
-                        var slab = new PoisonedSlab(PackedLm.of(width, fields), packed, 4);
+                        var slab = new PoisonedSlab(width.packed(fields), packed, 4);
                         var reader = new SampleReader(packed, ReadMode.AUTO)) {
                     for (int batch = 0; batch < 4; batch++) {
                         long[] samples = LongStream.generate(() -> random.nextLong(packed.size()))
@@ -97,13 +97,13 @@ class PackedLmTest {
     void whatIsNotPackedOrHasNoRoomForLabelsIsRefused() {
         try (var store = new MemoryTokenStore(DType.U16, 100)) {
             assertThrows(IllegalArgumentException.class,
-                    () -> PackedLm.of(TokenWidth.I64).layout(TokenWindows.of(store, 8), 2));
+                    () -> PackedLm.of(DType.I64).layout(TokenWindows.of(store, 8), 2));
             assertThrows(IllegalArgumentException.class,
-                    () -> PackedLm.of(TokenWidth.STORE, EnumSet.of(PackedLm.Field.LABELS)));
+                    () -> PackedLm.narrow(EnumSet.of(PackedLm.Field.LABELS)));
             try (var packed = Packing.of(Documents.of(store), 8).pack()) {
                 assertThrows(IllegalArgumentException.class,
-                        () -> PackedLm.of(TokenWidth.I32).layout(packed, Integer.MAX_VALUE / 8 + 1));
-                assertEquals(7, PackedLm.of(TokenWidth.I32).layout(packed, 2).fields().size());
+                        () -> PackedLm.of(DType.I32).layout(packed, Integer.MAX_VALUE / 8 + 1));
+                assertEquals(7, PackedLm.of(DType.I32).layout(packed, 2).fields().size());
             }
         }
     }

@@ -4,6 +4,7 @@ package io.penstock.collate;
 import io.penstock.collate.PoisonedSlab.Field;
 import io.penstock.memory.DType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -86,6 +87,26 @@ final class PackedSlabReference {
             }
             fields.add(Field.of("attention_mask", DType.BOOL,
                     List.of((long) rows.size(), (long) capacity, (long) capacity), mask));
+        }
+        if (wanted.contains(PackedLm.Field.LENGTHS)) {
+            List<Long> lengths = new ArrayList<>();
+            for (Row row : rows) {
+                lengths.add(row.pieces.stream().mapToLong(piece -> Math.min(capacity, piece.size())).sum());
+            }
+            fields.add(Field.of("lengths", DType.I32, List.of((long) rows.size()), lengths));
+        }
+        if (wanted.contains(PackedLm.Field.LOSS_BITS)) {
+            int rowBytes = (capacity + 7) / 8;
+            List<Long> bits = new ArrayList<>();
+            for (Row row : rows) {
+                long[] bytes = new long[rowBytes];
+                long tokens = row.pieces.stream().mapToLong(piece -> Math.min(capacity, piece.size())).sum();
+                for (int t = 0; t < tokens; t++) {
+                    bytes[t / 8] += 1L << t % 8;
+                }
+                Arrays.stream(bytes).forEach(bits::add);
+            }
+            fields.add(Field.of("loss_bits", DType.U8, List.of((long) rows.size(), (long) rowBytes), bits));
         }
         return fields;
     }

@@ -56,13 +56,13 @@ public final class PackingVectors {
             }
         }
         List<Object> batches = new ArrayList<>();
-        var all = EnumSet.allOf(PackedLm.Field.class);
+        var all = EnumSet.range(PackedLm.Field.LABELS, PackedLm.Field.ATTENTION_MASK);
         batches.add(batch(FEW, 8, DType.I32, TokenWidth.I32, all, 0, 1, 2));
         batches.add(batch(FEW, 8, DType.I32, TokenWidth.I64, all, 6));
         batches.add(batch(FEW, 5, DType.U16, TokenWidth.I32, all, 3, 10, 1, 0));
         batches.add(batch(FEW, 40, DType.I32, TokenWidth.I32, all, 1, 0));
-        batches.add(batch(FEW, 8, DType.U16, TokenWidth.STORE, EnumSet.complementOf(EnumSet.of(PackedLm.Field.LABELS)),
-                6, 4, 5, 6));
+        batches.add(batch(FEW, 8, DType.U16, TokenWidth.STORE,
+                EnumSet.range(PackedLm.Field.POSITION_IDS, PackedLm.Field.ATTENTION_MASK), 6, 4, 5, 6));
         batches.add(batch(FEW, 1, DType.I32, TokenWidth.I64, all, 0, 2, 3, 11));
         batches.add(batch(FEW, 7, DType.U16, TokenWidth.I64, EnumSet.of(PackedLm.Field.LABELS,
                 PackedLm.Field.CU_SEQLENS), 5, 4, 3, 2, 1, 0, 7));
@@ -106,7 +106,7 @@ public final class PackingVectors {
         try (var store = counting(lengths, stored); Arena arena = Arena.ofConfined();
                 PackedSequences packed = Packing.of(Documents.of(store), capacity).pack();
                 var reader = new SampleReader(packed, ReadMode.AUTO)) {
-            PackedLm collator = PackedLm.of(width, wanted);
+            PackedLm collator = width.packed(wanted);
             SlabLayout layout = collator.layout(packed, sequences.length);
             Slab slab = new Slab(layout, arena.allocate(layout.capacityBytes()));
             collator.collate(reader, Plans.of(sequences), slab);

@@ -39,15 +39,15 @@ class PadTest {
     }
 
     private static List<Field> reference(MemoryTokenStore store, Pad pad, long[] samples) {
-        DType dtype = pad.width() == TokenWidth.STORE ? store.dtype() : DType.of(pad.width().toString());
+        DType dtype = pad.widened == null ? store.dtype() : pad.widened;
         List<Long> lengths = new ArrayList<>();
         long longest = 0;
         for (long sample : samples) {
             long tokens = store.documentStart(sample + 1) - store.documentStart(sample);
-            lengths.add(Math.min(tokens, pad.maxLength()));
+            lengths.add(Math.min(tokens, pad.maxLength));
             longest = Math.max(longest, lengths.getLast());
         }
-        while (longest % pad.multipleOf() != 0) {
+        while (longest % pad.multipleOf != 0) {
             longest++;
         }
         List<Long> ids = new ArrayList<>();
@@ -55,7 +55,7 @@ class PadTest {
         for (int i = 0; i < samples.length; i++) {
             for (long t = 0; t < longest; t++) {
                 boolean real = t < lengths.get(i);
-                ids.add(real ? store.token(store.documentStart(samples[i]) + t) : pad.padValue());
+                ids.add(real ? store.token(store.documentStart(samples[i]) + t) : pad.padValue);
                 mask.add(real ? 1L : 0L);
             }
         }
@@ -87,12 +87,12 @@ class PadTest {
     @ParameterizedTest
     @MethodSource("io.penstock.collate.CausalLmTest#dtypesAndWidths")
     void aBatchIsWhatALoopOverItsTokensGives(DType dtype, TokenWidth width) throws IOException {
-        check(dtype, Pad.toLongest(width, 0x5A), 1);
-        check(dtype, Pad.toLongest(width, 3).toMultipleOf(8).cutTo(100), 2);
+        check(dtype, width.padded(0x5A), 1);
+        check(dtype, width.padded(3).toMultipleOf(8).cutTo(100), 2);
         if (dtype.isUnsigned() && width == TokenWidth.STORE) {
-            check(dtype, Pad.toLongest(width, -1L >>> 64 - 8 * dtype.byteSize()).cutTo(9), 3);
+            check(dtype, width.padded(-1L >>> 64 - 8 * dtype.byteSize()).cutTo(9), 3);
         } else {
-            check(dtype, Pad.toLongest(width, -100).cutTo(9), 3);
+            check(dtype, width.padded(-100).cutTo(9), 3);
         }
     }
 
@@ -100,9 +100,10 @@ class PadTest {
     @CsvSource({"1, 1", "64, 64", "64, 63", "64, 65", "7, 300", "1000, 699", "2147483647, 1"})
     void theLengthIsTheLongestCutToTheLimitAndRoundedUp(int multipleOf, long maxLength) throws IOException {
         if (multipleOf <= 1000) {
-            check(DType.U16, new Pad(TokenWidth.I64, 50_256, multipleOf, maxLength), multipleOf + maxLength);
+            check(DType.U16, Pad.toLongest(DType.I64, 50_256).toMultipleOf(multipleOf).cutTo(maxLength),
+                    multipleOf + maxLength);
         }
-        assertEquals(multipleOf, new Pad(TokenWidth.STORE, 0, multipleOf, 1)
+        assertEquals(multipleOf, Pad.toLongest(0).toMultipleOf(multipleOf).cutTo(1)
                 .layout(Documents.of(new NoTokens(0, 5)), 1).fields().getFirst().dim(1));
     }
 
@@ -111,11 +112,11 @@ class PadTest {
         "U32, STORE, 0, 4294967295", "I32, STORE, -2147483648, 2147483647", "U8, I32, -2147483648, 2147483647"})
     void aPadValueThatDoesNotFitIsRefused(DType dtype, TokenWidth width, long least, long greatest) {
         var dataset = new Fixed(dtype, 5);
-        Pad.toLongest(width, least).layout(dataset, 1);
-        Pad.toLongest(width, greatest).layout(dataset, 1);
+        width.padded(least).layout(dataset, 1);
+        width.padded(greatest).layout(dataset, 1);
         for (long value : new long[] {least - 1, greatest + 1, Long.MIN_VALUE, Long.MAX_VALUE}) {
             assertEquals("pad value " + value + " does not fit " + width.dtype(dtype),
-                    assertThrows(IllegalArgumentException.class, () -> Pad.toLongest(width, value).layout(dataset, 1))
+                    assertThrows(IllegalArgumentException.class, () -> width.padded(value).layout(dataset, 1))
                             .getMessage());
         }
     }
@@ -123,8 +124,8 @@ class PadTest {
     @Test
     void sixtyFourBitIdsTakeAnyPadValue() {
         for (DType dtype : new DType[] {DType.U64, DType.I64, DType.U32}) {
-            Pad.toLongest(TokenWidth.I64, Long.MIN_VALUE).layout(new Fixed(dtype, 5), 1);
-            Pad.toLongest(TokenWidth.I64, Long.MAX_VALUE).layout(new Fixed(dtype, 5), 1);
+            Pad.toLongest(DType.I64, Long.MIN_VALUE).layout(new Fixed(dtype, 5), 1);
+            Pad.toLongest(DType.I64, Long.MAX_VALUE).layout(new Fixed(dtype, 5), 1);
         }
     }
 
@@ -132,9 +133,9 @@ class PadTest {
     void samplesThatAreNoSequencesAndSettingsBelowOneAreRefused() {
         assertEquals("padding takes one field of shape [*], not [tokens: u16[2,3]]",
                 assertThrows(IllegalArgumentException.class,
-                        () -> Pad.toLongest(TokenWidth.I64, 0).layout(new Fixed(DType.U16, 2, 3), 1)).getMessage());
-        assertThrows(IllegalArgumentException.class, () -> Pad.toLongest(TokenWidth.I64, 0).toMultipleOf(0));
-        assertThrows(IllegalArgumentException.class, () -> Pad.toLongest(TokenWidth.I64, 0).cutTo(0));
+                        () -> Pad.toLongest(DType.I64, 0).layout(new Fixed(DType.U16, 2, 3), 1)).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> Pad.toLongest(DType.I64, 0).toMultipleOf(0));
+        assertThrows(IllegalArgumentException.class, () -> Pad.toLongest(DType.I64, 0).cutTo(0));
     }
 
     @Test
@@ -142,8 +143,8 @@ class PadTest {
         var dataset = Documents.of(new NoTokens(0, 1, 1L << 33));
         assertEquals("samples of up to 8589934591 tokens cannot be padded, expected at most 2147483639: cut them",
                 assertThrows(IllegalArgumentException.class,
-                        () -> Pad.toLongest(TokenWidth.STORE, 0).layout(dataset, 1)).getMessage());
-        assertEquals(1000, Pad.toLongest(TokenWidth.STORE, 0).cutTo(1000).layout(dataset, 1).fields().getFirst()
+                        () -> Pad.toLongest(0).layout(dataset, 1)).getMessage());
+        assertEquals(1000, Pad.toLongest(0).cutTo(1000).layout(dataset, 1).fields().getFirst()
                 .dim(1));
     }
 }

@@ -84,7 +84,7 @@ class StackAndPadTest {
         try (var store = new MemoryRecordStore(columns, values)) {
             RecordFields dataset = RecordFields.of(store).and("pair").and("points").and("txt");
             for (int limit : new int[] {Integer.MAX_VALUE, 7, 1}) {
-                StackAndPad collator = limit == Integer.MAX_VALUE ? new StackAndPad() : new StackAndPad(limit);
+                StackAndPad collator = limit == Integer.MAX_VALUE ? StackAndPad.fields() : StackAndPad.cutTo(limit);
                 try (var slab = new PoisonedSlab(collator, dataset, 8);
                         var reader = new SampleReader(dataset, ReadMode.AUTO)) {
                     for (int round = 0; round < 50; round++) {
@@ -103,9 +103,9 @@ class StackAndPadTest {
             RecordFields dataset = RecordFields.of(store).and("points");
             long longest = Arrays.stream(values).mapToLong(v -> v[1].length / 8).max().orElseThrow();
             assertEquals(SlabLayout.of(new TensorSpec("points", DType.F32, 4, longest, 2),
-                    new TensorSpec("points_lengths", DType.I32, 4)), new StackAndPad().layout(dataset, 4));
-            assertEquals(5, new StackAndPad(5).layout(dataset, 4).fields().getFirst().dim(1));
-            assertThrows(IllegalArgumentException.class, () -> new StackAndPad(0));
+                    new TensorSpec("points_lengths", DType.I32, 4)), StackAndPad.fields().layout(dataset, 4));
+            assertEquals(5, StackAndPad.cutTo(5).layout(dataset, 4).fields().getFirst().dim(1));
+            assertThrows(IllegalArgumentException.class, () -> StackAndPad.cutTo(0));
         }
     }
 }

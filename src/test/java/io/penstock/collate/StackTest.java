@@ -70,7 +70,7 @@ class StackTest {
             var dataset = TensorRows.of("grid", grid).and("scalar", scalar).and("nothing", nothing).and("line", line);
             for (ReadMode mode : ReadMode.values()) {
                 try (var in = new SampleReader(dataset, mode);
-                        var slab = new PoisonedSlab(new Stack(), dataset, 8)) {
+                        var slab = new PoisonedSlab(Stack.fields(), dataset, 8)) {
                     for (int rows : new int[] {8, 3, 1, 8}) {
                         slab.check(in, random.longs(rows, 0, 30).toArray(), samples -> List.of(
                                 reference("grid", grid.tensor(0), samples),
@@ -88,7 +88,7 @@ class StackTest {
     void windowsOfAFileAreStackedInEveryReadMode(ReadMode mode) throws IOException {
         try (var model = new MemoryTokenStore(DType.U32, 3000); var store = new FileTokenStore(folder, model)) {
             var dataset = TokenWindows.withoutLabels(store, 100, 37);
-            try (var in = new SampleReader(dataset, mode); var slab = new PoisonedSlab(new Stack(), dataset, 5)) {
+            try (var in = new SampleReader(dataset, mode); var slab = new PoisonedSlab(Stack.fields(), dataset, 5)) {
                 for (long[] batch : new long[][] {{77, 0, 1, 50, 50}, {3}}) {
                     slab.check(in, batch, samples -> {
                         List<Long> tokens = new ArrayList<>();
@@ -108,6 +108,6 @@ class StackTest {
     void samplesOfDifferentLengthsAreRefused() {
         assertEquals("tokens: u8[*]: samples of different lengths cannot be stacked, pad them",
                 assertThrows(IllegalArgumentException.class,
-                        () -> new Stack().layout(Documents.of(new NoTokens(0, 5)), 2)).getMessage());
+                        () -> Stack.fields().layout(Documents.of(new NoTokens(0, 5)), 2)).getMessage());
     }
 }

@@ -3,6 +3,7 @@ package io.penstock.crash;
 
 import io.penstock.crash.CallShim.Action;
 import io.penstock.crash.CallShim.Kind;
+import io.penstock.error.PenstockException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.EnumSet;
@@ -117,7 +118,8 @@ final class FailingCalls {
 
     /** What is wrong with a failure's message. */
     private String unnamed(Throwable failure) {
-        if (!(failure instanceof IOException) && !(failure instanceof UncheckedIOException)) {
+        if (!(failure instanceof IOException) && !(failure instanceof UncheckedIOException)
+                && !(failure instanceof PenstockException)) {
             return "failed with " + failure;
         }
         String message = String.valueOf(failure.getMessage());

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.source.BadSampleException;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
@@ -111,7 +112,7 @@ class RecordFieldsTest {
                 String missing = assertThrows(UncheckedIOException.class, () -> reader.locate(2, 0)).getMessage();
                 assertTrue(missing.contains("record number 2 has no txt"), missing);
                 assertEquals(2, reader.sample());
-                String malformed = assertThrows(UncheckedIOException.class, () -> reader.byteSize(3, 1)).getMessage();
+                String malformed = assertThrows(BadSampleException.class, () -> reader.byteSize(3, 1)).getMessage();
                 assertTrue(malformed.contains("record number 3, field 'cls': found an x, expected a digit"), malformed);
             }
         }

@@ -4,6 +4,7 @@ package io.penstock.decode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.error.PenstockException;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -37,7 +38,7 @@ final class Decoding {
     }
 
     static String refusal(Decoder decoder, Column column, byte[] value) {
-        String message = assertThrows(IOException.class, () -> decode(decoder, column, value)).getMessage();
+        String message = assertThrows(PenstockException.class, () -> decode(decoder, column, value)).getMessage();
         assertEquals(-1, message.indexOf('\n'), message);
         return message;
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.examples;
 
+import io.penstock.collate.CausalLm;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,7 +28,7 @@ final class TenLines {
         try (TokenStore store = TokenStore.open(path);
                 Device device = Device.best();
                 DataLoader loader = DataLoader.builder(TokenWindows.of(store, 128))
-                        .batchSize(16).shuffle(42).device(device).open()) {
+                        .collator(CausalLm.widened(DType.I64)).batchSize(16).shuffle(42).device(device).open()) {
             for (Batch batch : loader.epoch()) {
                 try (batch) {
                     train(batch);

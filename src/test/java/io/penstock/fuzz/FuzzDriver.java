@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
-import io.penstock.io.spill.UnnamedFile;
+import io.penstock.io.publish.UnnamedFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

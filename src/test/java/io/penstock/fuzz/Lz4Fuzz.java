@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
-import io.penstock.codec.CodecException;
 import io.penstock.codec.decoder.Lz4;
+import io.penstock.error.CodecException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

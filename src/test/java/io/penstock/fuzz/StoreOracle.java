@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
@@ -64,7 +65,7 @@ final class StoreOracle {
             String inspection =
                     Json.write(Inspection.of(Location.of(path), store, Depth.CONTENT, Progress.NONE).toMap());
             require(Json.write(Json.parse(inspection)).equals(inspection), "its inspection is JSON");
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             requireRefusal(e);
         }
     }
@@ -117,8 +118,8 @@ final class StoreOracle {
             TensorSpec spec = specs.get(i);
             try {
                 check(store, i, spec);
-            } catch (UncheckedIOException e) {
-                requireRefusal(e.getCause());
+            } catch (UncheckedIOException | PenstockException e) {
+                requireRefusal(e);
                 require(store.isConverted(i), "what is not decoded is not malformed once it is open");
             }
         }
@@ -154,8 +155,8 @@ final class StoreOracle {
         require(columns.stream().allMatch(column -> names.add(column.name())), "names differ");
         try {
             require(store.size() >= 0, "a size");
-        } catch (UncheckedIOException e) {
-            requireRefusal(e.getCause()); // several databases, none selected
+        } catch (UncheckedIOException | PenstockException e) {
+            requireRefusal(e); // several databases, none selected
             return;
         }
         for (int i = 0; i < RANDOM_PLACES + 2 && store.size() > 0; i++) {
@@ -174,8 +175,8 @@ final class StoreOracle {
         try {
             present = store.isPresent(record, column);
             store.locate(record, column, span);
-        } catch (UncheckedIOException e) {
-            requireRefusal(e.getCause());
+        } catch (UncheckedIOException | PenstockException e) {
+            requireRefusal(e);
             return;
         }
         require(present, "no value that is not present");
@@ -207,7 +208,7 @@ final class StoreOracle {
         throw new AssertionError("access out of bounds");
     }
 
-    private void requireRefusal(IOException e) {
+    private void requireRefusal(Exception e) {
         requireOneLine(e.getMessage());
         require(e.getMessage().contains(path.getParent().toString()), "a message without the file: " + e.getMessage());
     }

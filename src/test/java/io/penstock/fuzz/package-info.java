@@ -3,10 +3,10 @@
  * Coverage-guided fuzzing of everything that reads files which somebody else wrote, with Jazzer.
  *
  * <p><b>What must hold</b>, whatever the bytes: the parser gives something consistent, or an
- * {@link java.io.IOException} whose message is one line that names the file. Another exception, a stack overflow, an
- * input that takes more than 5 seconds (in a build, which may run beside other programs, 120), a heap above 512 MiB, a
- * process above 2 GiB, and a mapping or file that is
- * left open is a finding.
+ * {@link java.io.IOException} or a {@link io.penstock.error.PenstockException} whose message is one line that names the
+ * file. Another exception, a stack overflow, an input that takes more than 5 seconds (in a build, which may run beside
+ * other programs, 120), a heap above 512 MiB, a process above 2 GiB, and a mapping or file that is left open is a
+ * finding.
  *
  * <p><b>To add a parser</b>, write one class here whose name ends in {@code Fuzz} and which has a constant
  * {@code TARGET}; it is found by its name:

@@ -223,7 +223,7 @@ class ChangedFileTest {
     void sampledBytesThatAreGoneAreAnErrorInJavaAndNoCrash() throws IOException {
         try (MappedFile mapped = MappedFile.open(path)) {
             mapped.segment().toArray(ValueLayout.JAVA_BYTE);
-            var sample = new ContentSample(mapped);
+            var sample = new ChangeWatch.ContentSample(mapped);
             sample.extend();
             assertNotEquals(0, sample.taken());
             assertEquals(-1, sample.firstChanged());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.os.Posix;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -69,7 +70,7 @@ class MappedFileTest {
             assertFalse(mapped.advise(Advice.WILL_NEED, 0, 0));
             assertEquals(1, mapped.residency(8));
         }
-        assertTrue(assertThrows(IOException.class, () -> MappedFile.open(folder)).getMessage()
+        assertTrue(assertThrows(MalformedStoreException.class, () -> MappedFile.open(folder)).getMessage()
                 .contains(folder.toString()));
         assertTrue(assertThrows(NoSuchFileException.class, () -> MappedFile.open(folder.resolve("absent")))
                 .getMessage().contains("absent"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
-import io.penstock.io.file.RegularFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -7,9 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.codec.MissingLibraryException;
 import io.penstock.collate.PackedLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Packing;
@@ -18,16 +16,17 @@ import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
+import io.penstock.error.LibraryException;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.ListedPlans;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
 import io.penstock.store.Column;
 import io.penstock.store.IfExists;
 import io.penstock.store.TokenStore;
@@ -383,7 +382,7 @@ class BadSamplesTest {
     @Test
     void packedSequencesAreCheckedAsWindowsAre() {
         try (var packed = Packing.of(Documents.of(store), LENGTH).pack();
-                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(1)
+                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(DType.I64)).batchSize(1)
                         .verify().endEpoch(1).open()) {
             Set<Long> found = new HashSet<>();
             for (long sample = 0; sample < windows.size(); sample++) {
@@ -403,7 +402,7 @@ class BadSamplesTest {
     void aPackedSequenceIsBadIfTheTokenAfterItsLastOneIs(BadSamplePolicy policy) {
         int capacity = BlockChecksums.DEFAULT_BLOCK_BYTES / 32;             // in bytes 2 * capacity: 16 a block
         try (var packed = Packing.of(Documents.of(store), capacity).pack();
-                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(8)
+                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(DType.I64)).batchSize(8)
                         .shuffle(SEED).verify().onBadSample(policy).workers(1).endEpoch(2).open()) {
             Set<Long> wrong = new TreeSet<>();
             for (long sample = 0; sample < packed.size(); sample++) {
@@ -469,9 +468,9 @@ class BadSamplesTest {
     private static final class Numbers implements Dataset, Decoder, Decoder.Session {
 
         private final MemorySegment stored = Arena.ofAuto().allocate(Long.BYTES * 100L);
-        private final Function<String, IOException> refusal;
+        private final Function<String, Exception> refusal;
 
-        Numbers(Function<String, IOException> refusal) {
+        Numbers(Function<String, Exception> refusal) {
             this.refusal = refusal;
             for (long i = 0; i < 100; i++) {
                 stored.setAtIndex(ValueLayout.JAVA_LONG, i, i % 9 == 4 ? -i : i);
@@ -519,7 +518,11 @@ class BadSamplesTest {
                 throws IOException {
             long number = value.get(ValueLayout.JAVA_LONG, 0);
             if (number < 0) {
-                throw refusal.apply("found " + number + ", expected a number");
+                switch (refusal.apply("found " + number + ", expected a number")) {
+                    case IOException unread -> throw unread;
+                    case RuntimeException refused -> throw refused;
+                    case Exception other -> throw new AssertionError(other);
+                }
             }
             target.set(ValueLayout.JAVA_LONG, targetOffset, number);
         }
@@ -550,7 +553,7 @@ class BadSamplesTest {
 
     @Test
     void aLibraryThatIsNotThereIsNoReasonToSkipASample() {
-        try (DataLoader loader = DataLoader.builder(new Numbers(what -> new MissingLibraryException("decoding", what,
+        try (DataLoader loader = DataLoader.builder(new Numbers(what -> LibraryException.missing("decoding", what,
                 null)))
                 .batchSize(100).onBadSample(BadSamplePolicy.SKIP).open()) {
             assertThrows(BatchException.class, loader::next);

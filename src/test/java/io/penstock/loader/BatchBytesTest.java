@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.io.ReadMode;
+import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
@@ -43,7 +43,7 @@ class BatchBytesTest {
     @TestFactory
     Stream<DynamicTest> bytesDoNotDependOnHowTheyAreMade() throws Exception {
         Path file = Corpora.rawU16(folder, 40_000, 1);
-        Collator[] collators = {CausalLm.narrow(), CausalLm.widened(TokenWidth.I32), CausalLm.widened(TokenWidth.I64)};
+        Collator[] collators = {CausalLm.narrow(), CausalLm.widened(DType.I32), CausalLm.widened(DType.I64)};
         List<List<String>> expected = new ArrayList<>();
         for (Collator collator : collators) {
             expected.add(run(file, collator, new Settings(0, 1, ReadMode.MMAP, TransferMode.IN_PLACE, 2,
@@ -101,7 +101,7 @@ class BatchBytesTest {
         ByteBuffer raw = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
         try (TokenStore store = TokenStore.open(file, "nanogpt");
                 DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(BATCH).shuffle(5)
-                        .collator(CausalLm.widened(TokenWidth.I64)).endEpoch(1).open()) {
+                        .collator(CausalLm.widened(DType.I64)).endEpoch(1).open()) {
             boolean[] seen = new boolean[(10_000 - LENGTH - 1) / LENGTH + 1];
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -34,7 +33,7 @@ class BatchViewsTest {
     }
 
     private DataLoader open(TransferMode transfer, LeaseMode leases) {
-        return DataLoader.builder(TokenWindows.of(store, 16)).collator(CausalLm.widened(TokenWidth.I64)).batchSize(4)
+        return DataLoader.builder(TokenWindows.of(store, 16)).collator(CausalLm.widened(DType.I64)).batchSize(4)
                 .shuffle(3).workers(2).prefetch(2).transfer(transfer).leases(leases).open();
     }
 

@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.dlpack.DLPackCapsule;
 import io.penstock.dlpack.DLPackForm;
-import io.penstock.dlpack.NativePeer.Described;
 import io.penstock.dlpack.NativePeer;
+import io.penstock.dlpack.NativePeer.Described;
 import io.penstock.loader.slots.Lease;
 import java.util.ArrayList;
 import java.util.List;

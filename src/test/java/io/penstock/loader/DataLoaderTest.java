@@ -19,11 +19,11 @@ import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
-import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
+import io.penstock.state.StateMismatchException;
 import io.penstock.store.TokenStore;
 import io.penstock.testing.Corpora;
 import io.penstock.testing.CountingSampler;
@@ -270,7 +270,7 @@ class DataLoaderTest {
     @CsvSource({"0, IN_PLACE", "2, IN_PLACE", "0, COPY", "2, COPY"})
     void aBadSampleRaisesAtItsBatchAndNamesItAndTheLoaderGoesOn(int workers, TransferMode transfer) {
         try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(workers)
-                .transfer(transfer).collator(new Failing(new Stack(), sample -> sample == 19)).endEpoch(1).open()) {
+                .transfer(transfer).collator(new Failing(Stack.fields(), sample -> sample == 19)).endEpoch(1).open()) {
             take(loader, 2);
             BatchException error = assertThrows(BatchException.class, loader::next);
             assertEquals(2, error.batch());
@@ -288,7 +288,7 @@ class DataLoaderTest {
         var gate = new CountDownLatch(1);
         var waiting = new CountDownLatch(1);
         try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(1)
-                .transfer(transfer).collator(new Failing(new Stack(), sample -> {
+                .transfer(transfer).collator(new Failing(Stack.fields(), sample -> {
                     waiting.countDown();
                     try {
                         gate.await();
@@ -352,7 +352,7 @@ class DataLoaderTest {
             var closer = new Thread[1];
             DataLoader loader = DataLoader.builder(TokenWindows.of(mapped, LENGTH)).batchSize(8).workers(0)
                     .readMode(ReadMode.PREAD).transfer(transfer).leases(LeaseMode.SHARED)
-                    .collator(new Failing(new Stack(), _ -> {
+                    .collator(new Failing(Stack.fields(), _ -> {
                         collating.countDown();
                         Uninterrupted.join(List.of(closer[0]));
                         return false;
@@ -379,7 +379,7 @@ class DataLoaderTest {
     void errorsOfTheMachineReachTheTrainerToo() {
         var error = new StackOverflowError("deep");
         try (DataLoader loader = DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).workers(2)
-                .collator(new Failing(new Stack(), _ -> {
+                .collator(new Failing(Stack.fields(), _ -> {
                     throw error;
                 })).open()) {
             assertSame(error, assertThrows(BatchException.class, loader::next).getCause());

@@ -6,18 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.PackedLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.memory.DType;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.MemoryTokenStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,7 +116,7 @@ class ElasticLoaderTest {
         for (int round = 0; round < CASES; round++) {
             try (var store = new MemoryTokenStore(DType.U16, starts(random));
                     PackedSequences packed = Packing.of(Documents.of(store), random.nextInt(1, 80)).pack()) {
-                check(packed, Sampler.shuffled(packed.size(), round), PackedLm.of(TokenWidth.I32), random, round);
+                check(packed, Sampler.shuffled(packed.size(), round), PackedLm.of(DType.I32), random, round);
             }
         }
     }

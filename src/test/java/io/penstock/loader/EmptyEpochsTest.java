@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
@@ -149,8 +149,8 @@ class EmptyEpochsTest {
     void theLastEpochOfAnOrderIsTheLastOfALoader() {
         Sampler order = Sampler.shuffled(2, 5);
         long last = order.epochs() - 1;
-        LoaderState end = BatchSampler.of(order, 1, Shard.whole()).withDataset(rows.fingerprint())
-                .startingAt(last, 1).stateAfter(0);
+        LoaderState end = LoaderState.after(BatchSampler.of(order, 1, Shard.whole()).withDataset(rows.fingerprint())
+                .startingAt(last, 1), 0);
         for (int workers = 0; workers < 3; workers++) {
             try (DataLoader loader = DataLoader.builder(rows).sampler(order).workers(workers).startEpoch(last).open()) {
                 for (int n = 0; n < 2; n++) {

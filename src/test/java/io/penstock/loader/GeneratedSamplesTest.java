@@ -11,17 +11,18 @@ import io.penstock.collate.Collator;
 import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
 import io.penstock.collate.StackAndPad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
+import io.penstock.dataset.Lengths;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
+import io.penstock.state.LoaderState;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -60,7 +61,7 @@ class GeneratedSamplesTest {
 
     @Test
     void samplesAreOfTheirIndexAndTheRandomNumbersOfTheirPositionWhateverTheWorkersAndWhereverARunIsResumed() {
-        for (Collator collator : List.of(new Stack(), new StackAndPad())) {
+        for (Collator collator : List.of(Stack.fields(), StackAndPad.fields())) {
             for (int workers = 0; workers < 4; workers++) {
                 LoaderState state = null;
                 long seen = 0;
@@ -121,15 +122,15 @@ class GeneratedSamplesTest {
                                 (short) (sample * length + t));
                     }
                 });
-        for (Collator collator : List.of(CausalLm.narrow(), CausalLm.widened(TokenWidth.I32),
-                CausalLm.widened(TokenWidth.I64), Pad.toLongest(TokenWidth.STORE, 0),
-                Pad.toLongest(TokenWidth.I64, 0))) {
+        for (Collator collator : List.of(CausalLm.narrow(), CausalLm.widened(DType.I32),
+                CausalLm.widened(DType.I64), Pad.toLongest(0),
+                Pad.toLongest(DType.I64, 0))) {
             try (DataLoader loader = DataLoader.builder(tokens).collator(collator).shuffle(SEED).batchSize(7).workers(2)
                     .endEpoch(1).open()) {
                 while (loader.hasNext()) {
                     try (Batch batch = loader.next()) {
-                        var ids = batch.tensor(collator.equals(CausalLm.narrow()) || collator.toString()
-                                .equals("causal-lm(store)") ? "tokens" : "input_ids");
+                        var ids = batch.tensor(collator.toString().equals("causal-lm(store)") ? "tokens"
+                                : "input_ids");
                         int width = (int) ids.dim(1);
                         for (int row = 0; row < batch.count(); row++) {
                             for (int t = 0; t < width; t++) {
@@ -140,6 +141,117 @@ class GeneratedSamplesTest {
                 }
             }
         }
+    }
+
+    /** Sample n has n % 50 ids, drawn at random, and as many flags as its last draw says. */
+    private static Dataset ragged() {
+        return Dataset.generate(SIZE, List.of(new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE),
+                new TensorSpec("index", DType.I64), new TensorSpec("flags", DType.BOOL, TensorSpec.VARIABLE)), 50,
+                "ragged v1", (sample, random, out) -> {
+                    Tensor ids = out.tensor("ids", sample % 50);
+                    for (long t = 0; t < ids.dim(0); t++) {
+                        ids.set(random.nextInt(1000), t);
+                    }
+                    out.tensor("index").set(sample);
+                    Tensor flags = out.tensor("flags", random.nextInt(51));
+                    flags.segment().fill((byte) 7);
+                });
+    }
+
+    @Test
+    void lengthsVaryFromSampleToSampleAndMayBeDrawn() {
+        for (int workers = 0; workers < 3; workers++) {
+            long seen = 0;
+            try (DataLoader loader = DataLoader.builder(ragged()).collator(StackAndPad.fields()).shuffle(SEED)
+                    .batchSize(9).workers(workers).endEpoch(2).open()) {
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        checkRagged(batch);
+                        seen += batch.valid();
+                    }
+                }
+            }
+            assertEquals(2 * SIZE, seen);
+        }
+    }
+
+    private static void checkRagged(Batch batch) {
+        var random = new KeyedRandom(SEED, batch.epoch());
+        long longest = 0;
+        for (int row = 0; row < batch.count(); row++) {
+            random.select(batch.position(row), KeyedRandom.step("ragged v1"));
+            Tensor ids = batch.tensor("ids").row(row);
+            Tensor flags = batch.tensor("flags").row(row);
+            long length = batch.sample(row) % 50;
+            assertEquals(length, batch.tensor("ids_lengths").getLong(row));
+            assertEquals(batch.sample(row), batch.tensor("index").getLong(row));
+            for (long t = 0; t < ids.dim(0); t++) {
+                assertEquals(t < length ? random.nextInt(1000) : 0, ids.getLong(t));
+            }
+            int flagged = random.nextInt(51);
+            assertEquals(flagged, batch.tensor("flags_lengths").getLong(row));
+            for (long t = 0; t < flags.dim(0); t++) {
+                assertEquals(t < flagged ? 1 : 0, flags.segment().get(ValueLayout.JAVA_BYTE, t));
+            }
+            longest = Math.max(longest, length);
+        }
+        assertEquals(longest, batch.tensor("ids").dim(1));
+    }
+
+    @Test
+    void ofVaryingLengthsEachSampleIsGeneratedOnceABatchAlsoIfItHasOneField() {
+        var made = new AtomicLong();
+        Dataset one = Dataset.generate(SIZE, List.of(new TensorSpec("ids", DType.U16, TensorSpec.VARIABLE)), 9, "one",
+                (sample, _, out) -> {
+                    made.incrementAndGet();
+                    Tensor ids = out.tensor("ids", sample % 10);
+                    for (long t = 0; t < ids.dim(0); t++) {
+                        ids.set(sample, t);
+                    }
+                });
+        for (Collator collator : List.of(Pad.toLongest(DType.I64, 0), StackAndPad.fields())) {
+            made.set(0);
+            try (DataLoader loader = DataLoader.builder(one).collator(collator).shuffle(SEED).batchSize(8).workers(0)
+                    .endEpoch(1).open()) {
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        Tensor ids = batch.tensors().values().iterator().next();
+                        for (int row = 0; row < batch.count(); row++) {
+                            for (long t = 0; t < ids.dim(1); t++) {
+                                assertEquals(t < batch.sample(row) % 10 ? batch.sample(row) : 0,
+                                        ids.row(row).getLong(t));
+                            }
+                        }
+                    }
+                }
+            }
+            assertEquals(SIZE, made.get(), collator.toString());
+        }
+        assertEquals(9, Lengths.of(one, 0).applyAsLong(19));
+    }
+
+    @Test
+    void aLengthBeyondTheGreatestAndATensorWithoutALengthAreRefused() {
+        record Case(SampleGenerator generator, String message) {
+        }
+        for (Case wrong : List.of(
+                new Case((_, _, out) -> out.tensor("ids", 51), "ids: i32[*]: found length 51, expected 0 to 50"),
+                new Case((_, _, out) -> out.tensor("ids", -1), "ids: i32[*]: found length -1, expected 0 to 50"),
+                new Case((_, _, out) -> out.tensor("ids"),
+                        "ids: i32[*]: its length varies, say it by tensor(field, length)"),
+                new Case((_, _, out) -> out.tensor("one", 1),
+                        "one: i32[]: found length 1, expected a field whose length varies"))) {
+            Dataset broken = Dataset.generate(4, List.of(new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE),
+                    new TensorSpec("one", DType.I32)), 50, "broken", wrong.generator);
+            try (DataLoader loader = DataLoader.builder(broken).collator(StackAndPad.fields()).batchSize(4).open()) {
+                String message = assertThrows(BatchException.class, loader::next).getCause().getMessage();
+                assertEquals("sample 0: the generator 'broken' failed: java.lang.IllegalArgumentException: "
+                        + wrong.message, message);
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> Dataset.generate(4, FIELDS, 50, NAME, NUMBERS));
+        assertThrows(IllegalArgumentException.class, () -> Dataset.generate(4, List.of(
+                new TensorSpec("ids", DType.I32, TensorSpec.VARIABLE)), NAME, NUMBERS));
     }
 
     @Test

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.penstock.dataset.TokenWindows;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Permutation;
+import io.penstock.state.LoaderState;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.RandomAccessFile;

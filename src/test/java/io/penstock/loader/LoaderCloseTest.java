@@ -13,7 +13,6 @@ import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
 import io.penstock.loader.slots.LateBatch;
 import io.penstock.loader.slots.Leases;
-import io.penstock.loader.workers.WorkerPool;
 import io.penstock.store.TensorStore;
 import io.penstock.testing.CapturedLog;
 import java.io.ByteArrayOutputStream;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -111,7 +111,7 @@ final class MultiDeviceScenarios {
                 var errors = ConcurrentHashMap.<Throwable>newKeySet();
                 for (int r = 0; r < count; r++) {
                     SimulatedTrainer trainer = trainers.get(r);
-                    DataLoader loader = loaders.get(r);
+                    DeviceLoader loader = loaders.get(r);
                     ranks.add(Thread.ofPlatform().start(() -> {
                         try {
                             trainer.device.makeCurrent();
@@ -146,7 +146,7 @@ final class MultiDeviceScenarios {
                 .devices(trainers.stream().map(trainer -> trainer.device).toArray(Device[]::new));
     }
 
-    private static void epoch(SimulatedTrainer trainer, DataLoader loader, BitSet seen) {
+    private static void epoch(SimulatedTrainer trainer, DeviceLoader loader, BitSet seen) {
         while (loader.hasNext()) {
             try (Batch batch = loader.next(trainer.stream)) {
                 assertEquals(trainer.device.ordinal(), CudaSimulator.device(batch.address("row")));

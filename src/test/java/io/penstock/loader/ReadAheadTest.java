@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
@@ -95,7 +94,7 @@ class ReadAheadTest {
             store.fingerprint();
             BitSet expected = resident(file);
             assertTrue(expected.cardinality() < 200, expected.cardinality() + " pages are in the page cache already");
-            try (DataLoader loader = windows(store).collator(CausalLm.widened(TokenWidth.STORE)).readAhead(bytes)
+            try (DataLoader loader = windows(store).collator(CausalLm.narrow()).readAhead(bytes)
                     .open()) {
                 assertEquals(3, loader.memory().hostSlots());
                 for (int i = 0; i < 20; i++) {

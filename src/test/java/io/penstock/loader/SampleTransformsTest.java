@@ -10,7 +10,6 @@ import io.penstock.collate.CausalLm;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
@@ -19,17 +18,17 @@ import io.penstock.dataset.Lengths;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.SampleMap;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.Folders;
 import io.penstock.testing.MemoryTokenStore;
 import java.io.IOException;
@@ -248,7 +247,7 @@ class SampleTransformsTest {
             Dataset made = documents.map("tokens", ids, "plus one", plusOne).map("ids", ids, "twice", twice);
             assertEquals(7, made.maxLength(0));
             assertEquals(List.of(3L, 0L, 7L, 2L), LongStream.range(0, 4).map(Lengths.of(made, 0)).boxed().toList());
-            try (DataLoader loader = DataLoader.builder(made).collator(Pad.toLongest(TokenWidth.I64, -5)).batchSize(4)
+            try (DataLoader loader = DataLoader.builder(made).collator(Pad.toLongest(DType.I64, -5)).batchSize(4)
                     .workers(1).open(); Batch batch = loader.next()) {
                 for (int d = 0; d < 4; d++) {
                     for (int t = 0; t < 7; t++) {
@@ -270,10 +269,10 @@ class SampleTransformsTest {
             TensorSpec tokens = windows.fields().getFirst();
             Dataset same = windows.map(tokens.name(), tokens, "same", (in, _, out) -> out.segment()
                     .copyFrom(in.segment()));
-            try (DataLoader expected = DataLoader.builder(windows).collator(CausalLm.widened(TokenWidth.I64))
+            try (DataLoader expected = DataLoader.builder(windows).collator(CausalLm.widened(DType.I64))
                     .batchSize(5)
                             .open();
-                    DataLoader found = DataLoader.builder(same).collator(CausalLm.widened(TokenWidth.I64)).batchSize(5)
+                    DataLoader found = DataLoader.builder(same).collator(CausalLm.widened(DType.I64)).batchSize(5)
                             .open()) {
                 for (int b = 0; b < 4; b++) {
                     try (Batch plain = expected.next(); Batch mapped = found.next()) {
@@ -402,7 +401,7 @@ class SampleTransformsTest {
 
     @Test
     void aBatchMapChangesEachBatchInTheWorker() {
-        Collator collator = new Stack().then((plan, batch) -> {
+        Collator collator = Stack.fields().then((plan, batch) -> {
             for (int row = 0; row < plan.count(); row++) {
                 batch.segment().set(ValueLayout.JAVA_BYTE, batch.offset(0) + (long) row * WIDTH,
                         (byte) (plan.sample(row) + plan.epoch()));

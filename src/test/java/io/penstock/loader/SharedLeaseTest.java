@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.collate.Pad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -47,7 +46,7 @@ class SharedLeaseTest {
     void eachGetsItsFieldsAndNoViewOutlivesTheBatch(TransferMode transfer) {
         try (MemoryTokenStore store = documents();
                 DataLoader loader = DataLoader.builder(Documents.of(store)).batchSize(2).shuffle(3)
-                        .collator(Pad.toLongest(TokenWidth.STORE, 0)).workers(1).prefetch(2).transfer(transfer)
+                        .collator(Pad.toLongest(0)).workers(1).prefetch(2).transfer(transfer)
                         .leases(LeaseMode.SHARED).open();
                 SecondReader second = new SecondReader()) {
             for (int i = 0; i < BATCHES; i++) {

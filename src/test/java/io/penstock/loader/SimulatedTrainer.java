@@ -57,7 +57,7 @@ final class SimulatedTrainer implements AutoCloseable {
 
     /** Two workers, two batches ahead, three device slots; copies are in the way of slots' reuse at once. */
     DataLoaderBuilder loader(ByteRows rows) {
-        return DataLoader.builder(rows).collator(new Announcing(new Stack())).batchSize(8).shuffle(7).workers(2)
+        return DataLoader.builder(rows).collator(new Announcing(Stack.fields())).batchSize(8).shuffle(7).workers(2)
                 .prefetch(2)
                 .device(device);
     }
@@ -99,7 +99,7 @@ final class SimulatedTrainer implements AutoCloseable {
     }
 
     /** Takes batches on the trainer's stream and compares them. */
-    void train(DataLoader loader, int batches) {
+    void train(DeviceLoader loader, int batches) {
         for (int i = 0; i < batches; i++) {
             try (Batch batch = loader.next(stream)) {
                 look(batch, stream);

@@ -2,7 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.device.Device;
-import io.penstock.os.ThreadLimitException;
+import io.penstock.error.LimitException;
 
 /** Opens a loader where the OS has no thread for every worker. Run by {@link ThreadLimitTest}. */
 public final class ThreadLimitProgram {
@@ -20,7 +20,7 @@ public final class ThreadLimitProgram {
             DataLoader.builder(new ByteRows(1_000, 32)).batchSize(8).workers(200).device(device)
                     .transfer(TransferMode.valueOf(transfer[0])).name("limited").open();
             System.out.println("opened");
-        } catch (ThreadLimitException e) {
+        } catch (LimitException e) {
             System.out.println("error: " + e.getMessage());
         }
         System.out.println("left: " + HeldMap.threads("limited"));

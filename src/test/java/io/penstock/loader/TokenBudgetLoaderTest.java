@@ -8,18 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.collate.Pad;
 import io.penstock.collate.Stack;
 import io.penstock.collate.StackAndPad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Lengths;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.MemoryTokenStore;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -57,7 +56,7 @@ class TokenBudgetLoaderTest {
     }
 
     private DataLoaderBuilder loader(TokenBudget budget) {
-        return DataLoader.builder(documents).collator(Pad.toLongest(TokenWidth.I32, -1).toMultipleOf(8))
+        return DataLoader.builder(documents).collator(Pad.toLongest(DType.I32, -1).toMultipleOf(8))
                 .sampler(Sampler.lengthBucketed(Sampler.shuffled(DOCUMENTS, 9), documents::length, 128, 16, 9))
                 .tokenBudget(budget, documents::length);
     }
@@ -156,7 +155,7 @@ class TokenBudgetLoaderTest {
         Lengths lengths = Lengths.of(documents, 0, 300);
         assertEquals(LongStream.range(0, DOCUMENTS).map(d -> Math.min(300, documents.length(d))).sum(),
                 LongStream.range(0, DOCUMENTS).map(lengths).sum());
-        try (DataLoader loader = DataLoader.builder(documents).collator(new StackAndPad(300)).shuffle(1)
+        try (DataLoader loader = DataLoader.builder(documents).collator(StackAndPad.cutTo(300)).shuffle(1)
                 .tokenBudget(budget, lengths).endEpoch(1).open()) {
             assertTrue(loader.memory().slabBytes() <= 2 * 1000 + 50 * 4 + 2 * 256, loader.memory().toString());
             int count = 0;
@@ -173,7 +172,7 @@ class TokenBudgetLoaderTest {
 
     @Test
     void lengthsThatAreTooShortAreAnErrorOfTheBatchAndNothingIsWrittenBehindTheSlot() {
-        try (DataLoader loader = DataLoader.builder(documents).collator(Pad.toLongest(TokenWidth.STORE, 0))
+        try (DataLoader loader = DataLoader.builder(documents).collator(Pad.toLongest(0))
                 .tokenBudget(TokenBudget.padded(700), d -> Math.min(documents.length(d), 10)).workers(1).open()) {
             var error = assertThrows(BatchException.class, loader::next);
             assertTrue(error.toString().contains("expected at most"), error.toString());
@@ -186,7 +185,7 @@ class TokenBudgetLoaderTest {
         var alone = assertThrows(IllegalArgumentException.class, () -> loader(TokenBudget.padded(599)).open());
         assertTrue(alone.getMessage().startsWith("sample 3 has 600 tokens"), alone.getMessage());
         assertThrows(IllegalArgumentException.class, () -> loader(budget).open());       // counts no multiples of 8
-        assertThrows(IllegalArgumentException.class, () -> loader(budget).collator(new Stack()).open());
+        assertThrows(IllegalArgumentException.class, () -> loader(budget).collator(Stack.fields()).open());
         assertThrows(IllegalArgumentException.class, () -> loader(budget.toMultipleOf(8))
                 .onBadSample(BadSamplePolicy.SKIP).open());
     }

@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
-import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.memory.Tensor;
 import java.util.ArrayList;
 import java.util.List;

@@ -39,9 +39,7 @@ class TransferSimulationTest {
     Stream<DynamicTest> theProtocolHolds() throws Exception {
         return run(Scenarios.class, SimulatorScenarios.class.getName(), TransferScenarios.class.getName(),
                 MemoryScenarios.class.getName(), MultiDeviceScenarios.class.getName(), CloseScenarios.class.getName(),
-                ClockScenarios.class.getName(), GraphScenarios.class.getName(), DLPackScenarios.class.getName(),
-                StageScenarios.class.getName(), FaultScenarios.class.getName(),
-                EveryCallScenarios.class.getName());
+                DLPackScenarios.class.getName(), StageScenarios.class.getName(), FaultScenarios.class.getName());
     }
 
     @TestFactory
@@ -49,11 +47,6 @@ class TransferSimulationTest {
         return run(new ChildJvm().option("-Dpenstock.leases=paranoid"), Scenarios.class,
                 PoisonScenarios.class.getName(), DLPackScenarios.class.getName(),
                 StageScenarios.class.getName());
-    }
-
-    @TestFactory
-    Stream<DynamicTest> aStepThatIsMissingIsNoticed() throws Exception {
-        return run(MutantScenarios.class);
     }
 
     @ParameterizedTest

@@ -251,4 +251,73 @@ class TensorTest {
         assertTrue(assertThrows(IllegalArgumentException.class, () -> DType.of("float32")).getMessage()
                 .contains("float32"));
     }
+
+    @Test
+    void aValueIsSetByIndexAndReadBackWhereItBelongs() {
+        Tensor matrix = Tensor.of(MemorySegment.ofArray(new byte[24]), DType.F32, 2, 3);
+        matrix.set(2.5, 1, 2);
+        matrix.set(7, 0, 1);
+        float[] values = new float[6];
+        matrix.copyTo(values);
+        assertArrayEquals(new float[] {0, 7, 0, 0, 0, 2.5f}, values);
+        assertThrows(IndexOutOfBoundsException.class, () -> matrix.set(1.0, 0, 3));
+        assertThrows(IndexOutOfBoundsException.class, () -> matrix.set(1.0, -1, 0));
+        assertThrows(IllegalArgumentException.class, () -> matrix.set(1.0, 5));
+        Tensor scalar = Tensor.of(MemorySegment.ofArray(new byte[8]), DType.I64);
+        scalar.set(Long.MIN_VALUE);
+        assertEquals(Long.MIN_VALUE, scalar.getLong(0));
+    }
+
+    @Test
+    void anIntegerTensorTakesExactlyTheValuesOfItsDtype() {
+        for (DType dtype : List.of(DType.U8, DType.I8, DType.U16, DType.I16, DType.U32, DType.I32)) {
+            int bits = 8 * dtype.byteSize();
+            long least = dtype.isUnsigned() ? 0 : -(1L << bits - 1);
+            long most = least + (1L << bits) - 1;
+            Tensor one = of(dtype, 0);
+            for (long value : new long[] {least, 0, 1, most}) {
+                one.copyFrom(new long[] {value});
+                assertEquals(value, one.getLong(0), dtype + " " + value);
+            }
+            assertThrows(IllegalArgumentException.class, () -> one.set(least - 1, 0), dtype.toString());
+            assertThrows(IllegalArgumentException.class, () -> one.set(most + 1, 0), dtype.toString());
+            assertThrows(IllegalArgumentException.class, () -> one.set(0.5, 0), dtype.toString());
+        }
+        Tensor truth = of(DType.BOOL, 0);
+        truth.set(1, 0);
+        assertEquals(1, truth.getLong(0));
+        assertThrows(IllegalArgumentException.class, () -> truth.set(2, 0));
+    }
+
+    @Test
+    void anArrayIsCopiedWholeOrRefused() {
+        Tensor floats = Tensor.of(MemorySegment.ofArray(new byte[12]), DType.F32, 3);
+        floats.copyFrom(new float[] {1, -2, 0.5f});
+        assertEquals(List.of(1.0, -2.0, 0.5), List.of(floats.getDouble(0), floats.getDouble(1), floats.getDouble(2)));
+        floats.copyFrom(new int[] {4, 5, 6});
+        assertEquals(5, floats.getDouble(1));
+        assertThrows(IllegalArgumentException.class, () -> floats.copyFrom(new float[2]));
+        Tensor bytes = Tensor.of(MemorySegment.ofArray(new byte[2]), DType.U8, 2);
+        bytes.copyFrom(new byte[] {-1, 3});
+        assertEquals(255, bytes.getLong(0));
+        Tensor shorts = Tensor.of(MemorySegment.ofArray(new byte[4]), DType.U16, 2);
+        shorts.copyFrom(new short[] {-1, 3});
+        assertEquals(65535, shorts.getLong(0));
+        assertThrows(IllegalArgumentException.class, () -> shorts.copyFrom(new int[] {1, -1}));
+        Tensor doubles = Tensor.of(MemorySegment.ofArray(new byte[16]), DType.F64, 2);
+        doubles.copyFrom(new double[] {Math.PI, Double.NEGATIVE_INFINITY});
+        assertEquals(Math.PI, doubles.getDouble(0));
+    }
+
+    @Test
+    void aBfloat16IsTheNearestOneAndOfTwoTheEven() {
+        // Halfway between two neighbors: 1 + 2^-8 goes down to 1, 1 + 3·2^-8 goes up to 1 + 2^-6.
+        double[][] cases = {{1 + 0x1p-8, 1}, {1 + 3 * 0x1p-8, 1 + 0x1p-6}, {1 + 0x1p-8 + 0x1p-20, 1 + 0x1p-7},
+            {-3, -3}, {Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY}, {Double.NaN, Double.NaN}};
+        for (double[] each : cases) {
+            Tensor one = of(DType.BF16, 0);
+            one.set(each[0], 0);
+            assertEquals(each[1], one.getDouble(0), "of " + each[0]);
+        }
+    }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.state.LoaderState;
 import io.penstock.testing.HeapUse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -196,7 +197,7 @@ class BatchSamplerTest {
     /** Counts the samples with weight in batches {@code from} to {@code to} of the run's start epoch. */
     private static void count(BatchSampler batches, long from, long to, long[] counts) {
         BatchPlan plan = new BatchPlan(batches.batchSize());
-        long epoch = batches.startState().epoch();
+        long epoch = batches.startEpoch();
         for (long n = from; n < Math.min(to, batches.batchesInEpoch(epoch)); n++) {
             batches.plan(n, plan);
             for (int i = 0; i < plan.valid(); i++) {
@@ -226,12 +227,12 @@ class BatchSamplerTest {
         RankSetup setup = first;
         Order order = setup.sampler().epoch(0);
         long size = setup.sampler().size();
-        LoaderState state = setup.rank(0).startState();
+        LoaderState state = LoaderState.before(setup.rank(0));
         long position = 0;
         int resumedInside = 0;
         for (int run = 0; state.epoch() == 0; run++) {
             String which = chain + " run " + run + ": " + setup + " from " + state;
-            BatchSampler ofFirst = setup.rank(0).resume(state);
+            BatchSampler ofFirst = state.resume(setup.rank(0));
             long batches = ofFirst.batchesInEpoch(0);
             boolean mayOmit = setup.dropLast() || setup.tail() == TailPolicy.DROP;
             if (batches == 0) {
@@ -242,8 +243,8 @@ class BatchSamplerTest {
             long kill = random.nextLong(batches);
             List<Long> given = new ArrayList<>();
             for (int rank = 0; rank < setup.world(); rank++) {
-                BatchSampler own = setup.rank(rank).resume(state);
-                assertEquals(ofFirst.stateAfter(kill), own.stateAfter(kill), which);
+                BatchSampler own = state.resume(setup.rank(rank));
+                assertEquals(LoaderState.after(ofFirst, kill), LoaderState.after(own, kill), which);
                 BatchPlan plan = new BatchPlan(own.batchSize());
                 for (long n = 0; n <= kill; n++) {
                     own.plan(n, plan);
@@ -260,7 +261,7 @@ class BatchSamplerTest {
                     assertEquals(position++, p, which);
                 }
             }
-            LoaderState next = LoaderState.fromJson(ofFirst.stateAfter(kill).toJson());
+            LoaderState next = LoaderState.fromJson(LoaderState.after(ofFirst, kill).toJson());
             if (next.epoch() == 0) {
                 assertEquals(position, next.position(), which);
                 resumedInside++;
@@ -283,7 +284,7 @@ class BatchSamplerTest {
             int rank = random.nextInt(setup.world);
             BatchSampler run = setup.rank(rank);
             long kill = random.nextLong(3 * run.batchesInEpoch(0));
-            BatchSampler resumed = setup.rank(rank).resume(run.stateAfter(kill));
+            BatchSampler resumed = LoaderState.after(run, kill).resume(setup.rank(rank));
             BatchPlan expected = new BatchPlan(setup.batchSize);
             BatchPlan found = new BatchPlan(setup.batchSize);
             for (long n = 0; n < 2 * run.batchesInEpoch(0) + 3; n++) {
@@ -295,7 +296,7 @@ class BatchSamplerTest {
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);
                 assertEquals(samples(expected), samples(found), which);
-                assertEquals(run.stateAfter(kill + 1 + n), resumed.stateAfter(n), which);
+                assertEquals(LoaderState.after(run, kill + 1 + n), LoaderState.after(resumed, n), which);
             }
         }
     }
@@ -321,7 +322,7 @@ class BatchSamplerTest {
                 long n = random.nextLong(10 * batches.batchesInEpoch(0));
                 batches.plan(n, plan);
                 long expectedFirst = plan.sample(0);
-                BatchSampler resumed = n == 0 ? batches : batches.resume(batches.stateAfter(n - 1));
+                BatchSampler resumed = n == 0 ? batches : LoaderState.after(batches, n - 1).resume(batches);
                 resumed.plan(0, plan);
                 assertEquals(expectedFirst, plan.sample(0));
                 Permutation order = new Permutation(size, 3, plan.epoch());
@@ -344,7 +345,7 @@ class BatchSamplerTest {
         batches.plan(batches.batchesInEpoch(1L << 61) + batches.batchesInEpoch(1L + (1L << 61)) - 1, plan);
         assertEquals((1L << 61) + 1, plan.epoch());
         assertTrue(plan.firstPosition() > 0 && plan.count() > 0);
-        assertEquals(0, batches.stateAfter(plan.number()).position());
+        assertEquals(0, LoaderState.after(batches, plan.number()).position());
     }
 
     @Tag("slow")
@@ -413,7 +414,7 @@ class BatchSamplerTest {
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(-1, 0));
         assertThrows(IllegalArgumentException.class, () -> batches.plan(0, new BatchPlan(3)));
         assertThrows(IndexOutOfBoundsException.class, () -> batches.plan(-1, new BatchPlan(4)));
-        assertThrows(IndexOutOfBoundsException.class, () -> batches.stateAfter(-1));
+        assertThrows(IndexOutOfBoundsException.class, () -> LoaderState.after(batches, -1));
         assertThrows(IllegalArgumentException.class, () -> batches.startingAt(2, 0).batchesInEpoch(1));
         BatchPlan plan = new BatchPlan(4);
         batches.plan(2, plan);

@@ -4,6 +4,7 @@ package io.penstock.sampling;
 import static io.penstock.json.Json.members;
 
 import io.penstock.sampling.TokenBudget.Cost;
+import io.penstock.state.LoaderState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -87,7 +88,7 @@ final class BatchingVectors {
                 } catch (IllegalStateException _) {
                     // A sample is too long: the batch is null.
                 }
-                LoaderState after = batches.stateAfter(n);
+                LoaderState after = LoaderState.after(batches, n);
                 given.add(members("samples", samples, "after", List.of(after.epoch(), after.position())));
             }
             runs.add(described(lengths, budget, shard, dropLast, 0, 0, 0, "chosen", boxed(chosen), "batches", given));
@@ -161,7 +162,7 @@ final class BatchingVectors {
         BatchPlan plan = new BatchPlan(budget.maxSamples());
         for (long n = 0; n < batches.firstBatchOf(startEpoch + 2); n++) {
             batches.plan(n, plan);
-            LoaderState after = batches.stateAfter(n);
+            LoaderState after = LoaderState.after(batches, n);
             given.add(members("number", n, "epoch", plan.epoch(), "index", plan.indexInEpoch(), "first_position",
                     plan.firstPosition(), "valid", plan.valid(), "samples",
                     Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList(),

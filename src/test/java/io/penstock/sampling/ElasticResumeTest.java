@@ -3,6 +3,7 @@ package io.penstock.sampling;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.state.LoaderState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -92,7 +93,7 @@ class ElasticResumeTest {
         for (int rank = 0; rank < world; rank++) {
             BatchSampler whole = BatchSampler.of(sampler, batch, new Shard(rank, world, TailPolicy.EXACT))
                     .withDataset("data");
-            ranks.add(state == null ? whole : whole.resume(state));
+            ranks.add(state == null ? whole : state.resume(whole));
         }
         BatchPlan plan = new BatchPlan(batch);
         int steps = random.nextInt(1, 12);
@@ -110,9 +111,9 @@ class ElasticResumeTest {
                 }
             }
         }
-        LoaderState after = ranks.getFirst().stateAfter(steps - 1);
+        LoaderState after = LoaderState.after(ranks.getFirst(), steps - 1);
         for (BatchSampler rank : ranks) {
-            assertEquals(after, rank.stateAfter(steps - 1));
+            assertEquals(after, LoaderState.after(rank, steps - 1));
         }
         return LoaderState.fromJson(after.toJson());
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.sampling.TokenBudget.Cost;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.HeapUse;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -221,7 +222,7 @@ class TokenBudgetTest {
             int rank = random.nextInt(setup.world);
             BatchSampler run = setup.rank(rank);
             long kill = random.nextLong(3 * run.batchesInEpoch(0));
-            BatchSampler resumed = setup.rank(rank).resume(run.stateAfter(kill));
+            BatchSampler resumed = LoaderState.after(run, kill).resume(setup.rank(rank));
             BatchPlan expected = new BatchPlan(run.batchSize());
             BatchPlan found = new BatchPlan(run.batchSize());
             for (long n = 0; n < 2 * run.batchesInEpoch(0) + 3; n++) {
@@ -233,7 +234,7 @@ class TokenBudgetTest {
                 assertEquals(expected.firstPosition(), found.firstPosition(), which);
                 assertEquals(expected.valid(), found.valid(), which);
                 assertEquals(BatchSamplerTest.samples(expected), BatchSamplerTest.samples(found), which);
-                assertEquals(run.stateAfter(kill + 1 + n), resumed.stateAfter(n), which);
+                assertEquals(LoaderState.after(run, kill + 1 + n), LoaderState.after(resumed, n), which);
             }
         }
     }
@@ -242,14 +243,15 @@ class TokenBudgetTest {
     void aStateOfFixedBatchesIsResumedWithABudgetAndBack() {
         Sampler sampler = Sampler.shuffled(1000, 4);
         BatchSampler fixed = BatchSampler.of(sampler, 7, new Shard(1, 3, TailPolicy.EXACT));
-        BatchSampler budgeted = BatchSampler.of(sampler, TokenBudget.padded(500), s -> s % 90,
-                new Shard(0, 2, TailPolicy.EXACT)).resume(fixed.stateAfter(9));
+        BatchSampler budgeted = LoaderState.after(fixed, 9).resume(
+                BatchSampler.of(sampler, TokenBudget.padded(500), s -> s % 90,
+                new Shard(0, 2, TailPolicy.EXACT)));
         BatchPlan plan = new BatchPlan(budgeted.batchSize());
         budgeted.plan(0, plan);
         assertEquals(10 * 7 * 3, plan.firstPosition());
-        LoaderState state = budgeted.stateAfter(0);
+        LoaderState state = LoaderState.after(budgeted, 0);
         assertEquals(210 + 2L * plan.count(), state.position());
-        fixed.resume(state).plan(0, plan);
+        state.resume(fixed).plan(0, plan);
         assertEquals(state.position() + 1, plan.firstPosition());
     }
 
@@ -283,7 +285,7 @@ class TokenBudgetTest {
         BatchPlan plan = new BatchPlan(100);
         batches.plan(1000, plan);
         assertTrue(furthest[0] < 40_000, "asked for " + furthest[0] + " lengths");
-        assertEquals(0, batches.stateAfter(1000).epoch());
+        assertEquals(0, LoaderState.after(batches, 1000).epoch());
     }
 
     @Test
@@ -329,8 +331,8 @@ class TokenBudgetTest {
                 assertEquals(n == 12 ? 4 : 5, plan.count());
             }
         }
-        assertEquals(40, with.stateAfter(7).position());
-        assertEquals(41, with.stateAfter(8).position());
+        assertEquals(40, LoaderState.after(with, 7).position());
+        assertEquals(41, LoaderState.after(with, 8).position());
         var met = assertThrows(IllegalStateException.class, () -> with.plan(8, plan));
         assertTrue(met.getMessage().startsWith("sample 40 has 17 tokens"), met.getMessage());
     }
@@ -362,10 +364,10 @@ class TokenBudgetTest {
                 assertEquals(epoch, batches.epochOf(n, epoch));
                 batches.plan(n, plan);
                 assertEquals(epoch, plan.epoch());
-                LoaderState after = batches.stateAfter(n);
+                LoaderState after = LoaderState.after(batches, n);
                 assertEquals(List.of(epoch + 1, 0L), List.of(after.epoch(), after.position()));
                 // A run that goes on from there gives the same next batch, be the epoch empty.
-                assertEquals(batches.epochOf(n + 1), batches.resume(after).epochOf(0));
+                assertEquals(batches.epochOf(n + 1), after.resume(batches).epochOf(0));
                 n++;
             } else {
                 empty++;

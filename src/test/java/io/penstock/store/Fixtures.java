@@ -15,6 +15,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 
@@ -66,6 +67,15 @@ public final class Fixtures {
         @Override
         public String toString() {
             return (String) fields.get("id");
+        }
+    }
+
+    /** The path of a file or folder of the resources of any module's tests. */
+    public static Path resource(String name) {
+        try {
+            return Path.of(Objects.requireNonNull(Fixtures.class.getResource("/" + name), name).toURI());
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
-import io.penstock.io.file.Sha256;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
@@ -39,7 +40,7 @@ public final class StoreContent {
             }
             all.append(Inspection.of(path, store, Depth.CONTENT,
                     Progress.NONE).toMap());
-        } catch (IOException | IllegalArgumentException e) {
+        } catch (IOException | IllegalArgumentException | PenstockException e) {
             all.append(e);
         } catch (UncheckedIOException e) {
             all.append(e.getCause());

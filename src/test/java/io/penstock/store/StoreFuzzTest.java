@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.Fixtures.Entry;
@@ -58,7 +59,7 @@ class StoreFuzzTest {
             Files.write(target, mutate(bytes, random));
             try {
                 use(opened, entry.kind());
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 assertFalse(e.getMessage().contains("\n"), e.getMessage());
                 assertTrue(e.getMessage().contains(home.toString()), e.getMessage());
             } catch (RuntimeException | Error e) {

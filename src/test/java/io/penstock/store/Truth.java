@@ -6,11 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.json.Json;
 import io.penstock.store.Inspection.Depth;
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,11 +62,7 @@ public final class Truth {
 
     /** A file or folder that a script in the test resources has written. */
     public static Path written(String name) {
-        try {
-            return Path.of(Truth.class.getResource("/written").toURI()).resolve(name);
-        } catch (URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        return Fixtures.resource("written/" + name);
     }
 
     /** What is in the stores that a script has written. */

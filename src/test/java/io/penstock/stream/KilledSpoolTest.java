@@ -9,7 +9,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.JavaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -49,7 +49,7 @@ class KilledSpoolTest {
             StreamSource source = new SpoolSource(LineSource.once("numbers", System.in), Path.of(args[0], "spool"),
                     1 << 20);
             try (StreamDataset stream = StreamDataset.builder(source).field("line").open()) {
-                DataLoaderBuilder builder = DataLoader.builder(stream).collator(new StackAndPad(DIGITS)).batchSize(8)
+                DataLoaderBuilder builder = DataLoader.builder(stream).collator(StackAndPad.cutTo(DIGITS)).batchSize(8)
                         .workers(1);
                 LoaderState from = Files.exists(saved) ? LoaderState.read(saved) : null;
                 long position = from == null ? 0 : from.position();

@@ -6,9 +6,9 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LoaderState;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +46,7 @@ final class KilledTrainer {
             StreamDataset stream = StreamDataset.builder(LineSource.of(files)).field("line").shuffle(5, 50).lanes(lanes)
                     .epochRecords(Long.parseLong(args[5])).open();
             streams.add(stream);
-            DataLoaderBuilder builder = DataLoader.builder(stream).collator(new StackAndPad(LINE)).batchSize(BATCH)
+            DataLoaderBuilder builder = DataLoader.builder(stream).collator(StackAndPad.cutTo(LINE)).batchSize(BATCH)
                     .workers(workers).endEpoch(1).shard(new Shard(rank, ranks, TailPolicy.EXACT));
             loaders.add((from == null ? builder : builder.resume(from)).open());
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.CodecException;
 import io.penstock.stream.PartitionReader.Found;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -114,8 +115,8 @@ class LineSourceTest {
         try (PartitionReader reader = LineSource.growing(file).open(0, "");
                 PartitionReader once = LineSource.once("pipe", Files.newInputStream(file)).open(0, "");
                 RecordBuffer into = new RecordBuffer()) {
-            assertEquals(file + problem, assertThrows(IOException.class, () -> poll(reader, into)).getMessage());
-            assertEquals("pipe" + problem, assertThrows(IOException.class, () -> awaited(once, into)).getMessage());
+            assertEquals(file + problem, assertThrows(CodecException.class, () -> poll(reader, into)).getMessage());
+            assertEquals("pipe" + problem, assertThrows(CodecException.class, () -> awaited(once, into)).getMessage());
         }
     }
 

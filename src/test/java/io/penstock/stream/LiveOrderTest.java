@@ -9,7 +9,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.LaneState;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

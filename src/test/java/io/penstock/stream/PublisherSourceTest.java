@@ -13,7 +13,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.stream.PartitionReader.Found;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

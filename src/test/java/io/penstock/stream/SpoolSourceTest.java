@@ -8,12 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.StackAndPad;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.stream.PartitionReader.Found;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -164,7 +165,7 @@ class SpoolSourceTest {
         bytes[16 * 100 + 12] ^= 1;
         Files.write(files.getFirst(), bytes);
         try (PartitionReader reader = source().open(0, ""); RecordBuffer into = new RecordBuffer()) {
-            String message = assertThrows(IOException.class, () -> {
+            String message = assertThrows(MalformedStoreException.class, () -> {
                 for (int i = 0; i < 30_000; i++) {
                     reader.poll(into);
                 }
@@ -240,6 +241,6 @@ class SpoolSourceTest {
     }
 
     private static DataLoader loader(StreamDataset stream) {
-        return DataLoader.builder(stream).collator(new StackAndPad(3)).batchSize(2).open();
+        return DataLoader.builder(stream).collator(StackAndPad.cutTo(3)).batchSize(2).open();
     }
 }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.Pad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.decode.Decoder;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.Batch;
@@ -19,12 +18,12 @@ import io.penstock.loader.TransferMode;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
-import io.penstock.sampling.StateMismatchException;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
+import io.penstock.state.StateMismatchException;
 import io.penstock.store.Column;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -402,7 +401,7 @@ class StreamDatasetTest {
         var source = NumberSource.of(1, 30);
         List<Long> good = source.merged().stream().filter(id -> id % 7 != 3).toList();
         try (StreamDataset stream = StreamDataset.builder(source).field("id", new PickyLists(), 2).open()) {
-            DataLoaderBuilder builder = DataLoader.builder(stream).collator(Pad.toLongest(TokenWidth.I64, 0)).workers(2)
+            DataLoaderBuilder builder = DataLoader.builder(stream).collator(Pad.toLongest(DType.I64, 0)).workers(2)
                     .onBadSample(BadSamplePolicy.SKIP);
             try (DataLoader loader = builder.tokenBudget(TokenBudget.padded(10), _ -> 2).open()) {
                 assertEquals(good, all(loader));

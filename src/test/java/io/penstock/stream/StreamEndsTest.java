@@ -7,17 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.Pad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Permutation;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.state.LoaderState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -229,7 +228,7 @@ class StreamEndsTest {
                     StreamDataset stream = StreamDataset.builder(new NumberSource(records))
                             .list("id", DType.I64, 2).open();
                     streams.add(stream);
-                    ranks.add(DataLoader.builder(stream).collator(Pad.toLongest(TokenWidth.I64, 0)).workers(1)
+                    ranks.add(DataLoader.builder(stream).collator(Pad.toLongest(DType.I64, 0)).workers(1)
                             .shard(new Shard(rank, world, tail))
                             .tokenBudget(new TokenBudget(7, 10, 1, cost), stream.lengths("id")).open());
                 }

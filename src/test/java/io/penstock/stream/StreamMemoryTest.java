@@ -9,7 +9,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -36,7 +36,8 @@ public final class FormatJar {
         try (OutputStream out = Files.newOutputStream(jar); JarOutputStream entries = new JarOutputStream(out)) {
             entries.putNextEntry(new JarEntry("META-INF/services/" + StoreProvider.class.getName()));
             entries.write(providers.getBytes(StandardCharsets.UTF_8));
-            for (String name : List.of("TokProvider", "TokProvider$Tokens", "BrokenProvider", "LastProvider")) {
+            for (String name : List.of("TokProvider", "TokProvider$Tokens", "TokProvider$Writer", "BrokenProvider",
+                    "LastProvider")) {
                 entries.putNextEntry(new JarEntry(folder + name + ".class"));
                 try (InputStream in = TokProvider.class.getResourceAsStream(name + ".class")) {
                     in.transferTo(entries);

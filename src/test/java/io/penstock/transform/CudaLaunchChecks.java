@@ -44,7 +44,7 @@ public final class CudaLaunchChecks {
     static void kernelsGiveWhatTheDefinitionsSay() {
         try (Lab lab = new DeviceLab(Device.cuda(0))) {
             assertEquals(0, CudaSimulator.calls("cudaLibraryLoadData"));
-            for (Experiment experiment : TransformTest.experiments(5)) {
+            for (Experiment experiment : TransformTest.ofTheEngine(5)) {
                 experiment.verify(lab);
             }
             assertEquals(1, CudaSimulator.calls("cudaLibraryLoadData"));
@@ -55,13 +55,13 @@ public final class CudaLaunchChecks {
 
     static void launchesOnAForeignStream() {
         try (Device device = Device.cuda(0); DeviceStream own = device.openStream("own");
-                DeviceBuffer lengths = device.allocate(4); DeviceBuffer mask = device.allocate(8)) {
+                DeviceBuffer narrow = device.allocate(8); DeviceBuffer wide = device.allocate(32)) {
             device.makeCurrent();
             DeviceStream view = device.stream(own.handle());
-            new AttentionMaskTransform(DType.I32, DType.U8).enqueue(view, lengths.address(), 1, 8, mask.address());
+            new CastTransform(DType.U8, DType.I32).enqueue(view, narrow.address(), 8, wide.address());
             view.close();
-            assertThrows(IllegalStateException.class, () -> new AttentionMaskTransform(DType.I32, DType.U8)
-                    .enqueue(view, lengths.address(), 1, 8, mask.address()));
+            assertThrows(IllegalStateException.class, () -> new CastTransform(DType.U8, DType.I32)
+                    .enqueue(view, narrow.address(), 8, wide.address()));
             own.synchronize();
         }
     }
@@ -107,18 +107,18 @@ public final class CudaLaunchChecks {
     static void aKernelThatDoesNotWaitForTheCopyIsAViolation() {
         try (Device device = Device.cuda(0); DeviceStream copies = device.openStream("copies");
                 DeviceStream train = device.openStream("train"); PinnedBuffer pinned = device.allocatePinned(8);
-                DeviceBuffer lengths = device.allocate(8); DeviceBuffer mask = device.allocate(16);
+                DeviceBuffer narrow = device.allocate(8); DeviceBuffer wide = device.allocate(32);
                 DeviceEvent copied = device.openEvent(EventWait.BLOCK)) {
             device.makeCurrent();
-            var transform = new AttentionMaskTransform(DType.I32, DType.U8);
-            copies.copyToDevice(lengths, 0, pinned, 0, 8);
+            var transform = new CastTransform(DType.U8, DType.I32);
+            copies.copyToDevice(narrow, 0, pinned, 0, 8);
             copies.record(copied);
             train.waitFor(copied);
-            transform.enqueue(train, lengths.address(), 2, 8, mask.address());
+            transform.enqueue(train, narrow.address(), 8, wide.address());
             assertEquals(0, CudaSimulator.violations());
-            copies.copyToDevice(lengths, 0, pinned, 0, 8);
+            copies.copyToDevice(narrow, 0, pinned, 0, 8);
             assertEquals(1, CudaSimulator.violations(), CudaSimulator.violationText());
-            transform.enqueue(train, lengths.address(), 2, 8, mask.address());
+            transform.enqueue(train, narrow.address(), 8, wide.address());
             assertEquals(2, CudaSimulator.violations(), CudaSimulator.violationText());
             copies.synchronize();
             train.synchronize();

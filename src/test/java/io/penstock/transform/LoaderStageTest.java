@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.Pad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
@@ -63,7 +62,7 @@ class LoaderStageTest {
     }
 
     private DataLoader wide() {
-        return DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(CausalLm.widened(TokenWidth.I64))
+        return DataLoader.builder(TokenWindows.of(store, LENGTH)).collator(CausalLm.widened(DType.I64))
                 .batchSize(BATCH).shuffle(1).endEpoch(2).open();
     }
 
@@ -159,7 +158,7 @@ class LoaderStageTest {
     }
 
     private static DataLoaderBuilder padded(MemoryTokenStore texts) {
-        return DataLoader.builder(Documents.of(texts)).collator(Pad.toLongest(TokenWidth.I32, 0)).batchSize(2)
+        return DataLoader.builder(Documents.of(texts)).collator(Pad.toLongest(DType.I32, 0)).batchSize(2)
                 .endEpoch(1);
     }
 

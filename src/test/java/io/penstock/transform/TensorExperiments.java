@@ -3,9 +3,7 @@ package io.penstock.transform;
 
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
-import io.penstock.sampling.KeyedRandom;
 import io.penstock.transform.ImageTransform.Layout;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -43,8 +41,6 @@ final class TensorExperiments {
         }
         for (int i = 0; i < 24; i++) {
             all.add(images());
-            all.add(gatherRows());
-            all.add(padRows());
         }
         return all;
     }
@@ -74,14 +70,13 @@ final class TensorExperiments {
                 .input("source", source).output("target", target);
     }
 
-    /** Images of several pieces of the twin's arrays each: every layout and dtype, mirrored and not. */
+    /** Images of several pieces of the twin's arrays each: every layout and dtype. */
     List<Experiment> largeImages() {
         List<Experiment> all = new ArrayList<>();
         for (Layout from : Layout.values()) {
             for (Layout to : Layout.values()) {
                 for (DType dtype : IMAGE_TYPES) {
-                    all.add(images(6, 3, 61, 67, 50, 61, from, to, dtype, true, false));
-                    all.add(images(2, 3, 61, 67, 61, 67, from, to, dtype, false, false));
+                    all.add(images(2, 3, 161, 67, from, to, dtype, false));
                 }
             }
         }
@@ -92,21 +87,20 @@ final class TensorExperiments {
         return images(false);
     }
 
-    /** An image transform as a loader's stage: with fewer images than there can be, crops in a field or none. */
+    /** An image transform as a loader's stage: with fewer images than there can be. */
     Experiment imageStage() {
         return images(true);
     }
 
     private Experiment images(boolean stage) {
-        int height = random.nextInt(1, 40);
         int width = random.nextInt(4) == 0 ? random.nextInt(256, 600) : random.nextInt(1, 40);
-        return images(random.nextInt(1, 5), random.nextInt(1, 5), height, width, random.nextInt(1, height + 1),
-                random.nextInt(1, width + 1), Layout.values()[random.nextInt(2)], Layout.values()[random.nextInt(2)],
-                IMAGE_TYPES[random.nextInt(3)], random.nextInt(4) > 0, stage);
+        return images(random.nextInt(1, 5), random.nextInt(1, 5), random.nextInt(1, 40), width,
+                Layout.values()[random.nextInt(2)], Layout.values()[random.nextInt(2)],
+                IMAGE_TYPES[random.nextInt(3)], stage);
     }
 
-    private Experiment images(int batch, int channels, int height, int width, int cropHeight, int cropWidth,
-            Layout from, Layout to, DType dtype, boolean own, boolean stage) {
+    private Experiment images(int batch, int channels, int height, int width, Layout from, Layout to, DType dtype,
+            boolean stage) {
         float scale = SCALES[random.nextInt(SCALES.length)];
         float[] mean = new float[channels];
         float[] deviation = new float[channels];
@@ -115,44 +109,36 @@ final class TensorExperiments {
             deviation[c] = (float) random.nextDouble(0.01, 2) * scale;
         }
         Cells images = Cells.random(DType.U8, (long) batch * channels * height * width, random);
-        Cells crops = crops(batch, height, width, cropHeight, cropWidth);
-        Cells target = Cells.outputs(dtype, (long) batch * channels * cropHeight * cropWidth);
+        Cells target = Cells.outputs(dtype, (long) batch * channels * height * width);
         for (int b = 0; b < batch; b++) {
-            int top = own ? clamp(crops.integer(4L * b), height - cropHeight) : (height - cropHeight) / 2;
-            int left = own ? clamp(crops.integer(4L * b + 1), width - cropWidth) : (width - cropWidth) / 2;
-            boolean flip = own && crops.integer(4L * b + 2) != 0;
             for (int c = 0; c < channels; c++) {
-                for (int y = 0; y < cropHeight; y++) {
-                    for (int x = 0; x < cropWidth; x++) {
-                        int sourceX = left + (flip ? cropWidth - 1 - x : x);
-                        long p = images.bits(index(from, channels, height, width, b, c, top + y, sourceX));
+                for (int y = 0; y < height; y++) {
+                    for (int x = 0; x < width; x++) {
+                        long p = images.bits(index(from, channels, height, width, b, c, y, x));
                         float unit = p / 255f;
                         float centred = unit - mean[c];
                         float value = centred / deviation[c];
-                        target.set(index(to, channels, cropHeight, cropWidth, b, c, y, x),
+                        target.set(index(to, channels, height, width, b, c, y, x),
                                 SlowCast.cast(DType.F32, dtype, Float.floatToRawIntBits(value) & 0xFFFF_FFFFL));
                     }
                 }
             }
         }
-        ImageTransform transform = ImageTransform.of(from, channels, height, width).crop(cropHeight, cropWidth)
-                .normalize(mean, deviation).to(dtype, to);
+        ImageTransform transform = ImageTransform.of(from, channels, height, width).normalize(mean, deviation)
+                .to(dtype, to);
         if (stage) {
-            return stage(transform, batch, own).input("image", images).input("crops", crops)
-                    .output(StageWork.OUT + "image", target);
+            return stage(transform, batch).input("image", images).output(StageWork.OUT + "image", target);
         }
         return new Experiment("images " + from + " " + batch + "x" + channels + "x" + height + "x" + width + " to " + to
-                + " " + dtype + " " + cropHeight + "x" + cropWidth, (lab, at) -> transform.enqueue(lab.stream(),
-                        at.get("images"), batch, own ? at.get("crops") : 0, at.get("target")))
-                .input("images", images).input("crops", crops).output("target", target);
+                + " " + dtype, (lab, at) -> transform.enqueue(lab.stream(), at.get("images"), batch, at.get("target")))
+                .input("images", images).output("target", target);
     }
 
-    private Experiment stage(ImageTransform transform, int batch, boolean own) {
+    private Experiment stage(ImageTransform transform, int batch) {
         int most = batch + random.nextInt(4);
-        var image = new TensorSpec("image", DType.U8, batched(most, transform.sourceShape()));
-        var work = new StageWork(own ? transform.stage("image", "crops") : transform.stage("image"), batch, image,
-                new TensorSpec("crops", DType.I32, most, 4))
-                .shape("image", batched(batch, transform.sourceShape())).shape("crops", batch, 4)
+        var work = new StageWork(transform.stage("image"), batch,
+                new TensorSpec("image", DType.U8, batched(most, transform.sourceShape())))
+                .shape("image", batched(batch, transform.sourceShape()))
                 .expect("image", batched(batch, transform.targetShape()));
         return new Experiment("stage of " + batch + " of " + most + " images: " + transform, work);
     }
@@ -161,74 +147,8 @@ final class TensorExperiments {
         return LongStream.concat(LongStream.of(batch), LongStream.of(shape)).toArray();
     }
 
-    /** Drawn as a trainer draws them; now and then outside of the image. */
-    private Cells crops(int batch, int height, int width, int cropHeight, int cropWidth) {
-        Cells crops = Cells.inputs(DType.I32, 4L * batch);
-        var crop = new RandomCrop(height, width, cropHeight, cropWidth, 0.5);
-        var keyed = new KeyedRandom(random.nextLong(), 3);
-        for (int b = 0; b < batch; b++) {
-            crop.draw(keyed, random.nextInt(1000), MemorySegment.ofArray(crops.bytes()),
-                    (long) b * RandomCrop.PARAMETER_BYTES);
-            if (random.nextInt(4) == 0) {
-                crops.set(4L * b, random.nextInt()).set(4L * b + 1, random.nextInt());
-            }
-        }
-        return crops;
-    }
-
-    private static int clamp(long offset, int greatest) {
-        return (int) Math.min(Math.max(offset, 0), greatest);
-    }
-
     private static long index(Layout layout, int channels, int height, int width, int b, int c, int y, int x) {
         return layout == Layout.NHWC ? ((long) (b * height + y) * width + x) * channels + c
                 : ((long) (b * channels + c) * height + y) * width + x;
-    }
-
-    private Experiment gatherRows() {
-        DType type = new DType[] {DType.I32, DType.I64, DType.U16, DType.U8}[random.nextInt(4)];
-        int rows = random.nextInt(1, 200);
-        int rowBytes = random.nextInt(1, 40) << random.nextInt(6);
-        int count = random.nextInt(0, 300);
-        Cells table = Cells.random(DType.U8, (long) rows * rowBytes, random);
-        Cells indices = Cells.inputs(type, Math.max(1, count));
-        Cells target = Cells.outputs(DType.U8, (long) count * rowBytes);
-        for (int k = 0; k < count; k++) {
-            indices.set(k, random.nextInt(10) == 0 ? random.nextLong() : random.nextInt(rows));
-            for (int i = 0; i < rowBytes; i++) {
-                long row = indices.integer(k);
-                target.set((long) k * rowBytes + i, row >= 0 && row < rows ? table.bits(row * rowBytes + i) : 0);
-            }
-        }
-        var transform = new GatherRowsTransform(type, rowBytes);
-        return new Experiment("gather " + count + " of " + rows + " rows of " + rowBytes + " by " + type,
-                (lab, at) -> transform.enqueue(lab.stream(), at.get("table"), rows, at.get("indices"), count,
-                        at.get("target")))
-                .input("table", table).input("indices", indices).output("target", target);
-    }
-
-    private Experiment padRows() {
-        DType dtype = DType.values()[random.nextInt(DType.values().length)];
-        DType type = random.nextBoolean() ? DType.I32 : DType.I64;
-        int rows = random.nextInt(1, 50);
-        int length = random.nextInt(1, 70);
-        long padding = random.nextLong();
-        Cells offsets = Cells.inputs(type, rows + 1L);
-        for (int row = 0; row < rows; row++) {
-            offsets.set(row + 1L, offsets.integer(row) + random.nextInt(length + 20));
-        }
-        Cells values = Cells.random(dtype, Math.max(1, offsets.integer(rows)), random);
-        Cells target = Cells.outputs(dtype, (long) rows * length);
-        for (int row = 0; row < rows; row++) {
-            for (int t = 0; t < length; t++) {
-                long from = offsets.integer(row) + t;
-                target.set((long) row * length + t, from < offsets.integer(row + 1L) ? values.bits(from) : padding);
-            }
-        }
-        var transform = new PadRowsTransform(dtype, type, padding);
-        return new Experiment("pad " + rows + " rows of " + dtype + " to " + length,
-                (lab, at) -> transform.enqueue(lab.stream(), at.get("values"), at.get("offsets"), rows, length,
-                        at.get("target")))
-                .input("values", values).input("offsets", offsets).output("target", target);
     }
 }

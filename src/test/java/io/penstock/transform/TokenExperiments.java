@@ -23,9 +23,6 @@ final class TokenExperiments {
         for (int i = 0; i < 12; i++) {
             all.add(causalLm());
             all.add(documents());
-            all.add(packedPositions());
-            all.add(cumulativeLengths());
-            all.add(attentionMask());
         }
         return all;
     }
@@ -173,67 +170,5 @@ final class TokenExperiments {
                             at.get("cu_seqlens"), capacity, at.get("totals"));
                 }).input("tokens", tokens).output("position_ids", positions).output("document_ids", ids)
                 .output("row_documents", rows).output("cu_seqlens", cu).output("totals", totals);
-    }
-
-    private Experiment packedPositions() {
-        DType out = any(ID_TYPES);
-        int batch = random.nextInt(1, 5);
-        int length = length();
-        TreeSet<Integer> bounds = bounds(batch * length);
-        Cells positions = Cells.outputs(out, (long) batch * length);
-        Cells ids = Cells.outputs(out, (long) batch * length);
-        for (int row = 0; row < batch; row++) {
-            int first = row * length;
-            for (int i = first; i < first + length; i++) {
-                Integer start = bounds.floor(i);
-                positions.set(i, i - (start == null ? first : Math.max(start, first)));
-                ids.set(i, bounds.subSet(first, false, i, true).size());
-            }
-        }
-        var transform = new PackedPositionTransform(out, length);
-        return new Experiment("packed positions " + out + " " + batch + "x" + length + " " + bounds,
-                (lab, at) -> transform.enqueue(lab.stream(), at.get("cu_seqlens"), bounds.size(), batch,
-                        at.get("position_ids"), at.get("document_ids")))
-                .input("cu_seqlens", cells(bounds)).output("position_ids", positions).output("document_ids", ids);
-    }
-
-    private Experiment cumulativeLengths() {
-        DType type = any(DType.U8, DType.U16, DType.I32, DType.I64);
-        int count = random.nextInt(3) == 0 ? random.nextInt(3) : random.nextInt(1, 1500);
-        Cells lengths = Cells.inputs(type, Math.max(1, count));
-        Cells cu = Cells.outputs(DType.I32, count + 1L);
-        int sum = 0;
-        int longest = 0;
-        for (int k = 0; k < count; k++) {
-            lengths.set(k, random.nextInt(type.isUnsigned() ? 0 : -20, 200));
-            cu.set(k, sum);
-            sum += (int) Math.max(0, lengths.integer(k));
-            longest = (int) Math.max(longest, lengths.integer(k));
-        }
-        cu.set(count, sum);
-        var transform = new CumulativeLengthTransform(type);
-        return new Experiment("cumulative lengths " + type + " " + count, (lab, at) -> transform.enqueue(lab.stream(),
-                at.get("lengths"), count, at.get("cu_seqlens"), at.get("longest")))
-                .input("lengths", lengths).output("cu_seqlens", cu)
-                .output("longest", Cells.outputs(DType.I32, 1).set(0, longest));
-    }
-
-    private Experiment attentionMask() {
-        DType type = any(DType.U8, DType.U16, DType.I32, DType.I64);
-        DType out = any(DType.BOOL, DType.U8, DType.I32, DType.I64);
-        int batch = random.nextInt(1, 40);
-        int length = random.nextInt(1, 300);
-        Cells lengths = Cells.inputs(type, batch);
-        Cells mask = Cells.outputs(out, (long) batch * length);
-        for (int row = 0; row < batch; row++) {
-            lengths.set(row, random.nextInt(type.isUnsigned() ? 0 : -5, length + 5));
-            for (int t = 0; t < length; t++) {
-                mask.set((long) row * length + t, t < lengths.integer(row) ? 1 : 0);
-            }
-        }
-        var transform = new AttentionMaskTransform(type, out);
-        return new Experiment("attention mask " + type + " " + out + " " + batch + "x" + length,
-                (lab, at) -> transform.enqueue(lab.stream(), at.get("lengths"), batch, length, at.get("mask")))
-                .input("lengths", lengths).output("mask", mask);
     }
 }

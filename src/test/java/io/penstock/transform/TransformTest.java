@@ -3,7 +3,6 @@ package io.penstock.transform;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.augment.AugmentExperiments;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceUnavailableException;
@@ -28,12 +27,17 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class TransformTest {
 
-    static List<Experiment> experiments(long seed) {
+    /** Those of the engine's transforms; a wing's test has those of the wing. */
+    List<Experiment> experiments(long seed) {
+        return ofTheEngine(seed);
+    }
+
+    static List<Experiment> ofTheEngine(long seed) {
         System.out.println("seed " + seed);
         List<Experiment> all = new ArrayList<>(new TokenExperiments(seed).all());
         all.addAll(new TensorExperiments(seed).all());
         all.addAll(new StageExperiments(seed).all());
-        all.addAll(new AugmentExperiments(seed).all());
+        all.addAll(new PackedExperiments(seed).all());
         return all;
     }
 
@@ -44,23 +48,6 @@ class TransformTest {
         for (Experiment experiment : experiments(seed)) {
             try (Lab lab = new DeviceLab(Device.host())) {
                 experiment.verify(lab);
-            }
-        }
-    }
-
-    /** The JIT's vectors round as its interpreter does: enough rounds for each loop to be compiled. */
-    @Tag("slow")
-    @Test
-    void imagesAreTheSameOnceTheTwinIsCompiled() {
-        List<Experiment> images = new ArrayList<>();
-        for (long seed = 10; seed < 14; seed++) {
-            images.addAll(new TensorExperiments(seed).largeImages());
-        }
-        for (int round = 0; round < 5; round++) {
-            for (Experiment experiment : images) {
-                try (Lab lab = new DeviceLab(Device.host())) {
-                    experiment.verify(lab);
-                }
             }
         }
     }

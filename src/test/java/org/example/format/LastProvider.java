@@ -17,8 +17,8 @@ public final class LastProvider implements StoreProvider {
     }
 
     @Override
-    public int order() {
-        return Integer.MAX_VALUE;
+    public boolean isFallback() {
+        return true;
     }
 
     @Override

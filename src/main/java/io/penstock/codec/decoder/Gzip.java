@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.codec.decoder;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +31,7 @@ public final class Gzip {
     }
 
     /** Decodes whole members, which only zeros may follow, to exactly the target's size. */
-    public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
+    public static void decompress(MemorySegment source, MemorySegment target) {
         long at = 0;
         try (GzipMembers members = new GzipMembers(new Pieces(source))) {
             for (long done = 0; done < target.byteSize();) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.codec.decoder;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Locale;

@@ -5,7 +5,7 @@ import static io.penstock.memory.LittleEndian.I16;
 import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -62,7 +62,7 @@ public final class Lz4 {
     }
 
     /** Decodes one or more whole frames to exactly the target's size, and verifies their checksums. */
-    public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
+    public static void decompress(MemorySegment source, MemorySegment target) {
         Lz4 lz4 = new Lz4(source, target);
         do {
             lz4.frame();
@@ -71,33 +71,33 @@ public final class Lz4 {
     }
 
     /** Decodes a block without a frame around it, to exactly the target's size. */
-    public static void decompressBlock(MemorySegment source, MemorySegment target) throws CodecException {
+    public static void decompressBlock(MemorySegment source, MemorySegment target) {
         Lz4 lz4 = new Lz4(source, target);
         lz4.block(source.byteSize(), 0, target.byteSize());
         lz4.checkWhole();
     }
 
-    private void checkWhole() throws CodecException {
+    private void checkWhole() {
         if (out != target.byteSize()) {
             throw new CodecException("lz4: the data decode to " + out + " bytes, expected " + target.byteSize());
         }
     }
 
-    private void need(long bytes) throws CodecException {
+    private void need(long bytes) {
         if (bytes > source.byteSize() - in) {
             throw new CodecException("lz4: the data end after " + source.byteSize() + " bytes, expected " + bytes
                     + " more from byte " + in);
         }
     }
 
-    private int u32() throws CodecException {
+    private int u32() {
         need(Integer.BYTES);
         int value = source.get(I32, in);
         in += Integer.BYTES;
         return value;
     }
 
-    private void frame() throws CodecException {
+    private void frame() {
         long start = in;
         int magic = u32();
         if ((magic & SKIPPABLE_MASK) == SKIPPABLE_MAGIC) {
@@ -135,7 +135,7 @@ public final class Lz4 {
         }
     }
 
-    private void blocks(int flags, long maxBlockBytes) throws CodecException {
+    private void blocks(int flags, long maxBlockBytes) {
         long first = out;
         for (int size = u32(); size != 0; size = u32()) {
             long bytes = size & ~STORED;
@@ -158,7 +158,7 @@ public final class Lz4 {
         }
     }
 
-    private static void check(String what, int found, int expected) throws CodecException {
+    private static void check(String what, int found, int expected) {
         if (found != expected) {
             throw new CodecException("lz4: the checksum of " + what + " is 0x" + Integer.toHexString(found)
                     + ", expected 0x" + Integer.toHexString(expected));
@@ -170,7 +170,7 @@ public final class Lz4 {
      * or later. Short runs are copied by words, which may write some bytes too many. Later bytes overwrite those, or
      * they are outside the output; they never reach past {@code outEnd}.
      */
-    private void block(long inEnd, long window, long outEnd) throws CodecException {
+    private void block(long inEnd, long window, long outEnd) {
         MemorySegment from = source;
         MemorySegment to = target;
         long s = in;

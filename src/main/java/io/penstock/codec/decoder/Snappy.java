@@ -6,7 +6,7 @@ import static io.penstock.memory.LittleEndian.I32;
 import static io.penstock.memory.LittleEndian.I64;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -35,7 +35,7 @@ public final class Snappy {
     private static final int STEP = Long.BYTES;
 
     /** Decodes a block to exactly the size of the target, which must not overlap the source. */
-    public static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
+    public static void decompress(MemorySegment source, MemorySegment target) {
         long sourceEnd = source.byteSize();
         long targetEnd = target.byteSize();
         long in = elementsStart(source, targetEnd);
@@ -98,7 +98,7 @@ public final class Snappy {
     }
 
     /** Checks the decoded size at the block's start, and returns the offset of the elements. */
-    private static long elementsStart(MemorySegment source, long expected) throws CodecException {
+    private static long elementsStart(MemorySegment source, long expected) {
         long size = 0;
         for (int i = 0; i < VARINT_BYTES && i < source.byteSize(); i++) {
             int part = source.get(JAVA_BYTE, i);
@@ -140,14 +140,14 @@ public final class Snappy {
         return value;
     }
 
-    private static void need(long bytes, long left) throws CodecException {
+    private static void need(long bytes, long left) {
         if (bytes > left) {
             throw new CodecException("snappy: the block ends within an element: " + left + " bytes left, expected "
                     + bytes);
         }
     }
 
-    private static void room(long bytes, long left) throws CodecException {
+    private static void room(long bytes, long left) {
         if (bytes > left) {
             throw new CodecException("snappy: the block decodes to more than its size: an element of " + bytes
                     + " bytes, " + left + " left");

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.codec.decoder;
 
-import io.penstock.codec.CodecException;
-import io.penstock.codec.DecodeLimit;
-import java.io.IOException;
-import java.io.InputStream;
+import io.penstock.error.CodecException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 
-/** How the tokenizer and streams read files of text: what they may be compressed with, and how text begins. */
+/** How text begins, for the tokenizer and streams. */
 public final class TextInput {
-
-    /** The bytes that {@link Compression#of} looks at. */
-    public static final int MAGIC_BYTES = 4;
 
     /** The first bytes in which {@link #start} looks for zeros. */
     private static final int HEAD_BYTES = 4096;
     /** Text has none; UTF-16 has one for every letter of ASCII. */
     private static final int BYTES_PER_ZERO = 8;
-    private static final String GZIP = "\u001f\u008b\b";
-    private static final String ZSTD = "(\u00b5/\u00fd";
 
     /** What begins with given bytes, one a Latin-1 character, that is taken for text by its name or the user. */
     private record Magic(String bytes, String name) {
     }
 
-    private static final List<Magic> NO_TEXT = List.of(new Magic(GZIP, "gzip data"), new Magic(ZSTD, "zstd data"),
+    private static final List<Magic> NO_TEXT = List.of(new Magic(Compression.GZIP_MAGIC, "gzip data"),
+            new Magic(Compression.ZSTD_MAGIC, "zstd data"),
             new Magic("\u00fd7zXZ\0", "xz data"), new Magic("BZh", "bzip2 data"),
             new Magic("\u0004\"M\u0018", "LZ4 data"), new Magic("\u0002!L\u0018", "LZ4 data"),
             new Magic("\u00ff\u0006\0\0sNaPpY", "Snappy data"), new Magic("LZIP\u0001", "lzip data"),
@@ -41,55 +33,6 @@ public final class TextInput {
     private TextInput() {
     }
 
-    /** How a file is compressed. */
-    public enum Compression {
-        NONE, GZIP, ZSTD;
-
-        /**
-         * Returns the compression of a file by its first bytes, or else by the ending of its name.
-         *
-         * @param head its first {@link #MAGIC_BYTES}, or all
-         */
-        public static Compression of(String name, byte[] head) {
-            String start = new String(head, StandardCharsets.ISO_8859_1);
-            String lower = name.toLowerCase(Locale.ROOT);
-            boolean isSkippable = start.length() >= MAGIC_BYTES && start.substring(1).equals("*M\u0018")
-                    && (start.charAt(0) & 0xF0) == 0x50;
-            if (start.startsWith(TextInput.ZSTD) || isSkippable) {
-                return ZSTD;
-            }
-            return start.startsWith(TextInput.GZIP) || lower.endsWith(".gz") ? GZIP
-                    : lower.endsWith(".zst") ? ZSTD : NONE;
-        }
-
-        /** Returns a name without the ending of this compression. */
-        public String stem(String name) {
-            String ending = this == GZIP ? ".gz" : this == ZSTD ? ".zst" : "";
-            return name.toLowerCase(Locale.ROOT).endsWith(ending) ? name.substring(0, name.length() - ending.length())
-                    : name;
-        }
-
-        /**
-         * Returns the unpacked bytes of a stream, within a limit. Closing it closes {@code packed}.
-         *
-         * @param file its path, for messages
-         * @param storedBytes the packed file's size
-         */
-        public InputStream open(Object file, InputStream packed, long storedBytes, DecodeLimit limit)
-                throws IOException {
-            return switch (this) {
-                case NONE -> packed;
-                case GZIP -> limit.budget(file, storedBytes).count(Gzip.open(packed));
-                case ZSTD -> limit.budget(file, storedBytes).count(Zstd.open(packed, limit));
-            };
-        }
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
     /**
      * Looks at the start of unpacked text: returns the number of bytes of a byte order mark, which is no text; 0 if
      * there is none.
@@ -97,7 +40,7 @@ public final class TextInput {
      * @param bytes the file's first bytes are {@code from} to {@code end}
      * @throws CodecException if they are not of UTF-8, but of another encoding, compressed or of a known format
      */
-    public static int start(byte[] bytes, int from, int end) throws CodecException {
+    public static int start(byte[] bytes, int from, int end) {
         String head = new String(bytes, from, Math.min(HEAD_BYTES, end - from), StandardCharsets.ISO_8859_1);
         if (head.startsWith("\u00ef\u00bb\u00bf")) {
             return 3;
@@ -123,6 +66,6 @@ public final class TextInput {
     }
 
     private static boolean isBzip2(String head) {
-        return BZIP2_BLOCKS.stream().anyMatch(block -> head.startsWith(block, MAGIC_BYTES));
+        return BZIP2_BLOCKS.stream().anyMatch(block -> head.startsWith(block, Compression.MAGIC_BYTES));
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.codec.decoder;
 
-import io.penstock.codec.CodecException;
-import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.MissingLibraryException;
+import io.penstock.error.CodecException;
+import io.penstock.error.LibraryException;
+import io.penstock.io.DecodeLimit;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -18,20 +18,20 @@ public final class Zstd {
 
     /**
      * Decodes one or more whole frames to exactly the target's size. Both are native memory, but not a file mapping,
-     * which might shrink. Throws {@link MissingLibraryException} if zstd-jni is missing.
+     * which might shrink. Throws {@link LibraryException} if zstd-jni is missing.
      */
     public static void decompress(MemorySegment source, MemorySegment target) throws IOException {
         try {
             ZstdLibrary.decompress(source, target);
         } catch (NoClassDefFoundError | UnsatisfiedLinkError e) {
-            throw new MissingLibraryException("reading zstd", LIBRARY, e);
+            throw LibraryException.missing("reading zstd", LIBRARY, e);
         }
     }
 
     /**
      * Decodes consecutive frames as they are read, ignoring skippable ones; closing the stream closes {@code packed}. A
      * {@link CodecException} names the byte where a frame is malformed or truncated. Throws {@link
-     * MissingLibraryException} if zstd-jni is missing.
+     * LibraryException} if zstd-jni is missing.
      *
      * @param limit its {@link DecodeLimit#maxWindowBytes}; the window of a frame is in memory while it is decoded
      */
@@ -39,7 +39,7 @@ public final class Zstd {
         try {
             return ZstdLibrary.open(packed, limit.maxWindowBytes());
         } catch (NoClassDefFoundError | UnsatisfiedLinkError e) {
-            throw new MissingLibraryException("reading zstd", LIBRARY, e);
+            throw LibraryException.missing("reading zstd", LIBRARY, e);
         }
     }
 }

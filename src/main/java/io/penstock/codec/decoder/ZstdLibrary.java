@@ -3,7 +3,7 @@ package io.penstock.codec.decoder;
 
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -16,7 +16,7 @@ final class ZstdLibrary {
         return new ZstdStream(packed, maxWindowBytes);
     }
 
-    static void decompress(MemorySegment source, MemorySegment target) throws CodecException {
+    static void decompress(MemorySegment source, MemorySegment target) {
         if (source.byteSize() > Integer.MAX_VALUE || target.byteSize() > Integer.MAX_VALUE) {
             throw new CodecException("zstd: a block of " + source.byteSize() + " bytes that decodes to "
                     + target.byteSize() + ", expected less than 2 GiB");

@@ -4,7 +4,7 @@ package io.penstock.codec.decoder;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdDirectBufferDecompressingStreamNoFinalizer;
 import com.github.luben.zstd.ZstdIOException;
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

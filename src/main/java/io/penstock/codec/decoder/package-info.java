@@ -3,7 +3,7 @@
  * Decompresses blocks in native memory: zstd, gzip, LZ4, Snappy and LZF; and streams of zstd and gzip.
  *
  * <p>Every decoder accepts untrusted input: it stays within source and target, and throws
- * {@link io.penstock.codec.CodecException} for anything except a whole block of the expected size.
+ * {@link io.penstock.error.CodecException} for anything except a whole block of the expected size.
  */
 @NullMarked
 package io.penstock.codec.decoder;

@@ -3,6 +3,7 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
+import io.penstock.error.PenstockException;
 import io.penstock.internal.Scratch;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
@@ -44,7 +45,7 @@ final class DecodedReader extends MadeReader {
             long bytes = decoder.byteSize(stored.of(storedBytes), storedBytes);
             context.checkSize(bytes, spec, unitBytes);
             return bytes;
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             throw context.bad(spec, e);
         }
     }
@@ -55,7 +56,7 @@ final class DecodedReader extends MadeReader {
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
             context.clock.decodedSince(begin, part);
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             throw context.bad(spec, e);
         }
     }

@@ -23,7 +23,11 @@ final class GeneratedReader extends MadeReader {
 
     @Override
     long prepare(long sample) {
-        return unitBytes;
+        if (!isVariable) {
+            return unitBytes;
+        }
+        rows.locate(origin.applyAsLong(sample), field, span);
+        return span.byteSize();
     }
 
     /** Locates the value in the row, without a copy: what a batch is built from is only read. */

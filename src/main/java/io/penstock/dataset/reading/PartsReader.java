@@ -2,9 +2,9 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /** Assembles values from several runs of bytes. */
@@ -45,8 +45,8 @@ final class PartsReader extends MadeReader {
         try {
             source.place().locate(sample, p, part);
             context.verify(part);
-        } catch (UncheckedIOException e) {
-            throw context.classified(e);
+        } catch (MalformedStoreException e) {
+            throw context.bad(e);
         }
     }
 }

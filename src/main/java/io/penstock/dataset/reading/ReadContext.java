@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset.reading;
 
-import io.penstock.codec.MissingLibraryException;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.Samples;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
-import io.penstock.store.integrity.reads.BlockVerifier;
-import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -159,8 +157,8 @@ final class ReadContext implements AutoCloseable {
         try {
             place.locate(sample, into);
             verify(into);
-        } catch (UncheckedIOException e) {
-            throw classified(e);
+        } catch (MalformedStoreException e) {
+            throw bad(e);
         }
     }
 
@@ -183,15 +181,15 @@ final class ReadContext implements AutoCloseable {
         }
     }
 
-    /** Classifies an error: malformed means a bad sample; any other may pass on a retry. */
-    UncheckedIOException classified(UncheckedIOException e) {
-        return e.getCause() instanceof MalformedStoreException bad ? new BadSampleException(sample, bad) : e;
+    /** Returns the error for stored bytes that are malformed; a failure to read them may pass on a retry. */
+    BadSampleException bad(MalformedStoreException e) {
+        return new BadSampleException(sample, e);
     }
 
     /** Returns the error for a value that cannot be decoded or computed. */
-    UncheckedIOException bad(@Nullable TensorSpec spec, IOException cause) {
+    RuntimeException bad(@Nullable TensorSpec spec, Exception cause) {
         IOException named = new IOException(about(spec) + ": " + cause.getMessage(), cause);
-        return cause instanceof MissingLibraryException ? new UncheckedIOException(named)
+        return cause instanceof LibraryException ? new UncheckedIOException(named)
                 : new BadSampleException(sample, named);
     }
 

@@ -6,13 +6,13 @@ import io.penstock.dataset.source.BatchReader;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.dataset.source.Samples;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.FetchWaits;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
-import io.penstock.store.integrity.reads.VerifiedReads;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -190,8 +190,8 @@ public final class SampleReader implements BatchReader, AutoCloseable {
     public void check(Span located) {
         try {
             context.verify(located);
-        } catch (UncheckedIOException e) {
-            throw context.classified(e);
+        } catch (MalformedStoreException e) {
+            throw context.bad(e);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
+import io.penstock.error.PenstockException;
 import io.penstock.internal.Scratch;
 import io.penstock.io.Rows;
 import io.penstock.io.Span;
@@ -162,7 +163,7 @@ final class StoredReader extends FieldReader {
         try {
             place.locate(sample, ahead);
             context.reader.touch(ahead);
-        } catch (UncheckedIOException _) {
+        } catch (UncheckedIOException | PenstockException _) {
             // A hint: reading the sample reports the error.
         }
     }

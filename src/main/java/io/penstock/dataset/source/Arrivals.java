@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset.source;
 
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
+import io.penstock.state.LoaderState;
 import java.util.function.BooleanSupplier;
 
 /**

@@ -138,9 +138,10 @@ public sealed interface FieldSource {
                     beside == null ? null : new Beside(beside.source.reindexed(origin), beside.field));
         }
 
+        /** What a map reads of a value by ranges is not known before. */
         @Override
         public InParts bytes() {
-            return input.bytes();
+            return map.readsRanges() ? noBytes() : input.bytes();
         }
 
         @Override
@@ -153,24 +154,37 @@ public sealed interface FieldSource {
      * User code generates all fields of a sample at once.
      *
      * @param generator the user code
-     * @param fields the generated fields, of fixed shapes
+     * @param fields the generated fields
+     * @param maxLength the greatest length of those whose length varies
      * @param field the field's position among them
      * @param name the generator's name
      * @param origin maps a sample to the generator's index
      */
-    record Generated(SampleGenerator generator, List<TensorSpec> fields, int field, String name,
+    record Generated(SampleGenerator generator, List<TensorSpec> fields, long maxLength, int field, String name,
             LongUnaryOperator origin) implements FieldSource {
+
+        /**
+         * Fields of fixed shapes.
+         *
+         * @param generator the user code
+         * @param fields the generated fields
+         * @param field the field's position among them
+         * @param name the generator's name
+         * @param origin maps a sample to the generator's index
+         */
+        public Generated(SampleGenerator generator, List<TensorSpec> fields, int field, String name,
+                LongUnaryOperator origin) {
+            this(generator, fields, 0, field, name, origin);
+        }
 
         @Override
         public Generated reindexed(LongUnaryOperator before) {
-            return new Generated(generator, fields, field, name, origin.compose(before));
+            return new Generated(generator, fields, maxLength, field, name, origin.compose(before));
         }
 
         @Override
         public InParts bytes() {
-            return new InParts(_ -> 0, (_, part, _) -> {
-                throw new IndexOutOfBoundsException("part " + part + " of a value that is generated");
-            });
+            return noBytes();
         }
 
         @Override
@@ -225,6 +239,12 @@ public sealed interface FieldSource {
      */
     default boolean draws(long step) {
         return false;
+    }
+
+    private static InParts noBytes() {
+        return new InParts(_ -> 0, (_, part, _) -> {
+            throw new IndexOutOfBoundsException("part " + part + " of a value without stored bytes");
+        });
     }
 
     /**

@@ -58,6 +58,14 @@ public interface SampleMap {
     }
 
     /**
+     * {@return whether a session says which bytes of {@code in} it reads: then only they are read, or fetched} There is
+     * no read-ahead of such a field. Its session is asked by {@link Mapper#begin}.
+     */
+    default boolean readsRanges() {
+        return false;
+    }
+
+    /**
      * Opens a session for one worker, if the map keeps state for each worker or allocates nothing. By default there is
      * none, and the workers call {@link #map}.
      *
@@ -95,6 +103,47 @@ public interface SampleMap {
          * @throws IOException if the sample is bad
          */
         default void beside(MemorySegment value, long offset, long bytes) throws IOException {
+        }
+
+        /**
+         * Chooses the bytes that the next {@link #map} will read, if {@link SampleMap#readsRanges}; no other byte of
+         * its input may be read.
+         *
+         * @param inBytes the value's byte size
+         * @param random the random numbers that {@link #map} gets, from their beginning
+         * @return the first byte
+         * @throws IOException if the sample is bad
+         */
+        default long begin(long inBytes, RandomGenerator random) throws IOException {
+            return 0;
+        }
+
+        /**
+         * {@return the byte behind the last that {@link #begin} has chosen}
+         *
+         * @param inBytes the value's byte size
+         */
+        default long end(long inBytes) {
+            return inBytes;
+        }
+
+        /**
+         * {@return whether {@link #plan} is to be called with all values of a batch, before the first of them is
+         * mapped}
+         */
+        default boolean plans() {
+            return false;
+        }
+
+        /**
+         * Is told, after {@link #beside}, that a value of a batch will be mapped. The session may write it already when
+         * it maps an earlier one, to do once what both need. Forgets what was planned before if the row is 0.
+         *
+         * @param row the sample's row
+         * @param out native memory of the batch
+         * @param outOffset the first byte that {@link #map} will write
+         */
+        default void plan(int row, MemorySegment out, long outOffset) {
         }
 
         /** Frees the session's resources. Further calls do nothing. The default is for a session without any. */

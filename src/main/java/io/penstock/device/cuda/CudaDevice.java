@@ -17,8 +17,8 @@ import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.OpenResources;
+import io.penstock.error.LimitException;
 import io.penstock.internal.Leak;
-import io.penstock.os.ThreadLimitException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -218,7 +218,7 @@ final class CudaDevice implements Device {
                 before[1] = CudaCalls.ignoreCaptures();
                 releases.run();
             });
-        } catch (ThreadLimitException _) {
+        } catch (LimitException _) {
             releases.run();
         }
         for (int i = 0; i < calls.length; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device.cuda;
 
-import io.penstock.os.ThreadLimitException;
+import io.penstock.error.LimitException;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +50,7 @@ final class CudaThread implements AutoCloseable {
      * Runs calls on the thread, waits until they have ended, and throws what they threw.
      *
      * @param what names them in messages
-     * @throws ThreadLimitException if no thread can be started; nothing was called
+     * @throws LimitException if no thread can be started; nothing was called
      */
     void run(String what, Runnable calls) {
         Task own = new Task(calls);

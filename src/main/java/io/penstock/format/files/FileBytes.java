@@ -3,10 +3,10 @@ package io.penstock.format.files;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
+import io.penstock.io.RegularFile;
 import io.penstock.io.Span;
-import io.penstock.io.file.RegularFile;
-import io.penstock.io.spill.DecodedSpill;
-import io.penstock.io.spill.UnnamedFile;
+import io.penstock.io.publish.DecodedSpill;
+import io.penstock.io.publish.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

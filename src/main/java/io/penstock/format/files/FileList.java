@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.files;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.Sha256;
-import io.penstock.io.spill.NativeBytes;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.Sha256;
+import io.penstock.io.publish.NativeBytes;
 import io.penstock.memory.LittleEndian;
 import io.penstock.os.PathBytes;
 import java.io.IOException;

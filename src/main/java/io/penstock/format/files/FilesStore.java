@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.files;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.RecordDigest;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.io.RegularFile;
 import io.penstock.io.Span;
-import io.penstock.io.file.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
@@ -214,6 +214,7 @@ public final class FilesStore implements RecordStore {
      * {@return the classes: the sorted names of the subfolders; empty if they are not classes} The column {@code class}
      * has their positions.
      */
+    @Override
     public List<String> classes() {
         return classes;
     }
@@ -242,6 +243,11 @@ public final class FilesStore implements RecordStore {
         String path = name(record);
         int dot = path.indexOf('.', path.lastIndexOf('/') + 1);
         return dot < 0 ? path : path.substring(0, dot);
+    }
+
+    @Override
+    public Keys keys() {
+        return Keys.FILES;
     }
 
     @Override

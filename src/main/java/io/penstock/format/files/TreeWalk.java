@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.files;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.HiddenNames;
-import io.penstock.io.spill.NativeBytes;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.HiddenNames;
+import io.penstock.io.publish.NativeBytes;
 import io.penstock.os.PathBytes;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.manifest;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.index.JsonFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;

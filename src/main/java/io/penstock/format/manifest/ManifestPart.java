@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.manifest;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.megatron.MegatronSummary;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.InnerPath;
-import io.penstock.io.index.JsonFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.memory.DType;
@@ -50,7 +49,7 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
      *     hexadecimal digits
      */
     public ManifestPart {
-        InnerPath.check("of the manifest", path);
+        Location.requireInner("of the manifest", path);
         if (documents < 0 || documents > MAX_COUNT || tokens < 0 || tokens > MAX_COUNT || indexBytes < 0) {
             throw new IllegalArgumentException(path + ": found " + documents + " documents, " + tokens
                     + " tokens, an index of " + indexBytes + " bytes, expected 0 or more of each, and at most "

@@ -27,11 +27,6 @@ public final class ManifestProvider implements StoreProvider {
     }
 
     @Override
-    public int order() {
-        return 150;
-    }
-
-    @Override
     public boolean isTokens() {
         return true;
     }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.manifest;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.TokenDescription;
 import io.penstock.format.TokenRun;
 import io.penstock.format.megatron.MegatronStore;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
+import io.penstock.store.TokenContent;
 import io.penstock.store.TokenStore;
 import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verifiable;
@@ -73,6 +74,11 @@ final class ManifestStore implements TokenStore, Verifiable {
             for (ManifestPart part : manifest.parts()) {
                 MegatronStore store = open(file, part);
                 stores.add(store);
+                if (store.content() != stores.getFirst().content()) {
+                    throw new MalformedStoreException(Manifest.partFile(file, part, ".idx"),
+                            store.content().fieldName(), stores.getFirst().content().fieldName()
+                                    + ", as in the first part");
+                }
                 if (manifest.parts().size() > MAX_OPEN_PARTS) {
                     store.releaseDescriptors();
                 }
@@ -100,11 +106,15 @@ final class ManifestStore implements TokenStore, Verifiable {
         }
     }
 
-    private static void require(Location index, String what, Object found, Object expected)
-            throws MalformedStoreException {
+    private static void require(Location index, String what, Object found, Object expected) {
         if (!found.equals(expected)) {
             throw new MalformedStoreException(index, what + found, expected + ", as the manifest says");
         }
+    }
+
+    @Override
+    public TokenContent content() {
+        return stores.getFirst().content();
     }
 
     @Override

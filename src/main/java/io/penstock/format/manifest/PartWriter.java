@@ -6,6 +6,7 @@ import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,17 @@ public final class PartWriter implements AutoCloseable {
             writer.close();
             throw e;
         }
+    }
+
+    /**
+     * Says what the part's numbers are, as {@link MegatronWriter#content} does.
+     *
+     * @param what the content
+     * @return this writer
+     */
+    public PartWriter content(TokenContent what) {
+        writer.content(what);
+        return this;
     }
 
     /** {@return where the part's documents go; closed by {@link #commit} and {@link #close}} */

@@ -3,13 +3,14 @@ package io.penstock.format.megatron;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Advice;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import io.penstock.memory.Tensor;
 import io.penstock.store.StoredArray;
+import io.penstock.store.TokenContent;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -44,7 +45,7 @@ final class MegatronIndex {
     static final long DOCUMENT_INDICES_OFFSET = 26;
 
     static final byte[] MAGIC = "MMIDIDX\0\0".getBytes(StandardCharsets.US_ASCII);
-    /** The types of the codes 1 to 8. */
+    /** The types of the codes 1 to 8. Those behind are Penstock's, for content of its own: Megatron refuses them. */
     private static final List<DType> DTYPES =
             List.of(DType.U8, DType.I8, DType.I16, DType.I32, DType.I64, DType.F64, DType.F32, DType.U16);
     /** Entries that are read from disk and checked at a time. */
@@ -53,6 +54,7 @@ final class MegatronIndex {
     private final MappedFile file;
     private final MemorySegment bytes;
     private final DType dtype;
+    private final TokenContent content;
     private final long sequences;
     private final long documents;
     private final long pointersOffset;
@@ -63,7 +65,7 @@ final class MegatronIndex {
     private boolean isOneRun = true;
 
     /** Reads and checks an index; {@link MegatronStore} checks the {@code .bin} against it. */
-    MegatronIndex(MappedFile file) throws MalformedStoreException {
+    MegatronIndex(MappedFile file) {
         this.file = file;
         this.bytes = file.segment();
         byte[] head = bytes.asSlice(0, Math.min(MAGIC.length, bytes.byteSize())).toArray(JAVA_BYTE);
@@ -79,10 +81,11 @@ final class MegatronIndex {
             throw malformed(VERSION_OFFSET, "version " + Long.toUnsignedString(version), "1");
         }
         int code = bytes.get(JAVA_BYTE, DTYPE_OFFSET) & 0xFF;
-        if (code == 0 || code > DTYPES.size()) {
-            throw malformed(DTYPE_OFFSET, "dtype code " + code, "1..8 (is this a Megatron index?)");
+        if (code == 0 || code > DTYPES.size() + TokenContent.ANSWERS.ordinal()) {
+            throw malformed(DTYPE_OFFSET, "dtype code " + code, "1..10 (is this a Megatron index?)");
         }
-        this.dtype = DTYPES.get(code - 1);
+        this.content = TokenContent.values()[Math.max(0, code - DTYPES.size())];
+        this.dtype = code > DTYPES.size() ? DType.I32 : DTYPES.get(code - 1);
         this.sequences = bytes.get(LittleEndian.I64, SEQUENCES_OFFSET);
         long documentIndices = bytes.get(LittleEndian.I64, DOCUMENT_INDICES_OFFSET);
         long room = bytes.byteSize() - HEADER_BYTES;
@@ -115,6 +118,15 @@ final class MegatronIndex {
         return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
     }
 
+    TokenContent content() {
+        return content;
+    }
+
+    /** Returns the code of a content and a dtype that the format supports. */
+    static int codeOf(TokenContent content, DType dtype) {
+        return content == TokenContent.TOKENS ? codeOf(dtype) : DTYPES.size() + content.ordinal();
+    }
+
     /** Returns the code of a dtype, 1 to 8; 0 if the format does not support it. */
     static int codeOf(DType dtype) {
         return DTYPES.indexOf(dtype) + 1;
@@ -127,7 +139,7 @@ final class MegatronIndex {
     }
 
     /** Checks lengths and pointers, counts the tokens, and finds out whether the sequences are one run. */
-    private void checkSequences() throws MalformedStoreException {
+    private void checkSequences() {
         for (long from = 0; from < sequences; from += CHUNK_ENTRIES) {
             long count = Math.min(CHUNK_ENTRIES, sequences - from);
             checkSequences(from, (int) count,
@@ -136,8 +148,7 @@ final class MegatronIndex {
         }
     }
 
-    private void checkSequences(long from, int count, MemorySegment lengths, MemorySegment pointers)
-            throws MalformedStoreException {
+    private void checkSequences(long from, int count, MemorySegment lengths, MemorySegment pointers) {
         int elementBytes = dtype.byteSize();
         long start = runStart();
         for (int i = 0; i < count; i++) {
@@ -164,7 +175,7 @@ final class MegatronIndex {
                 + dtype.byteSize() + " bytes of a token, and an end within 2^63 bytes");
     }
 
-    private void checkDocuments() throws MalformedStoreException {
+    private void checkDocuments() {
         if (firstSequence(0) != 0) {
             throw malformed(documentIndicesOffset, "document 0 starts at sequence " + firstSequence(0), "0");
         }

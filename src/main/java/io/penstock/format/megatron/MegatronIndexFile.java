@@ -5,6 +5,7 @@ import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,11 +27,12 @@ record MegatronIndexFile(StagingFolder staging, List<MegatronPart> parts) {
     }
 
     /** Writes and flushes the file. */
-    void write(String name, Path target, DType dtype) throws IOException {
+    void write(String name, Path target, DType dtype, TokenContent content) throws IOException {
         try (SpoolFile file = new SpoolFile(staging.create(name), target, BUFFER_BYTES)) {
             file.put(MemorySegment.ofArray(MegatronIndex.MAGIC), 0, MegatronIndex.MAGIC.length);
             file.putLong(MegatronIndex.VERSION);
-            file.put(MemorySegment.ofArray(new byte[] {(byte) MegatronIndex.codeOf(dtype)}), 0, 1);
+            int code = MegatronIndex.codeOf(content, dtype);
+            file.put(MemorySegment.ofArray(new byte[] {(byte) code}), 0, 1);
             file.putLong(parts.stream().mapToLong(MegatronPart::sequences).sum());
             file.putLong(parts.stream().mapToLong(MegatronPart::documents).sum() + 1);
             visit((length, _) -> file.putInt(length));

@@ -6,7 +6,9 @@ import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.StoreWriter;
 import java.io.IOException;
+import java.util.Optional;
 
 /** Megatron-LM's indexed dataset: tokens in {@code .bin}, sequences and documents in {@code .idx}. */
 public final class MegatronProvider implements StoreProvider {
@@ -18,11 +20,6 @@ public final class MegatronProvider implements StoreProvider {
     @Override
     public String name() {
         return "megatron";
-    }
-
-    @Override
-    public int order() {
-        return 100;
     }
 
     @Override
@@ -41,6 +38,11 @@ public final class MegatronProvider implements StoreProvider {
     public boolean matchesName(Candidate candidate) throws IOException {
         return MegatronStore.indexOf(candidate.path()).isFile() && !candidate.isFolder()
                 && !candidate.nameEndsWith(".ds");
+    }
+
+    @Override
+    public Optional<StoreWriter> writer() {
+        return Optional.of(new MegatronDocuments());
     }
 
     @Override

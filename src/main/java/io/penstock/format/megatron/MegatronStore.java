@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.megatron;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.Mapping;
 import io.penstock.format.TokenDescription;
 import io.penstock.format.TokenRun;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoredArray;
+import io.penstock.store.TokenContent;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -50,8 +51,7 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     private final @Nullable SequencePositions positions;
     private volatile @Nullable String fingerprint;
 
-    private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile)
-            throws MalformedStoreException {
+    private MegatronStore(MappedFile indexFile, MegatronIndex index, MappedFile tokenFile) {
         if (tokenFile.byteSize() < index.binBytes()) {
             throw new MalformedStoreException(tokenFile.location(), tokenFile.byteSize(), "the file ends",
                     index.binBytes() + " bytes, as " + indexFile.location() + " says");
@@ -105,6 +105,11 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public DType dtype() {
         return index.dtype();
+    }
+
+    @Override
+    public TokenContent content() {
+        return index.content();
     }
 
     @Override
@@ -249,8 +254,9 @@ public final class MegatronStore implements TokenStore, StoreInfo.Described {
     @Override
     public StoreInfo info() {
         Map<String, @Nullable Object> details = Json.members("dtype", dtype().toString(),
-                "dtype_code", MegatronIndex.codeOf(dtype()), "sequences", index.sequences(),
-                "documents", index.documents(), "multimodal", index.isMultimodal());
+                "dtype_code", MegatronIndex.codeOf(content(), dtype()),
+                "content", content().fieldName(), "sequences", index.sequences(), "documents", index.documents(),
+                "multimodal", index.isMultimodal());
         if (positions != null) {
             details.put("in_pieces", true);
         }

@@ -3,12 +3,12 @@ package io.penstock.format.megatron;
 
 import io.penstock.format.StagedChecksums;
 import io.penstock.io.Location;
-import io.penstock.io.publish.ChecksumFile;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
+import io.penstock.store.TokenContent;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -61,6 +61,7 @@ public final class MegatronWriter implements AutoCloseable {
     private final StagingFolder staging;
     private final List<MegatronPart> parts = new ArrayList<>();
     private @Nullable Description description;
+    private TokenContent content = TokenContent.TOKENS;
     private boolean finished;
 
     /** Creates the file that describes the store, beside it. */
@@ -133,6 +134,21 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
+     * Says what the numbers are; by default ids.
+     *
+     * @param what the content
+     * @return this writer
+     * @throws IllegalArgumentException if it is stored as {@code i32} and the store's dtype is another
+     */
+    public synchronized MegatronWriter content(TokenContent what) {
+        if (what != TokenContent.TOKENS && dtype != DType.I32) {
+            throw new IllegalArgumentException(what.fieldName() + " are stored as i32, found " + dtype);
+        }
+        content = what;
+        return this;
+    }
+
+    /**
      * Adds a file {@code X.part.json} that describes the store; {@link #commit} publishes both or none.
      *
      * @param made creates its content
@@ -190,7 +206,7 @@ public final class MegatronWriter implements AutoCloseable {
             long tokens = filled.stream().mapToLong(MegatronPart::tokens).sum();
             long tokenBytes = tokens * dtype.byteSize();
             requireAbsent();
-            new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype);
+            new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype, content);
             mergeTokens(filled, tokenBytes, progress);
             TokenDigests known = filled.size() == 1 ? filled.getFirst().digests() : null;
             Map<String, String> sha256 = new ChecksumFile(staging).write(name(".sha256"),

@@ -2,7 +2,7 @@
 package io.penstock.format.megatron;
 
 import io.penstock.io.Location;
-import io.penstock.io.file.Sha256;
+import io.penstock.io.Sha256;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.nio.ByteBuffer;

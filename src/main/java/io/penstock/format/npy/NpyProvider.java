@@ -8,16 +8,22 @@ import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.memory.DType;
 import io.penstock.store.Candidate;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.StoreWriter;
+import io.penstock.store.StreamedTensor;
+import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,11 +47,6 @@ public final class NpyProvider implements StoreProvider {
     }
 
     @Override
-    public int order() {
-        return 300;
-    }
-
-    @Override
     public boolean matchesContent(Candidate candidate) {
         return NpyArray.isNpy(candidate.head());
     }
@@ -53,6 +54,11 @@ public final class NpyProvider implements StoreProvider {
     @Override
     public boolean matchesName(Candidate candidate) {
         return candidate.isFile() && candidate.nameEndsWith(".npy");
+    }
+
+    @Override
+    public Optional<StoreWriter> writer() {
+        return Optional.of(new Writer());
     }
 
     @Override
@@ -88,5 +94,31 @@ public final class NpyProvider implements StoreProvider {
         StoreInfo info = new StoreInfo(NAME, List.of(file.location()), details, List.of());
         return TensorFiles.of(NAME, "", file, new TensorFiles.Entry(array.spec(""), array.storedDtype(),
                 array.storedOrder(), !array.isInPlace(), bytes), _ -> info, freeCopy);
+    }
+
+    /** Writes a converted tensor, and its checksums beside it. */
+    private record Writer() implements StoreWriter.OfTensors {
+
+        @Override
+        public List<String> endings() {
+            return List.of(".npy");
+        }
+
+        @Override
+        public boolean isNamed() {
+            return false;
+        }
+
+        @Override
+        public boolean has(DType dtype) {
+            return NpyArray.has(dtype);
+        }
+
+        @Override
+        public List<Path> write(Path target, List<StreamedTensor> tensors, Map<String, String> metadata,
+                IfExists ifExists) throws IOException {
+            NpyWriter.write(target, tensors.getFirst(), ifExists);
+            return List.of(target, BlockChecksums.pathFor(target));
+        }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.numpy;
 
-import io.penstock.io.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -39,9 +38,13 @@ public record NpyArray(int major, NpyType type, DType dtype, boolean isFortranOr
      * @param given the type of elements that numpy stores as bytes because it lacks the type; null if none is given. A
      *     whole file must have that type; a part may declare another one
      */
-    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, @Nullable DType given)
-            throws MalformedStoreException {
+    public static NpyArray read(Object file, String part, MemorySegment head, long byteSize, @Nullable DType given) {
         return NpyHeader.read(new NpyHeader.Place(file, part), head, byteSize, given);
+    }
+
+    /** Tells whether numpy has a type; it stores elements of another one as untyped bytes. */
+    public static boolean has(DType dtype) {
+        return dtype != DType.BF16 && dtype != DType.F8E4M3 && dtype != DType.F8E5M2;
     }
 
     public static boolean isNpy(byte[] head) {

@@ -3,7 +3,7 @@ package io.penstock.format.numpy;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
@@ -64,8 +64,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return head.length >= MAGIC.length && Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length);
     }
 
-    static NpyArray read(Place place, MemorySegment head, long byteSize, @Nullable DType given)
-            throws MalformedStoreException {
+    static NpyArray read(Place place, MemorySegment head, long byteSize, @Nullable DType given) {
         int major = readVersion(place, head);
         int textOffset = LENGTH_OFFSET + (major == 1 ? Short.BYTES : Integer.BYTES);
         if (byteSize < textOffset) {
@@ -87,7 +86,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return new NpyHeader(place, byteSize, major, textOffset, text, given).array();
     }
 
-    private static int readVersion(Place place, MemorySegment file) throws MalformedStoreException {
+    private static int readVersion(Place place, MemorySegment file) {
         if (file.byteSize() == 0) {
             throw place.malformed(0, "the file is empty", "the header of a .npy");
         }
@@ -107,7 +106,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return major;
     }
 
-    private NpyArray array() throws MalformedStoreException {
+    private NpyArray array() {
         Map<?, ?> fields = fields();
         NpyType type = type(fields.get("descr"));
         DType dtype = dtype(type);
@@ -125,7 +124,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return new NpyArray(major, type, dtype, isFortranOrder, shape, dataOffset, dataBytes);
     }
 
-    private Map<?, ?> fields() throws MalformedStoreException {
+    private Map<?, ?> fields() {
         Charset charset = major < 3 ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;
         String text;
         try {
@@ -152,7 +151,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return fields;
     }
 
-    private NpyType type(@Nullable Object descr) throws MalformedStoreException {
+    private NpyType type(@Nullable Object descr) {
         if (descr instanceof PythonLiteral.Sequence sequence) {
             throw malformed(sequence.isTuple() ? "a dtype of sub-arrays" : "a structured dtype", "one plain type");
         }
@@ -163,7 +162,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
                 + NpyType.describe(name), "truth values, or integers or floats of up to 64 bits"));
     }
 
-    private DType dtype(NpyType type) throws MalformedStoreException {
+    private DType dtype(NpyType type) {
         DType stored = type.dtype();
         if (stored == null) {
             if (given == null || given.byteSize() != type.byteSize()) {
@@ -179,7 +178,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
         return stored;
     }
 
-    private long[] shape(@Nullable Object value) throws MalformedStoreException {
+    private long[] shape(@Nullable Object value) {
         if (!(value instanceof PythonLiteral.Sequence sequence) || !sequence.isTuple()) {
             throw malformed("shape is " + describe(value), "a tuple of integers");
         }
@@ -198,7 +197,7 @@ record NpyHeader(Place place, long byteSize, int major, int offset, byte[] bytes
     }
 
     /** Returns the size of all elements. Dimensions next to a 0 must not overflow either: rows are counted by them. */
-    private long dataBytes(long[] shape, NpyType type) throws MalformedStoreException {
+    private long dataBytes(long[] shape, NpyType type) {
         long bytesSoFar = type.byteSize();
         boolean isEmpty = false;
         for (long dim : shape) {

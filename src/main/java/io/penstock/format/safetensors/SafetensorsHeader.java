@@ -3,7 +3,7 @@ package io.penstock.format.safetensors;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
@@ -86,7 +86,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
 
     private record Parser(MappedFile file, long dataBytes, byte[] text) {
 
-        SafetensorsHeader header() throws MalformedStoreException {
+        SafetensorsHeader header() {
             if (text.length == 0 || text[0] != '{') {
                 throw new MalformedStoreException(file.location(), LENGTH_BYTES, text.length == 0 ? "an empty header"
                         : String.format(Locale.ROOT, "byte 0x%02X", text[0]), "'{', the start of a JSON object");
@@ -100,7 +100,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
             }
         }
 
-        private SafetensorsHeader header(JsonFields fields) throws MalformedStoreException {
+        private SafetensorsHeader header(JsonFields fields) {
             Map<String, String> metadata = fields.has(METADATA) ? fields.object(METADATA).texts() : null;
             List<Entry> entries = new ArrayList<>();
             for (String name : fields.names()) {
@@ -111,7 +111,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
             return new SafetensorsHeader(text.length, metadata, List.copyOf(entries));
         }
 
-        private Entry entry(String name, JsonFields fields) throws MalformedStoreException {
+        private Entry entry(String name, JsonFields fields) {
             String dtype = fields.text("dtype");
             SafetensorsType type = SafetensorsType.of(dtype);
             if (type == null) {
@@ -135,7 +135,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
         }
 
         /** Returns the size of all elements. Dimensions next to a 0 must not overflow either: rows are counted. */
-        private long byteSize(String name, SafetensorsType type, long[] shape) throws MalformedStoreException {
+        private long byteSize(String name, SafetensorsType type, long[] shape) {
             boolean isPacked = type.bits() < Byte.SIZE;
             long size = isPacked ? type.bits() : type.bits() / Byte.SIZE;
             boolean isEmpty = false;
@@ -152,7 +152,7 @@ record SafetensorsHeader(long headerBytes, @Nullable Map<String, String> metadat
             return isEmpty ? 0 : isPacked ? size / Byte.SIZE : size;
         }
 
-        private void checkContiguous(List<Entry> entries) throws MalformedStoreException {
+        private void checkContiguous(List<Entry> entries) {
             long end = 0;
             for (Entry entry : entries) {
                 if (entry.begin() != end) {

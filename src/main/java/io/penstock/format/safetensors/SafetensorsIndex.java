@@ -2,7 +2,7 @@
 package io.penstock.format.safetensors;
 
 import io.penstock.io.Location;
-import io.penstock.io.index.JsonFile;
+import io.penstock.io.publish.JsonFile;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.safetensors;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Mapping;
 import io.penstock.format.TensorFiles;
 import io.penstock.format.safetensors.SafetensorsHeader.Entry;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import io.penstock.json.Json;
 import io.penstock.store.Candidate;
+import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreInfo;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.StoreWriter;
+import io.penstock.store.StreamedTensor;
 import io.penstock.store.TensorStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -57,11 +62,6 @@ public final class SafetensorsProvider implements StoreProvider {
     }
 
     @Override
-    public int order() {
-        return 500;
-    }
-
-    @Override
     public boolean matchesContent(Candidate candidate) {
         return SafetensorsHeader.isStart(candidate.head());
     }
@@ -71,6 +71,11 @@ public final class SafetensorsProvider implements StoreProvider {
         return candidate.isFile() && candidate.nameEndsWith(ENDING, SafetensorsIndex.ENDING)
                 || !candidate.filesEnding(SafetensorsIndex.ENDING).isEmpty()
                 || !candidate.filesEnding(ENDING).isEmpty();
+    }
+
+    @Override
+    public Optional<StoreWriter> writer() {
+        return Optional.of(new Writer());
     }
 
     @Override
@@ -182,5 +187,26 @@ public final class SafetensorsProvider implements StoreProvider {
 
     private static String unsupported(Entry other) {
         return "its elements are " + other.type() + ", " + other.type().what();
+    }
+
+    /** Writes converted tensors to one file. */
+    private record Writer() implements StoreWriter.OfTensors {
+
+        @Override
+        public List<String> endings() {
+            return List.of(".safetensors");
+        }
+
+        @Override
+        public boolean isNamed() {
+            return true;
+        }
+
+        @Override
+        public List<Path> write(Path target, List<StreamedTensor> tensors, Map<String, String> metadata,
+                IfExists ifExists) throws IOException {
+            SafetensorsWriter.write(target, tensors, metadata, ifExists);
+            return List.of(target);
+        }
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
-import io.penstock.io.spill.UnnamedFile;
+import io.penstock.io.publish.UnnamedFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -49,11 +51,11 @@ final class DecodedShard implements AutoCloseable {
             try {
                 decoded = UnnamedFile.create(shard, byteSize);
                 decode(decoded);
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 if (decoded != null) {
                     decoded.close();
                 }
-                throw new UncheckedIOException(e);
+                throw e instanceof IOException unread ? new UncheckedIOException(unread) : (PenstockException) e;
             }
             copy = decoded;
         }
@@ -62,7 +64,7 @@ final class DecodedShard implements AutoCloseable {
 
     private void decode(UnnamedFile target) throws IOException {
         long bytes = 0;
-        try (InputStream in = compression.decode(shard, limit)) {
+        try (InputStream in = PackedTar.decode(shard, compression, limit)) {
             byte[] chunk = new byte[COPY_BYTES];
             for (int read = in.read(chunk); read > 0 && bytes <= byteSize; read = in.read(chunk)) {
                 target.write(bytes, chunk, 0, read);

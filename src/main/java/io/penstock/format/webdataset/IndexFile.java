@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
@@ -46,7 +47,7 @@ final class IndexFile {
         try {
             Location file = of(shard);
             return file.isFile() ? readFile(file, state, maxTarBytes, arena) : null;
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             LOG.log(Level.INFO, () -> "the index of " + shard + " cannot be read, it is built again: " + e);
             return null;
         }

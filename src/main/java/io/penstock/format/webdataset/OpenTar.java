@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SeekableByteChannel;
@@ -24,7 +24,7 @@ final class OpenTar implements AutoCloseable {
     OpenTar(Location path, SeekableByteChannel channel, long offset, DecodeLimit limit) throws IOException {
         this.path = path;
         this.channel = channel;
-        source = Compression.openWhole(path, channel, limit);
+        source = PackedTar.openWhole(path, channel, limit);
         try {
             if (!source.skip(offset)) {
                 throw new MalformedStoreException(path, source.position(), "the end of the tar",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;

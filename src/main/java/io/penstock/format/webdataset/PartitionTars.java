@@ -4,7 +4,6 @@ package io.penstock.format.webdataset;
 import io.penstock.io.FileSource;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
-import io.penstock.io.RangeFetcher;
 import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -85,8 +84,7 @@ final class PartitionTars implements AutoCloseable {
         }
         MappedFile file = first.await();
         next.remove();
-        RangeFetcher fetcher = file.fetcher();
-        mostAhead = fetcher == null ? 0 : Math.min(AHEAD_BYTES, fetcher.mostAhead()) / source.partitionCount();
+        mostAhead = Math.min(AHEAD_BYTES, file.fetcher().mostAhead()) / source.partitionCount();
         if (offset == 0) {
             Opening.fetch(file, mostAhead);
         }
@@ -159,9 +157,8 @@ final class PartitionTars implements AutoCloseable {
         }
 
         private static void fetch(MappedFile file, long bytes) {
-            RangeFetcher fetcher = file.fetcher();
-            if (fetcher != null && bytes > 0) {
-                fetcher.prefetch(0, Math.min(bytes, file.byteSize()));
+            if (bytes > 0) {
+                file.fetcher().prefetch(0, Math.min(bytes, file.byteSize()));
             }
         }
 

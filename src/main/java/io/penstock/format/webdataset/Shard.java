@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Advice;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,7 +37,7 @@ final class Shard implements AutoCloseable {
     }
 
     static Shard open(Location path, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
-        Compression compression = Compression.of(path);
+        Compression compression = PackedTar.compression(path);
         ShardState state = ShardState.of(path);
         ShardIndex index = use == IndexUse.MEMORY ? null
                 : IndexFile.read(path, state, compression == Compression.NONE ? state.byteSize()
@@ -68,7 +69,7 @@ final class Shard implements AutoCloseable {
     /** Opens the tar's bytes: of a plain shard the mapped ones, even if its path leads to another file now. */
     TarSource source() throws IOException {
         if (plain == null) {
-            return compression.open(path, limit);
+            return PackedTar.open(path, compression, limit);
         }
         plain.advise(Advice.SEQUENTIAL, 0, plain.byteSize());
         return new TarSource.OfMapping(plain, 0);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.spill.NativeBytes;
+import io.penstock.io.publish.NativeBytes;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -40,7 +41,7 @@ final class ShardIndexBuilder implements AutoCloseable {
     }
 
     private void read(Location shard, Compression compression, DecodeLimit limit) throws IOException {
-        try (TarSource source = compression.open(shard, limit)) {
+        try (TarSource source = PackedTar.open(shard, compression, limit)) {
             TarReader tar = new TarReader(shard, source);
             SampleScanner scanner = new SampleScanner(shard, tar, suffixes);
             while (scanner.next()) {
@@ -64,7 +65,7 @@ final class ShardIndexBuilder implements AutoCloseable {
         }
     }
 
-    private void beginSample(Location shard, TarReader tar) throws MalformedStoreException {
+    private void beginSample(Location shard, TarReader tar) {
         dropIfBad();
         if (memberCount >= MAX_MEMBERS - Suffixes.MAX_COUNT) {
             throw tooLarge(shard, tar);

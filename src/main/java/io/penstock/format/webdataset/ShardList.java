@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -69,7 +69,7 @@ public final class ShardList {
         return parts;
     }
 
-    private static List<String> expand(Location path, String part) throws MalformedStoreException {
+    private static List<String> expand(Location path, String part) {
         try {
             return BraceExpansion.expand(part);
         } catch (IllegalArgumentException e) {

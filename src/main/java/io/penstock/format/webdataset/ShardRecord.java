@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.index.JsonFile;
+import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import java.io.IOException;

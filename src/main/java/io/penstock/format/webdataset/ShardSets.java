@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.io.CommittedFolder;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.StoreNames;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +32,7 @@ final class ShardSets {
     static ShardSets of(List<Location> shards) {
         Set<Location> patterns = new LinkedHashSet<>();
         for (Location shard : shards) {
-            for (String pattern : StoreNames.patternsOf(shard.name())) {
+            for (String pattern : CommittedFolder.patternsOf(shard.name())) {
                 patterns.add(shard.resolveSibling(pattern));
             }
         }
@@ -90,8 +89,7 @@ final class ShardSets {
         }
     }
 
-    private static void check(ShardRecord record, ShardRecord.Entry expected, Location path, ShardIndex index)
-            throws MalformedStoreException {
+    private static void check(ShardRecord record, ShardRecord.Entry expected, Location path, ShardIndex index) {
         ShardRecord.Entry found = ShardRecord.Entry.of(expected.name(), index);
         if (found.bytes() != expected.bytes()) {
             throw record.other(path, found.bytes() + " bytes", Long.toString(expected.bytes()));

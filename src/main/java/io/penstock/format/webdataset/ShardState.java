@@ -3,7 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
-import io.penstock.io.file.Sha256;
+import io.penstock.io.Sha256;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -25,7 +25,7 @@ final class Suffixes {
     private final byte[][] cachedBytes = new byte[CACHE_SIZE][];
     private final int[] cachedIds = new int[CACHE_SIZE];
 
-    int idOf(Location file, TarReader tar, int keyBytes) throws MalformedStoreException {
+    int idOf(Location file, TarReader tar, int keyBytes) {
         byte[] name = tar.name();
         int length = tar.nameBytes();
         int hash = 0;
@@ -41,7 +41,7 @@ final class Suffixes {
         return cachedIds[slot];
     }
 
-    private int add(Location file, TarReader tar, int keyBytes, String suffix) throws MalformedStoreException {
+    private int add(Location file, TarReader tar, int keyBytes, String suffix) {
         Integer id = ids.get(suffix);
         if (id == null) {
             if (texts.size() == MAX_COUNT) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.io.MalformedStoreException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.memory.LittleEndian;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.codec.decoder.Compression;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.file.Sha256;
+import io.penstock.io.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;

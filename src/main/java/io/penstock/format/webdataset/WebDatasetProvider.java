@@ -6,7 +6,9 @@ import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
 import io.penstock.store.StoreProvider;
+import io.penstock.store.StoreWriter;
 import java.io.IOException;
+import java.util.Optional;
 
 /** WebDataset: samples as files in plain or compressed tars. */
 public final class WebDatasetProvider implements StoreProvider {
@@ -21,11 +23,6 @@ public final class WebDatasetProvider implements StoreProvider {
     }
 
     @Override
-    public int order() {
-        return 1100;
-    }
-
-    @Override
     public boolean matchesContent(Candidate candidate) {
         return TarReader.isHeader(candidate.head());
     }
@@ -34,6 +31,11 @@ public final class WebDatasetProvider implements StoreProvider {
     public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.isFolder() ? ShardList.isFolderOfTars(candidate.path())
                 : ShardList.isShardOrPattern(candidate.path());
+    }
+
+    @Override
+    public Optional<StoreWriter> writer() {
+        return Optional.of(new WebDatasetSamples());
     }
 
     @Override

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.file.Sha256;
-import io.penstock.io.index.Generation;
+import io.penstock.io.Sha256;
+import io.penstock.io.publish.Generation;
 import io.penstock.sampling.Permutation;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.StreamSource;

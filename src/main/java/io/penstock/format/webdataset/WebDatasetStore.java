@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
-import io.penstock.codec.DecodeLimitException;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.LimitException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.MissingValue;
 import io.penstock.internal.PrefixSums;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -49,7 +50,7 @@ public final class WebDatasetStore implements RecordStore {
     private final int[][] columnOfSuffix;
     private final AtomicLongArray maxLengths;
 
-    private WebDatasetStore(List<Location> paths, Arena arena, Shard[] shards) throws MalformedStoreException {
+    private WebDatasetStore(List<Location> paths, Arena arena, Shard[] shards) {
         this.paths = paths;
         this.arena = arena;
         this.shards = shards;
@@ -97,7 +98,7 @@ public final class WebDatasetStore implements RecordStore {
      * @param limit the most that each compressed shard may decode to
      * @return the store, to be closed by the caller
      * @throws MalformedStoreException if a shard is malformed, or shards are missing
-     * @throws DecodeLimitException if a shard decodes to more than the limit
+     * @throws LimitException if a shard decodes to more than the limit
      * @throws IOException if a file is missing or cannot be read
      */
     public static WebDatasetStore open(Location path, DecodeLimit limit) throws IOException {
@@ -200,9 +201,9 @@ public final class WebDatasetStore implements RecordStore {
         int shard = shardOf(record);
         long member = member(shard, record - records.start(shard), column);
         if (member < 0) {
-            throw new UncheckedIOException(new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
+            throw new MalformedStoreException(paths.get(shard), "the sample '" + key(record)
                     + "' has no '" + columns.get(column).name() + "'", "one in every sample that is read; "
-                    + MissingValue.LEFT_OUT));
+                    + MissingValue.LEFT_OUT);
         }
         ShardIndex index = shards[shard].index;
         into.set(shards[shard].tar(), index.dataOffset(member), index.dataBytes(member));
@@ -237,6 +238,11 @@ public final class WebDatasetStore implements RecordStore {
     @Override
     public String name(long record) {
         return CONTROL.matcher(key(record)).replaceAll("\uFFFD") + " of " + paths.get(shardOf(record));
+    }
+
+    @Override
+    public Keys keys() {
+        return Keys.NAMES;
     }
 
     /** {@return whether the column has values in a compressed shard} */

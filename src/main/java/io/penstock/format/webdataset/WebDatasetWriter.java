@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.StagedChecksums;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;

@@ -48,21 +48,32 @@ public final class AtomicFile {
          * Writes all content.
          *
          * @param out the target; buffered; do not close it
+         * @throws IOException if it cannot be written
          */
         void writeTo(OutputStream out) throws IOException;
     }
 
+    private AtomicFile() {
+    }
+
     /**
-     * Writes a text atomically. An error names the file, whose old content is unchanged unless the message says that it
-     * is replaced.
+     * Writes a text atomically, in UTF-8.
+     *
+     * @param file the file
+     * @param text its new content
+     * @throws IOException if it cannot be written; names the file, whose old content is unchanged unless the message
+     *     says that it is replaced
      */
     public static void write(Path file, String text) throws IOException {
         write(file, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     /**
-     * Writes a file atomically. An error names the file, whose old content is unchanged unless the message says that it
-     * is replaced.
+     * Writes a file atomically.
+     *
+     * @param file the file
+     * @param content writes its new content
+     * @throws IOException as {@link #write(Path, String)}
      */
     public static void write(Path file, Content content) throws IOException {
         Path target = target(file);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.CommittedFolder;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.CommittedFolder;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

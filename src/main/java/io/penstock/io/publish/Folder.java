@@ -15,14 +15,26 @@ import java.util.stream.Stream;
 /** Operations on folders. */
 public final class Folder {
 
-    /** {@return the folder that a file is in; the working folder for a name alone; a root is in itself} */
+    private Folder() {
+    }
+
+    /**
+     * {@return the folder that a file is in; the working folder for a name alone; a root is in itself}
+     *
+     * @param file the file
+     */
     public static Path of(Path file) {
         Path absolute = file.toAbsolutePath();
         Path parent = absolute.getParent();
         return parent == null ? absolute : parent;
     }
 
-    /** Creates a folder and its missing parents durably. Does nothing if it exists. */
+    /**
+     * Creates a folder and its missing parents durably. Does nothing if it exists.
+     *
+     * @param folder the folder
+     * @throws IOException if it cannot be created, or a power cut may undo that; names it
+     */
     public static void create(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             return;
@@ -47,7 +59,12 @@ public final class Folder {
         }
     }
 
-    /** Makes the renames and deletions in a folder durable, even if the thread is interrupted. */
+    /**
+     * Makes the renames and deletions in a folder durable, even if the thread is interrupted.
+     *
+     * @param folder the folder
+     * @throws IOException if it cannot be flushed; names it
+     */
     public static void flush(Path folder) throws IOException {
         // Windows cannot open a folder as a file; its file system orders renames itself.
         if (!folder.getFileSystem().supportedFileAttributeViews().contains("posix")) {
@@ -77,7 +94,12 @@ public final class Folder {
         }
     }
 
-    /** Deletes a folder and its content, if it exists. Links are deleted, not followed. */
+    /**
+     * Deletes a folder and its content, if it exists. Links are deleted, not followed.
+     *
+     * @param folder the folder
+     * @throws IOException if something in it cannot be deleted
+     */
     public static void delete(Path folder) throws IOException {
         if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
             return;

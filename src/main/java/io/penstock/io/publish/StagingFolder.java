@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
-import io.penstock.io.file.CommittedFolder;
+import io.penstock.io.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -67,6 +67,8 @@ public final class StagingFolder implements AutoCloseable {
      * Creates and locks the folder of a store, or of the prefix of its files, after completing an earlier writer's
      * commit.
      *
+     * @param target the store's path, or the prefix of its files
+     * @return the folder, to be closed by the caller
      * @throws IOException if the store's parent folder does not exist or is not writable, or another writer is active
      */
     public static StagingFolder open(Path target) throws IOException {
@@ -107,41 +109,112 @@ public final class StagingFolder implements AutoCloseable {
         Files.createDirectory(files);
     }
 
-    /** Completes committed stores that contain a file or its sidecar, {@code description}. */
+    /**
+     * Completes committed stores that contain a file or its sidecar.
+     *
+     * @param file the file
+     * @param description the sidecar's name
+     * @throws IOException if files cannot be moved; names the store
+     */
     public static void finish(Path file, String description) throws IOException {
         for (Path store : WriteFailure.naming(file, () -> Commit.unfinishedWith(file, description))) {
             open(store).close();
         }
     }
 
-    /** Rejects an existing file. */
+    /**
+     * Rejects an existing file.
+     *
+     * @param file the file
+     * @throws FileAlreadyExistsException if it exists
+     */
     public static void requireAbsent(Path file) throws FileAlreadyExistsException {
         if (Files.exists(file)) {
             throw new FileAlreadyExistsException(file.toString(), null, NOT_REPLACED);
         }
     }
 
+    /**
+     * Creates a file in the folder.
+     *
+     * @param name its name
+     * @return a channel for reading and writing, to be closed by the caller
+     * @throws IOException if it exists or cannot be created; names the store
+     */
     public synchronized FileChannel create(String name) throws IOException {
         requireOpen();
         return naming(() -> FileChannel.open(files.resolve(name), StandardOpenOption.CREATE_NEW,
                 StandardOpenOption.READ, StandardOpenOption.WRITE));
     }
 
-    /** Runs a step on files of the folder; an error names the store. */
-    public <T extends @Nullable Object> T naming(WriteFailure.Step<T> step) throws IOException {
+    /**
+     * A step of a writer.
+     *
+     * @param <T> its result
+     */
+    @FunctionalInterface
+    public interface Step<T extends @Nullable Object> {
+
+        /**
+         * Runs the step.
+         *
+         * @return its result
+         * @throws IOException if a file cannot be read or written
+         */
+        T run() throws IOException;
+    }
+
+    /**
+     * Runs a step of a store's writer before its folder is open; an error of the operating system names the store.
+     *
+     * @param <T> the result
+     * @param target the store
+     * @param step the step
+     * @return its result
+     * @throws IOException as the step
+     */
+    public static <T extends @Nullable Object> T naming(Path target, Step<T> step) throws IOException {
         return WriteFailure.naming(target, step);
     }
 
+    /**
+     * Runs a step that writes files of this folder. If the operating system reports an error, the exception names the
+     * store, not the temporary folder.
+     *
+     * @param <T> the result
+     * @param step the step
+     * @return its result
+     * @throws IOException as the step
+     */
+    public <T extends @Nullable Object> T naming(Step<T> step) throws IOException {
+        return WriteFailure.naming(target, step);
+    }
+
+    /**
+     * {@return the path of a file in the folder}
+     *
+     * @param name the file's name
+     */
     public Path resolve(String name) {
         return files.resolve(name);
     }
 
-    /** Returns the final path of a file, for messages. */
+    /**
+     * {@return the final path of a file, for messages}
+     *
+     * @param name the file's name
+     */
     public Path published(String name) {
         return parent.resolve(name);
     }
 
-    /** Creates a file in the folder, writes it and flushes it. */
+    /**
+     * Creates a file in the folder, writes it and flushes it.
+     *
+     * @param name its name
+     * @param content its content
+     * @throws IOException if it cannot be written; names the store
+     */
     public void write(String name, MemorySegment content) throws IOException {
         try (SpoolFile file = new SpoolFile(create(name), published(name), WRITE_BUFFER_BYTES)) {
             file.put(content, 0, content.byteSize());
@@ -149,15 +222,22 @@ public final class StagingFolder implements AutoCloseable {
         }
     }
 
-    /** Publishes files of a store without surplus, as {@link #publish(List, Collection)} does. */
+    /**
+     * Publishes files of a store without surplus, as {@link #publish(List, Collection)} does.
+     *
+     * @param names the names of all files of the store
+     * @throws IOException as there
+     */
     public void publish(List<String> names) throws IOException {
         publish(names, List.of());
     }
 
     /**
-     * Publishes files of the folder as the store, atomically and durably, replacing files of those names. Deletes the
-     * surplus files of the old store, which need not exist. If it fails, nothing has changed unless the message says
-     * that the store is replaced.
+     * Publishes files of the folder as the store, atomically and durably, replacing files of those names.
+     *
+     * @param names the names of all files of the store
+     * @param surplus names of files of the old store to delete, which need not exist
+     * @throws IOException if it fails; nothing has changed unless the message says that the store is replaced
      */
     public synchronized void publish(List<String> names, Collection<String> surplus) throws IOException {
         requireOpen();

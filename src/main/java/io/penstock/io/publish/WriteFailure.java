@@ -18,16 +18,10 @@ import org.jspecify.annotations.Nullable;
  * Turns OS errors of a writer into errors that name the store. The OS names a hidden file, or none, which tells a user
  * nothing.
  */
-public final class WriteFailure {
-
-    @FunctionalInterface
-    public interface Step<T extends @Nullable Object> {
-
-        T run() throws IOException;
-    }
+final class WriteFailure {
 
     /** Runs a step of a writer; an OS error on the store's files names the store. */
-    public static <T extends @Nullable Object> T naming(Path target, Step<T> step) throws IOException {
+    static <T extends @Nullable Object> T naming(Path target, StagingFolder.Step<T> step) throws IOException {
         try {
             return step.run();
         } catch (IOException e) {

@@ -37,8 +37,13 @@ public final class WriterLock {
     }
 
     /**
-     * Creates and locks a folder, which may be a leftover; messages name {@code target}. If another writer is active or
-     * locking fails, a folder created here is deleted.
+     * Creates and locks a folder, which may be a leftover.
+     *
+     * @param target what is written, for messages
+     * @param folder the folder; its parent exists
+     * @return the lock, to be released by the caller
+     * @throws IOException if another writer is active or the folder cannot be locked; if it was created here, it is
+     *     deleted
      */
     public static WriterLock take(Object target, Path folder) throws IOException {
         if (!IN_USE.add(folder)) {
@@ -125,7 +130,11 @@ public final class WriterLock {
         }
     }
 
-    /** Releases the lock, and deletes the folder if it has nothing else. */
+    /**
+     * Releases the lock, and deletes the folder if it has nothing else.
+     *
+     * @throws IOException if a file cannot be deleted
+     */
     public void release() throws IOException {
         try (channel) {
             remove(folder);

@@ -8,10 +8,10 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.DeviceThread;
+import io.penstock.error.LimitException;
 import io.penstock.internal.Closing;
 import io.penstock.internal.Opened;
 import io.penstock.loader.slots.DeviceSlot.State;
-import io.penstock.os.ThreadLimitException;
 import io.penstock.telemetry.Phase;
 import io.penstock.telemetry.recording.LoaderProbe;
 import java.lang.foreign.MemorySegment;
@@ -295,7 +295,7 @@ public final class CopyDelivery implements Delivery {
         new Closing().step(() -> {
             try {
                 DeviceThread.run(device, "close", this::waitForAll);
-            } catch (ThreadLimitException _) {
+            } catch (LimitException _) {
                 waitForAll();               // memory in use must not be freed
             }
         }).step(stages::close).step(opened::close).end();

@@ -2,7 +2,7 @@
 package io.penstock.loader.slots;
 
 import io.penstock.os.CacheLine;
-import io.penstock.telemetry.recording.EpochBounds;
+import io.penstock.telemetry.recording.LoaderProbe.EpochBounds;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**

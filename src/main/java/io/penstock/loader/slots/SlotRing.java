@@ -5,7 +5,7 @@ import io.penstock.device.Device;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.internal.Opened;
 import io.penstock.memory.SlabLayout;
-import io.penstock.telemetry.recording.SlotLevels;
+import io.penstock.telemetry.recording.Telemetry.SlotLevels;
 
 /** The ring of host slots. It wakes the reader when a slot is published, and the workers when one is released. */
 public final class SlotRing implements SlotLevels, AutoCloseable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.IfExists;
@@ -258,8 +258,7 @@ public final class BlockChecksums {
         return read;
     }
 
-    private static void checkHeader(Location path, MemorySegment header, int blockBytes, long fileBytes, long size)
-            throws MalformedStoreException {
+    private static void checkHeader(Location path, MemorySegment header, int blockBytes, long fileBytes, long size) {
         if (header.mismatch(MemorySegment.ofArray(MAGIC)) != MAGIC.length) {
             throw new MalformedStoreException(path, 0, "no magic of block checksums", "89 43 33 32 43 0d 0a 1a");
         }
@@ -332,7 +331,7 @@ public final class BlockChecksums {
      * @param found its size in bytes
      * @throws MalformedStoreException if the checksums are for another size; names the file
      */
-    public void checkSize(long found) throws MalformedStoreException {
+    public void checkSize(long found) {
         if (found != fileBytes) {
             throw new MalformedStoreException(file, found + " bytes", fileBytes + ", as " + locationFor(file).name()
                     + " says (if the file was rewritten, rewrite its checksums)");
@@ -346,7 +345,7 @@ public final class BlockChecksums {
      * @param found the CRC-32C of its bytes
      * @throws MalformedStoreException if its checksum is another; names the file and the block's first byte
      */
-    public void check(long block, int found) throws MalformedStoreException {
+    public void check(long block, int found) {
         if (found != crc(block)) {
             throw new MalformedStoreException(file, block * blockBytes, "a block whose CRC-32C is " + hex(found),
                     hex(crc(block)) + ", as " + locationFor(file).name() + " says");

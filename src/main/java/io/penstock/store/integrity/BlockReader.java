@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.publish.SpoolFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
@@ -59,7 +60,7 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
                 if (found.isGood() || i == REPLACEMENTS || !verifier.isReplaced()) {
                     return found;
                 }
-            } catch (IOException e) {
+            } catch (IOException | PenstockException e) {
                 if (i == REPLACEMENTS || !verifier.isReplaced()) {
                     throw e;
                 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.index.Generation;
+import io.penstock.io.publish.Generation;
 import io.penstock.os.PathBytes;
 import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
@@ -57,7 +58,7 @@ final class Verifier {
     private List<Location> opened = List.of();
     private @Nullable Generation generation;
     /** Why the store failed to open; null if it opened. */
-    private @Nullable IOException refusal;
+    private @Nullable Exception refusal;
 
     Verifier(Location path, OpenOptions options, int threads, Progress progress) {
         this.path = path;
@@ -89,6 +90,7 @@ final class Verifier {
      * Opens the store and lists its files. Returns null if it does not open, and lists the existing files of that name.
      */
     private @Nullable Store open() throws IOException {
+        refusePlaceholder();
         Store store = null;
         try {
             store = Store.open(path, options);
@@ -103,7 +105,7 @@ final class Verifier {
                 }
             }
             return store;
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             if (store != null) {
                 store.close();
             }
@@ -116,6 +118,17 @@ final class Verifier {
                 checksOf.put(file, new ArrayList<>());
             }
             return null;
+        }
+    }
+
+    /** Fails if the path is a placeholder or a FIFO: nothing is damaged then, and there is nothing to verify. */
+    private void refusePlaceholder() {
+        try {
+            if (path.exists() && !path.isFolder()) {
+                path.openChannel().close();
+            }
+        } catch (IOException _) {
+            // Whoever opens the store says so.
         }
     }
 
@@ -231,13 +244,13 @@ final class Verifier {
                 }
             });
             return null;
-        } catch (IOException e) {
+        } catch (IOException | PenstockException e) {
             return new Fault(checksums.file(), "crc32c", from, from * checksums.blockBytes(),
                     Math.min(to * checksums.blockBytes(), checksums.fileBytes()), unreadable(checksums.file(), e));
         }
     }
 
-    private static String unreadable(Location file, IOException e) {
+    private static String unreadable(Location file, Exception e) {
         String said = String.valueOf(e.getMessage());
         return said.contains(file.toString()) ? said : file + ": cannot be read: " + said;
     }
@@ -273,6 +286,9 @@ final class Verifier {
                 if (e.getCause() instanceof IOException unread) {
                     throw unread;
                 }
+                if (e.getCause() instanceof PenstockException bad) {
+                    throw bad;
+                }
                 throw new IllegalStateException(e.getCause());
             }
         }
@@ -293,7 +309,7 @@ final class Verifier {
             checksOf.values().forEach(checks -> checks.add("content"));
             try {
                 Inspection.of(path, store, Inspection.Depth.CONTENT, progress);
-            } catch (IOException | UncheckedIOException e) {
+            } catch (IOException | UncheckedIOException | PenstockException e) {
                 faults.add(new Fault(path, "content", String.valueOf(e.getMessage())));
             }
         }

@@ -3,7 +3,6 @@ package io.penstock.telemetry.recording;
 
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Download;
-
 import java.util.List;
 
 /**
@@ -71,5 +70,10 @@ public final class Filling {
 
     public Filling(int worker) {
         this.worker = worker;
+    }
+
+    /** Returns the time from slot to planned, without waiting for samples of a stream. */
+    long planNanos() {
+        return Math.max(0, plannedAt - slotAt - sourceEmptyNanos - sourceSlowNanos);
     }
 }

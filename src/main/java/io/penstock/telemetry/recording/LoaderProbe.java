@@ -16,7 +16,15 @@ import io.penstock.telemetry.BatchAccount;
  * throws. Methods do nothing by default. Times are nanoseconds of the loader's clock; a batch's {@code sequence} is its
  * number since the loader opened, from 0.
  */
-public interface LoaderProbe {
+public interface LoaderProbe extends AutoCloseable {
+
+    /** The epoch boundaries among a loader's batches. */
+    @FunctionalInterface
+    interface EpochBounds {
+
+        /** {@return whether a batch is the first of its epoch, or the first after the loader was opened or moved} */
+        boolean isFirst(long sequence);
+    }
 
     /** Ignores all events. */
     LoaderProbe NONE = new LoaderProbe() { };
@@ -73,5 +81,10 @@ public interface LoaderProbe {
 
     /** A batch was returned. Called by the thread that has it. */
     default void closed(long sequence) {
+    }
+
+    /** Stops reporting. Call only when no thread calls the probe any more. Repeating it has no effect. */
+    @Override
+    default void close() {
     }
 }

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.codec.CodecException;
-import io.penstock.io.file.Sha256;
+import io.penstock.error.CodecException;
+import io.penstock.io.Sha256;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -53,11 +53,11 @@ class Lz4Test {
     }
 
     private interface Decoder {
-        void decode(MemorySegment source, MemorySegment target) throws CodecException;
+        void decode(MemorySegment source, MemorySegment target);
     }
 
     /** Decodes between guards: the source ends where its memory ends, and behind the target nothing changes. */
-    private static byte[] decode(Decoder decoder, byte[] packed, int size) throws CodecException {
+    private static byte[] decode(Decoder decoder, byte[] packed, int size) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment source = MemorySegment.ofArray(packed);
             MemorySegment memory = arena.allocate(size + 2L * GUARD_BYTES).fill(GUARD);
@@ -118,7 +118,7 @@ class Lz4Test {
     }
 
     @Test
-    void aBlockIsLiteralsAndMatchesThatMayOverlapWhatTheyWrite() throws CodecException {
+    void aBlockIsLiteralsAndMatchesThatMayOverlapWhatTheyWrite() {
         // Token 0x40: 4 literals and a match of 4; 0x0F with 1: a match of 20; the last sequence has literals alone.
         byte[] packed = {0x40, 'a', 'b', 'c', 'd', 4, 0, 0x0F, 1, 0, 1, 0x20, 'y', 'z'};
         assertEquals("abcdabcd" + "d".repeat(20) + "yz",
@@ -135,7 +135,7 @@ class Lz4Test {
 
     /** Each distance and length against a loop over bytes, with room behind the match and without. */
     @Test
-    void everyDistanceAndLengthIsCopiedAsByteByByte() throws CodecException {
+    void everyDistanceAndLengthIsCopiedAsByteByByte() {
         for (int distance = 1; distance <= 40; distance++) {
             for (int length : new int[] {4, 5, 7, 8, 9, 15, 18, 19, 33, 64, 65, 100, 270, 300}) {
                 for (int tail : new int[] {0, 3, 30}) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.codec.CodecException;
+import io.penstock.error.CodecException;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import java.io.IOException;
@@ -27,7 +27,7 @@ class SnappyTest {
 
     @Test
     void blocksOfTheReferenceLibraryDecodeToWhatItWasGiven() throws IOException, NoSuchAlgorithmException {
-        MemorySegment file = MemorySegment.ofArray(Files.readAllBytes(Fixtures.path("../parquet/snappy.bin")));
+        MemorySegment file = MemorySegment.ofArray(Files.readAllBytes(Fixtures.resource("packed/snappy.bin")));
         int blocks = 0;
         for (long at = 0; at < file.byteSize(); blocks++) {
             int decodedBytes = file.get(LittleEndian.I32, at);
@@ -121,7 +121,7 @@ class SnappyTest {
                 java.nio.charset.StandardCharsets.ISO_8859_1);
     }
 
-    private static byte[] decode(byte[] block, int decodedBytes) throws CodecException {
+    private static byte[] decode(byte[] block, int decodedBytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment source = arena.allocate(block.length);
             source.copyFrom(MemorySegment.ofArray(block));

@@ -2,9 +2,7 @@
 package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.penstock.image.reading.JpegLibrary;
 import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -39,16 +37,6 @@ public final class CudaSimulator {
     public static Path buildKernels(Path folder) throws IOException, InterruptedException {
         return NativeLibrary.compileCpp(folder.resolve("kernels.so").toAbsolutePath(), SOURCES.resolve("outputs.cpp"),
                 "-Isrc/main/native");
-    }
-
-    /** Lets a JVM load nvJPEG, by libturbojpeg as this JVM finds it; a machine without that skips the test. */
-    public static ChildJvm withNvJpeg(ChildJvm jvm, Path library) {
-        assumeTrue(JpegLibrary.TURBOJPEG.isPresent(), "libturbojpeg is not there");
-        String turboJpeg = System.getProperty("penstock.turbojpeg");
-        if (turboJpeg != null) {
-            jvm.option("-Dpenstock.turbojpeg=" + turboJpeg).variable("SIM_TURBOJPEG", turboJpeg);
-        }
-        return jvm.option("-Dpenstock.nvjpeg=" + library);
     }
 
     /** Every function that the engine calls. */

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;

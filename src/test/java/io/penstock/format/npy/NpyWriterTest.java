@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.Fixtures;
@@ -62,7 +63,7 @@ class NpyWriterTest {
             byte[] bytes = {1, 2, 3, 4, 5, 6, 7, 8};
             NpyWriter.write(path, Tensor.of(MemorySegment.ofArray(bytes), dtype, 2, 4 / dtype.byteSize()),
                     IfExists.FAIL);
-            assertThrows(IOException.class, () -> TensorStore.open(path));
+            assertThrows(MalformedStoreException.class, () -> TensorStore.open(path));
             try (TensorStore store = TensorStore.open(path, OpenOptions.DEFAULT.withDType(dtype))) {
                 assertEquals(dtype, store.tensors().getFirst().dtype());
                 assertArrayEquals(new long[] {2, 4 / dtype.byteSize()}, store.tensors().getFirst().shape());

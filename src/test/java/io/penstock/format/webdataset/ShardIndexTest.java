@@ -11,9 +11,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.penstock.codec.DecodeLimit;
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
+import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.testing.Folders;
 import java.io.IOException;
@@ -251,7 +253,7 @@ class ShardIndexTest {
                     }
                     try {
                         store.key(record);
-                    } catch (UncheckedIOException e) {
+                    } catch (UncheckedIOException | PenstockException e) {
                         assertTrue(forged, e.getMessage());
                     }
                 }
@@ -281,7 +283,7 @@ class ShardIndexTest {
         try (WebDatasetStore store = WebDatasetStore.open(Location.of(packed))) {
             assertEquals(SAMPLES, store.size());
             for (int i = 0; i < 2; i++) {
-                String message = org.junit.jupiter.api.Assertions.assertThrows(UncheckedIOException.class,
+                String message = org.junit.jupiter.api.Assertions.assertThrows(MalformedStoreException.class,
                         () -> store.locate(17, 0, new Span())).getMessage();
                 assertTrue(message.contains("packed.tar.gz"), message);
             }

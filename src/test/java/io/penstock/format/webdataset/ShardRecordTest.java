@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.CommittedFolder;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
-import io.penstock.io.file.StoreNames;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
@@ -194,13 +194,13 @@ class ShardRecordTest {
     void aShardsNameLeadsToItsPattern(String pattern) {
         ShardNames names = ShardNames.of(pattern);
         for (int shard : new int[] {0, 7, 10, 99, 100, 1234, 99_999, 1_234_567}) {
-            assertTrue(StoreNames.patternsOf(names.name(shard)).contains(pattern), names.name(shard));
+            assertTrue(CommittedFolder.patternsOf(names.name(shard)).contains(pattern), names.name(shard));
         }
     }
 
     @Test
     void fewPatternsStandForAName() {
-        assertEquals(Set.of("x-%06d.tar"), StoreNames.patternsOf("x-000012.tar"));
-        assertEquals(Set.of(), StoreNames.patternsOf("x.tar"));
+        assertEquals(Set.of("x-%06d.tar"), CommittedFolder.patternsOf("x-000012.tar"));
+        assertEquals(Set.of(), CommittedFolder.patternsOf("x.tar"));
     }
 }

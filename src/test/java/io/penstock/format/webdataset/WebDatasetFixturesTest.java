@@ -6,19 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
+import io.penstock.io.Sha256;
 import io.penstock.io.Span;
-import io.penstock.io.file.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
-import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Fixtures;
-import io.penstock.store.Inspection.Depth;
+import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,7 +99,7 @@ class WebDatasetFixturesTest {
         try (RecordStore store = RecordStore.open(Fixtures.path("webdataset/missing_member.tar"))) {
             int txt = store.columns().stream().map(Column::name).toList().indexOf("txt");
             assertFalse(store.isPresent(2, txt));
-            String message = assertThrows(UncheckedIOException.class, () -> store.locate(2, txt, new Span()))
+            String message = assertThrows(MalformedStoreException.class, () -> store.locate(2, txt, new Span()))
                     .getMessage();
             assertTrue(message.contains("missing_member.tar") && message.contains("'m02'") && message.contains("'txt'"),
                     message);

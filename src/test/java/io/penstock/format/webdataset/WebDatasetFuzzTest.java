@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.Fixtures;
@@ -55,7 +56,7 @@ class WebDatasetFuzzTest {
             Files.write(target, mutate(bytes, random));
             try {
                 use(target);
-            } catch (IOException | UncheckedIOException e) {
+            } catch (IOException | UncheckedIOException | PenstockException e) {
                 assertFalse(e.getMessage().contains("\n"), e.getMessage());
                 assertTrue(e.getMessage().contains(target.toString()), e.getMessage());
             } catch (RuntimeException | Error e) {

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.json.Json;
-import io.penstock.store.Inspection.Depth;
 import io.penstock.store.Inspection;
+import io.penstock.store.Inspection.Depth;
 import io.penstock.text.BraceExpansion;
 import java.io.IOException;
 import java.net.URISyntaxException;

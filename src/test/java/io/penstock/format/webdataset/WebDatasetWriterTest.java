@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.integrity.BlockChecksums;
@@ -148,7 +149,7 @@ class WebDatasetWriterTest {
         assertThrows(IllegalArgumentException.class, () -> WebDatasetWriter.record(pattern, shards.reversed()));
         assertThrows(IllegalArgumentException.class, () -> WebDatasetWriter.record("one.tar", shards));
         Files.delete(apart.resolve("one-00.tar.penstock-index"));
-        assertThrows(IOException.class, () -> WebDatasetWriter.describe(apart.resolve("one-00.tar")));
+        assertThrows(MalformedStoreException.class, () -> WebDatasetWriter.describe(apart.resolve("one-00.tar")));
     }
 
     @Test

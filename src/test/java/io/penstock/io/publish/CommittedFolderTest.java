@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.store.IfExists;
 import io.penstock.store.integrity.BlockChecksums;
 import io.penstock.testing.Folders;
@@ -215,7 +216,7 @@ class CommittedFolderTest {
         Path victim = Files.writeString(temporary.resolve("victim"), "kept");
         for (String text : List.of("[\"../victim\"]", "[\"..\"]", "[1]", "{}", "[\"a\\u0000\"]", "[")) {
             Files.writeString(list, text);
-            String message = assertThrows(IOException.class,
+            String message = assertThrows(MalformedStoreException.class,
                     () -> StagingFolder.open(state.resolve("x-%06d.tar"))).getMessage();
             assertTrue(message.contains(".surplus"), message);
             assertTrue(Files.exists(victim));

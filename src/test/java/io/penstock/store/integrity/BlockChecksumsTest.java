@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
-import io.penstock.io.MalformedStoreException;
 import io.penstock.store.IfExists;
 import io.penstock.testing.Folders;
 import java.io.IOException;
@@ -117,7 +117,7 @@ class BlockChecksumsTest {
         assertNull(BlockChecksums.read(Location.of(file(5))));
         assertThrows(NoSuchFileException.class,
                 () -> BlockChecksums.write(folder.resolve("absent"), IfExists.FAIL, _ -> { }));
-        assertThrows(IOException.class, () -> BlockChecksums.compute(Location.of(folder), 4096, _ -> { }));
+        assertThrows(MalformedStoreException.class, () -> BlockChecksums.compute(Location.of(folder), 4096, _ -> { }));
     }
 
     @Test

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.format.mds.MdsShardWriter;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.format.npy.NpyWriter;
@@ -19,15 +18,12 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -179,52 +175,5 @@ class VerificationTest {
     void whatIsConvertedIsReadToItsEnd() throws Exception {
         Path converted = Fixtures.path("npy/be_f4_4d_F.npy");
         assertEquals(List.of("structure", "content"), verify(converted).files().getFirst().checks());
-    }
-
-    @Test
-    void digestsInAnIndexOfMdsAreChecked() throws Exception {
-        Path source = Fixtures.entries("mds").filter(e -> e.expect().equals("read") && e.fields().toString()
-                .contains("xxh64")).findFirst().orElseThrow().path();
-        Path home = Files.isDirectory(source) ? source : source.getParent();
-        Path copy = Files.createDirectories(folder.resolve("mds-hashes"));
-        List<Path> shards = new ArrayList<>();
-        try (Stream<Path> files = Files.list(home)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                Path target = Files.copy(file, copy.resolve(file.getFileName()));
-                if (!target.endsWith("index.json")) {
-                    shards.add(target);
-                }
-            }
-        }
-        Verification good = verify(copy);
-        assertEquals(List.of(), good.faults());
-        for (CheckedFile file : good.files()) {
-            assertEquals(!file.file().name().equals("index.json"), file.checks().contains("index hashes"),
-                    file.toString());
-        }
-        byte[] bytes = Files.readAllBytes(shards.getFirst());
-        bytes[bytes.length - 1] ^= 1;
-        Files.write(shards.getFirst(), bytes);
-        List<Fault> faults = verify(copy).faults();
-        assertEquals(Location.of(shards.getFirst()), faults.getFirst().file());
-        assertEquals("index hashes", faults.getFirst().check());
-    }
-
-    @Test
-    void aShardWithoutADigestIsNotSaidToBeChecked() throws Exception {
-        Path home = Files.createDirectories(folder.resolve("mds-without"));
-        List<String> shards = new ArrayList<>();
-        for (String name : List.of("a.mds", "b.mds")) {
-            try (MdsShardWriter shard = MdsShardWriter.create(home.resolve(name), new TreeMap<>(Map.of("x", "str")))) {
-                shard.write(List.of(MemorySegment.ofArray(name.getBytes(StandardCharsets.UTF_8))));
-                shards.add(shard.commit(name));
-            }
-        }
-        shards.set(1, shards.get(1).replaceFirst("\\{\"sha256\":\"[0-9a-f]{64}\"}", "{}"));
-        Files.writeString(home.resolve("index.json"), MdsShardWriter.index(shards));
-        Verification found = verify(home);
-        assertTrue(found.isGood(), found.toString());
-        assertEquals(List.of(List.of("structure", "content"), List.of("structure", "index hashes", "content"),
-                List.of("structure", "content")), found.files().stream().map(CheckedFile::checks).toList());
     }
 }

@@ -2,10 +2,37 @@
 package io.penstock.telemetry.recording;
 
 import io.penstock.telemetry.BatchAccount;
+import io.penstock.telemetry.recording.Telemetry.LoaderIdentity;
+import io.penstock.telemetry.recording.Telemetry.SlotLevels;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Accounts of batches that were only played, kept by the tables that a loader keeps its own in. */
 public final class KeptAccounts {
+
+    /** Never asked: played accounts say themselves how full the slots were. */
+    private static final SlotLevels NO_SLOTS = new SlotLevels() {
+
+        @Override
+        public int size() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public int empty() {
+            throw new AssertionError();
+        }
+
+        @Override
+        public int madeFrom(long sequence) {
+            throw new AssertionError();
+        }
+
+        @Override
+        public boolean isMadeWith(long sequence) {
+            throw new AssertionError();
+        }
+    };
 
     private KeptAccounts() {
     }
@@ -18,22 +45,24 @@ public final class KeptAccounts {
      * @return what is read
      */
     public static List<BatchAccount> of(List<BatchAccount> played, boolean copies) {
-        var accounts = new AccountBook(copies, copies);
+        var now = new AtomicLong();
+        var accounts = new BatchAccounts(new LoaderIdentity("played", "device", 1, copies, copies), NO_SLOTS, now::get);
         var times = new DeviceTimes();
         times.withoutStream();
         for (BatchAccount account : played) {
             long sequence = account.sequence();
             accounts.made(filling(account));
             if (copies) {
-                accounts.submitted(sequence, account.copying().submitAt(), account.copying().submittedAt());
-                accounts.arrived(sequence, account.copying().arrivedAt());
+                accounts.submitted(sequence, account.bytes(), account.copying().submitAt(),
+                        account.copying().submittedAt());
+                now.set(account.copying().arrivedAt());
+                accounts.arrived(sequence);
             }
             BatchAccount.Taking taking = account.taking();
-            accounts.taken(sequence, taking.requestedAt(), taking.takenAt(), taking.readyBatches(),
+            accounts.kept(sequence, taking.requestedAt(), taking.takenAt(), taking.readyBatches(),
                     taking.freeSlots());
-            if (accounts.keeps(sequence)) {
-                accounts.closed(sequence, taking.closedAt());
-            }
+            now.set(taking.closedAt());
+            accounts.closed(sequence);
             BatchAccount.OnDevice clock = account.onDevice();
             if (clock != null) {
                 times.sequence = sequence;

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.recording.LoaderProbe.EpochBounds;
+import io.penstock.telemetry.recording.Telemetry.LoaderIdentity;
+import io.penstock.telemetry.recording.Telemetry.SlotLevels;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -160,15 +163,15 @@ class TelemetryTest {
     void quickStepsHaveAnAccountInBurstsAlone() {
         try (Telemetry telemetry = Telemetry.accounting(COPIES, () -> 0, levels, () -> now)) {
             Filling batch = new Filling(0);
-            long last = 4L * AccountBook.PERIOD;
+            long last = 4L * BatchAccounts.PERIOD;
             for (long s = 0; s < last; s++) {
                 step(telemetry.probe(), batch, s, 1000 * s);
             }
-            List<Long> kept = telemetry.accounts().orElseThrow().since(last - AccountBook.PERIOD).stream()
+            List<Long> kept = telemetry.accounts().orElseThrow().since(last - BatchAccounts.PERIOD).stream()
                     .map(BatchAccount::sequence).toList();
-            assertEquals(AccountBook.BURST, kept.size());
-            assertEquals(last - AccountBook.PERIOD, kept.getFirst());
-            assertEquals(last - AccountBook.PERIOD + AccountBook.BURST - 1, kept.getLast());
+            assertEquals(BatchAccounts.BURST, kept.size());
+            assertEquals(last - BatchAccounts.PERIOD, kept.getFirst());
+            assertEquals(last - BatchAccounts.PERIOD + BatchAccounts.BURST - 1, kept.getLast());
         }
     }
 
@@ -212,6 +215,6 @@ class TelemetryTest {
 
     @Test
     void whatAnAccountCostsIsMeasured() {
-        assertTrue(AccountBook.nanosPerBatch() > 0);
+        assertTrue(BatchAccounts.nanosPerBatch() > 0);
     }
 }

@@ -4,7 +4,7 @@ package io.penstock.djl;
 import ai.djl.MalformedModelException;
 import ai.djl.Model;
 import io.penstock.loader.DataLoader;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.state.Checkpoint;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;

@@ -35,9 +35,9 @@ class ExamplesTest {
             "ai.djl.ndarray.types.Shape", "ai.djl.training.DefaultTrainingConfig", "ai.djl.training.EasyTrain",
             "ai.djl.training.GradientCollector", "ai.djl.training.Trainer", "ai.djl.training.dataset.Batch",
             "ai.djl.training.dataset.Dataset", "ai.djl.training.loss.Loss", "ai.djl.training.optimizer.Optimizer",
-            "io.penstock.collate.CausalLm", "io.penstock.collate.TokenWidth", "io.penstock.dataset.TokenWindows",
-            "io.penstock.loader.DataLoader", "io.penstock.loader.DataLoaderBuilder", "io.penstock.loader.LeaseMode",
-            "io.penstock.sampling.Checkpoint", "io.penstock.sampling.Shard", "io.penstock.sampling.TailPolicy",
+            "io.penstock.collate.CausalLm", "io.penstock.dataset.TokenWindows", "io.penstock.loader.DataLoader",
+            "io.penstock.loader.DataLoaderBuilder", "io.penstock.loader.LeaseMode", "io.penstock.memory.DType",
+            "io.penstock.state.Checkpoint", "io.penstock.sampling.Shard", "io.penstock.sampling.TailPolicy",
             "io.penstock.store.TokenStore").map(type -> "import " + type + "; ").reduce("import module java.base; ",
                     String::concat);
 

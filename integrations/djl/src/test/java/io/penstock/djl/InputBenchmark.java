@@ -16,12 +16,12 @@ import ai.djl.util.Progress;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import io.penstock.collate.CausalLm;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
+import io.penstock.memory.DType;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
@@ -109,7 +109,7 @@ public final class InputBenchmark {
         Files.write(file, tokens.array());
         try (TokenStore store = TokenStore.open(file);
                 Ours ours = new Ours(() -> DataLoader.builder(TokenWindows.of(store, WINDOW))
-                        .collator(CausalLm.widened(TokenWidth.I64)));
+                        .collator(CausalLm.widened(DType.I64)));
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS);
                 NDManager manager = NDManager.newBaseManager()) {
             List<Contender> all = ours.contenders(manager, "input_ids", "labels");

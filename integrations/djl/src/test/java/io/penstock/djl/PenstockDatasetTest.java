@@ -17,7 +17,6 @@ import ai.djl.training.dataset.Dataset;
 import ai.djl.util.passthrough.PassthroughNDManager;
 import io.penstock.collate.PackedLm;
 import io.penstock.collate.Pad;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
@@ -142,7 +141,7 @@ class PenstockDatasetTest {
         Path corpus = Corpus.write(folder, 7, 3, 5, 9, 2, 8, 8, 4, 2);
         try (TokenStore store = TokenStore.open(corpus);
                 DataLoader loader = DataLoader.builder(Documents.of(store)).batchSize(2).prefetch(1)
-                        .collator(Pad.toLongest(TokenWidth.I64, 0)).leases(leases).open()) {
+                        .collator(Pad.toLongest(DType.I64, 0)).leases(leases).open()) {
             List<Shape> shapes = new ArrayList<>();
             for (Batch batch : PenstockDataset.of(loader).data("input_ids").labels("attention_mask").getData(manager)) {
                 try (batch) {
@@ -415,7 +414,7 @@ class PenstockDatasetTest {
         Path corpus = Corpus.write(folder, 7, 3, 5, 9, 2, 6);
         try (TokenStore store = TokenStore.open(corpus);
                 PackedSequences packed = Packing.of(Documents.of(store), 8).pack();
-                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(TokenWidth.I64)).batchSize(2)
+                DataLoader loader = DataLoader.builder(packed).collator(PackedLm.of(DType.I64)).batchSize(2)
                         .open()) {
             assertMessage("field 'cu_seqlens': found shape ", UnsupportedOperationException.class,
                     () -> PenstockDataset.of(loader).validRows().getData(manager).iterator().next());

@@ -23,7 +23,7 @@ import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.LeaseMode;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.state.Checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -12,7 +12,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.PartitionReader.Found;
 import io.penstock.stream.RecordBuffer;
@@ -206,7 +206,7 @@ class JdbcSourceTest {
             List<String> to) {
         try (StreamDataset stream = StreamDataset.builder(source).field("body").shuffle(9, 50).open()) {
             DataLoaderBuilder builder = DataLoader.builder(stream).batchSize(batchSize).workers(1)
-                    .collator(new StackAndPad(64));
+                    .collator(StackAndPad.cutTo(64));
             if (from != null) {
                 builder.resume(from);
             }

@@ -11,7 +11,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
 import io.penstock.stream.StreamDataset;

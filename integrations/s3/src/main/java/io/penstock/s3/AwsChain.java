@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.s3;
 
-import io.penstock.io.remote.S3Credentials;
-import io.penstock.io.remote.S3CredentialsProvider;
+import io.penstock.remote.S3Credentials;
+import io.penstock.remote.S3CredentialsProvider;
 import java.util.Optional;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -27,7 +27,7 @@ public final class AwsChain implements S3CredentialsProvider {
     }
 
     /**
-     * Another chain, for {@link io.penstock.io.remote.S3Settings}.
+     * Another chain, for {@link io.penstock.remote.S3Settings}.
      *
      * @param chain gives the credentials; closed by the caller
      */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Credentials for {@link io.penstock.io.remote} by the AWS SDK. */
+/** Credentials for {@link io.penstock.remote} by the AWS SDK. */
 @NullMarked
 package io.penstock.s3;
 

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
-import io.penstock.io.remote.S3Credentials;
-import io.penstock.io.remote.S3CredentialsProvider;
+import io.penstock.remote.S3Credentials;
+import io.penstock.remote.S3CredentialsProvider;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.s3;
 
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.io.remote.RemoteSettings;
-import io.penstock.io.remote.S3Credentials;
-import io.penstock.io.remote.S3Settings;
-import io.penstock.io.remote.S3Settings.Addressing;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.remote.RemoteSettings;
+import io.penstock.remote.S3Credentials;
+import io.penstock.remote.S3Settings;
+import io.penstock.remote.S3Settings.Addressing;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;

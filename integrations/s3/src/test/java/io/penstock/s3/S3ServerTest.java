@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.io.remote.S3Credentials;
-import io.penstock.io.remote.S3Settings.Addressing;
-import io.penstock.io.remote.Upload;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.remote.S3Credentials;
+import io.penstock.remote.S3Settings.Addressing;
+import io.penstock.remote.Upload;
 import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;

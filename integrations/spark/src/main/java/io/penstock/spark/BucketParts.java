@@ -3,9 +3,9 @@ package io.penstock.spark;
 
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.io.remote.RemoteSettings;
-import io.penstock.io.remote.Upload;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.remote.RemoteSettings;
+import io.penstock.remote.Upload;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

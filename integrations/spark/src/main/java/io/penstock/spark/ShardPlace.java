@@ -2,10 +2,10 @@
 package io.penstock.spark;
 
 import io.penstock.format.webdataset.WebDatasetWriter;
-import io.penstock.io.remote.RemoteFiles;
-import io.penstock.io.remote.RemoteSettings;
-import io.penstock.io.remote.SentFile;
-import io.penstock.io.remote.Upload;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.remote.RemoteSettings;
+import io.penstock.remote.SentFile;
+import io.penstock.remote.Upload;
 import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.io.Serializable;

@@ -39,7 +39,7 @@ import org.apache.spark.sql.types.DataTypes;
  * <p><b>In a bucket.</b> A task writes its shard in {@code java.io.tmpdir} and sends it, but no object is made: nobody
  * sees it. The driver makes the record and then the objects of the attempts that count. Of a dataset that is replaced
  * there is neither the old one nor the new one while it does so. Credentials are those of {@link
- * io.penstock.io.remote.RemoteSettings#fromEnvironment} on the driver and on each executor.
+ * io.penstock.remote.RemoteSettings#fromEnvironment} on the driver and on each executor.
  */
 public final class SparkShardJob {
 

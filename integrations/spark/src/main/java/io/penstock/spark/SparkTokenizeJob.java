@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Where.</b> The parts are in the folder {@code OUTPUT.parts}. Output is best a path of a file system that the
  * driver and all executors have (NFS, Lustre). To a bucket ({@code s3://BUCKET/KEY}), a task uploads its part when it
  * is complete. Until then the part is in the cache's folder; its place and the credentials are those of
- * {@link io.penstock.io.remote.RemoteSettings#fromEnvironment} on the driver and on each executor. To a file system of
+ * {@link io.penstock.remote.RemoteSettings#fromEnvironment} on the driver and on each executor. To a file system of
  * Hadoop, such as HDFS, a task copies its part from {@code java.io.tmpdir}.
  */
 public final class SparkTokenizeJob {

@@ -65,7 +65,7 @@ class SparkTokenizeTest {
     @Test
     void theEndOfATextIsTheTokenThatIsNamed() throws Exception {
         Path lines = Files.writeString(folder.resolve("lines.jsonl"), "{\"text\": \"water\"}\n{\"text\": \"falls\"}\n");
-        Path vocabulary = Path.of("../../src/test/resources/io/penstock/tokenize/qwen2.tokenizer.json");
+        Path vocabulary = Path.of("../../tools/src/test/resources/io/penstock/tokenize/qwen2.tokenizer.json");
         new TokenizeJob(Tokenizer.of(vocabulary, "<|im_end|>"), List.of(lines), folder.resolve("expected"))
                 .appendEndOfText().run();
         SparkTokenize.main(new String[] {"--format", "jsonl", "--append-eot", "--vocabulary", vocabulary.toString(),

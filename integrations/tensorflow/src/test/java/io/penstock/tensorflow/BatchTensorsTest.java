@@ -12,7 +12,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.state.Checkpoint;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

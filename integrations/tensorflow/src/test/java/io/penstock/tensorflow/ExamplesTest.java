@@ -54,7 +54,7 @@ class ExamplesTest {
             return """
                     package io.penstock.tensorflow;
                     import io.penstock.loader.*;
-                    import io.penstock.sampling.Checkpoint;
+                    import io.penstock.state.Checkpoint;
                     import java.nio.file.Path;
                     import org.tensorflow.Session;
                     import org.tensorflow.op.Op;

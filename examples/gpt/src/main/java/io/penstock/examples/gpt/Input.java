@@ -4,7 +4,6 @@ package io.penstock.examples.gpt;
 import io.penstock.collate.CausalLm;
 import io.penstock.collate.PackedLm;
 import io.penstock.collate.PackedLm.Field;
-import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
@@ -17,9 +16,9 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.loader.Role;
 import io.penstock.memory.DType;
-import io.penstock.sampling.LoaderState;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
+import io.penstock.state.LoaderState;
 import io.penstock.store.TokenStore;
 import io.penstock.transform.DocumentSeparator;
 import io.penstock.transform.TokenStage;
@@ -149,7 +148,7 @@ final class Input implements AutoCloseable {
         DataLoaderBuilder loader = DataLoader.builder(dataset).sampler(order).batchSize(batchSize).name(name)
                 .workers(1).leases(LeaseMode.REUSED);
         return switch (form) {
-            case PACKED -> loader.collator(PackedLm.of(TokenWidth.I32, EnumSet.of(Field.LABELS, Field.POSITION_IDS)));
+            case PACKED -> loader.collator(PackedLm.of(DType.I32, EnumSet.of(Field.LABELS, Field.POSITION_IDS)));
             case WINDOWS -> loader.collator(CausalLm.narrow()).onDevice(TokenStage.of(DType.I32)
                     .documents(DocumentSeparator.endsWith(END_OF_TEXT))
                     .outputs(Output.INPUT_IDS, Output.LABELS, Output.POSITION_IDS));

@@ -9,7 +9,7 @@ import io.penstock.diagnose.metrics.Metrics;
 import io.penstock.diagnose.metrics.PrometheusEndpoint;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.LoaderState;
 import io.penstock.telemetry.Phase;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.sampling.Checkpoint;
-import io.penstock.sampling.LoaderState;
+import io.penstock.state.Checkpoint;
+import io.penstock.state.LoaderState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

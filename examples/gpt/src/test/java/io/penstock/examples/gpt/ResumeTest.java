@@ -36,10 +36,20 @@ class ResumeTest {
         killAndResume(2, "cuda", SimulatedGpu.build(folder.resolve("gpu")).environment());
     }
 
-    /** Kills a child JVM when its log has come to a random step, and again after it has resumed. */
+    /** Conversations by a chat template, of which only the answers are trained on. */
+    @Test
+    void soHasOneOnConversations() throws IOException, InterruptedException {
+        killAndResume(Corpus.chats(folder), 3, "cpu", Map.of());
+    }
+
     private void killAndResume(int kills, String device, Map<String, String> environment)
             throws IOException, InterruptedException {
-        Corpus corpus = Corpus.tokenize(folder);
+        killAndResume(Corpus.tokenize(folder), kills, device, environment);
+    }
+
+    /** Kills a child JVM when its log has come to a random step, and again after it has resumed. */
+    private void killAndResume(Corpus corpus, int kills, String device, Map<String, String> environment)
+            throws IOException, InterruptedException {
         Path whole = folder.resolve("whole");
         SimulatedGpu.run(0, program(environment, corpus, whole, device, 3));
         assertEquals(STEPS, Files.readAllLines(whole.resolve("losses.csv")).size());

@@ -25,16 +25,15 @@ import ai.djl.training.tracker.Tracker;
 import io.penstock.augment.Augment;
 import io.penstock.augment.value.Padding;
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.RecordFields;
-import io.penstock.decode.DecimalText;
-import io.penstock.decode.ImageDecoder;
 import io.penstock.djl.ModelCheckpoint;
 import io.penstock.djl.PenstockDataset;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LeaseMode;
 import io.penstock.memory.DType;
-import io.penstock.sampling.Checkpoint;
+import io.penstock.pictures.ImageDecoder;
+import io.penstock.pictures.Pictures;
+import io.penstock.state.Checkpoint;
 import io.penstock.store.RecordStore;
 import io.penstock.transform.ImageTransform.Layout;
 import java.nio.file.Path;
@@ -121,16 +120,11 @@ public final class TrainImages {
     /** Pixels as the net takes them: f16 from -0.5 to 0.5, half of the bytes of f32. */
     private static Dataset forNet(Augment augment, RecordStore store) {
         return augment.normalize(new float[] {0.5f, 0.5f, 0.5f}, new float[] {1, 1, 1}).to(DType.F16, Layout.NCHW)
-                .mapped(decoded(store), "png");
-    }
-
-    private static Dataset decoded(RecordStore store) {
-        return RecordFields.of(store).and("png", ImageDecoder.rgb(Drawings.SIDE, Drawings.SIDE))
-                .and("cls", DecimalText.I64);
+                .mapped(Pictures.of(store).decoded(ImageDecoder.rgb(Drawings.SIDE, Drawings.SIDE)), "image");
     }
 
     private static PenstockDataset named(DataLoader loader) {
-        return PenstockDataset.of(loader).data("png").labels("cls").as("png", DataType.FLOAT32);
+        return PenstockDataset.of(loader).data("image").labels("label").as("image", DataType.FLOAT32);
     }
 
     // ---- model

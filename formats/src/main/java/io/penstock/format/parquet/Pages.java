@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.parquet;
+
+import io.penstock.codec.decoder.Compression;
+import io.penstock.error.CodecException;
+import io.penstock.error.LibraryException;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+import java.util.zip.CRC32;
+
+/**
+ * The pages of a column chunk: each is copied from the mapping into memory, checked by its CRC if it has one, and
+ * decompressed there. Native code never gets the mapping itself. For one thread.
+ */
+final class Pages implements AutoCloseable {
+
+    /** Small pages may expand to this size, whatever their ratio. */
+    private static final long SMALL_BYTES = 128 << 10;
+
+    private final MappedFile file;
+    private final ColumnChunk chunk;
+    private final DecodeLimit.Budget budget;
+    private long end;
+    private final Arena dictionaryArena = Arena.ofConfined();
+    private final NativeBuffer stored = new NativeBuffer();
+    private final NativeBuffer decoded = new NativeBuffer();
+    private long at;
+    private long headerAt;
+    @SuppressWarnings("NullAway.Init") // by next
+    private PageHeader header;
+
+    Pages(MappedFile file, ColumnChunk chunk, DecodeLimit.Budget budget) {
+        this.file = file;
+        this.chunk = chunk;
+        this.budget = budget;
+        this.at = chunk.start();
+        this.end = chunk.start() + chunk.byteSize();
+        file.require(at, chunk.byteSize());
+    }
+
+    /** Goes to the next page; returns its header. */
+    PageHeader next() throws IOException {
+        headerAt = at;
+        if (at >= end) {
+            throw new MalformedStoreException(file.location(), at, "the end of a column chunk's pages",
+                    "more values of " + chunk.name());
+        }
+        ThriftReader in = new ThriftReader(file.location(), file.mapping(), at, end);
+        header = PageHeader.read(in);
+        at = in.position();
+        if (header.kind() == PageHeader.Kind.DICTIONARY) {
+            // Parquet-mr before 1.2.9 leaves the size of this header out of the chunk's (IMPALA-694).
+            long left = file.byteSize() - FileMetadata.TAIL_BYTES - end;
+            long more = Math.min(at - headerAt, left);
+            file.require(end, more);
+            end += more;
+        }
+        if (header.compressedBytes() > end - at) {
+            throw malformed("a page of " + header.compressedBytes() + " bytes", "at most the " + (end - at)
+                    + " that the column chunk has left");
+        }
+        at += header.compressedBytes();
+        return header;
+    }
+
+    /** The arena of a dictionary, which lives as long as this. */
+    Arena dictionaryArena() {
+        return dictionaryArena;
+    }
+
+    /** Returns the bytes of a dictionary page, which stay valid. */
+    PageBytes dictionaryBytes() throws IOException {
+        PageBytes page = bytes();
+        MemorySegment kept = dictionaryArena.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
+        MemorySegment.copy(page.segment, page.at, kept, 0, page.left());
+        return new PageBytes(kept, 0, page.left());
+    }
+
+    /** Copies the page from the mapping and checks it. */
+    private MemorySegment load() throws IOException {
+        int bytes = header.compressedBytes();
+        stored.truncate(0);
+        stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
+        MemorySegment.copy(file.mapping(), at - bytes, stored.segment(), 0, bytes);
+        MemorySegment page = stored.segment().asSlice(0, bytes);
+        if (header.crc() != null) {
+            CRC32 crc = new CRC32();
+            crc.update(page.asByteBuffer());
+            if ((int) crc.getValue() != header.crc()) {
+                throw malformed(String.format(Locale.ROOT, "a page with the CRC %08x", (int) crc.getValue()),
+                        String.format(Locale.ROOT, "%08x", header.crc()));
+            }
+        }
+        return page;
+    }
+
+    /** Returns the decompressed page: its levels, if any, and its values. */
+    PageBytes bytes() throws IOException {
+        MemorySegment page = load();
+        int skip = header.definitionBytes() + header.repetitionBytes();
+        int bytes = header.uncompressedBytes() - skip;
+        boolean isCompressed = header.isCompressed() || chunk.isAlwaysCompressed();
+        if (!isCompressed || chunk.compression() == Compression.NONE) {
+            if (header.uncompressedBytes() != page.byteSize()) {
+                throw malformed("a page of " + page.byteSize() + " bytes that is not compressed",
+                        header.uncompressedBytes() + ", as it says");
+            }
+            return new PageBytes(stored.segment(), 0, page.byteSize());
+        }
+        if (bytes > (page.byteSize() - skip) * chunk.compression().maxExpansion() + SMALL_BYTES) {
+            throw malformed("a page of " + page.byteSize() + " bytes, compressed with " + chunk.compression()
+                    + " from " + header.uncompressedBytes(), "a ratio that it can have");
+        }
+        budget.check(bytes);
+        decoded.truncate(0);
+        decoded.reserve((long) skip + bytes + PageBytes.SLACK_BYTES);
+        MemorySegment.copy(page, 0, decoded.segment(), 0, skip);
+        if (bytes > 0) {
+            try {
+                chunk.compression().decode(page.asSlice(skip), decoded.segment().asSlice(skip, bytes));
+            } catch (LibraryException e) {
+                throw e;
+            } catch (CodecException e) {
+                throw malformed(String.valueOf(e.getMessage()), "a whole page");
+            }
+        }
+        return new PageBytes(decoded.segment(), 0, (long) skip + bytes);
+    }
+
+    MalformedStoreException malformed(String found, String expected) {
+        return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found, expected);
+    }
+
+    @Override
+    public void close() {
+        dictionaryArena.close();
+        stored.close();
+        decoded.close();
+    }
+}

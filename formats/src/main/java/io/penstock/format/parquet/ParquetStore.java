@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.parquet;
+
+import io.penstock.error.MalformedStoreException;
+import io.penstock.format.Fingerprint;
+import io.penstock.format.MissingValue;
+import io.penstock.format.table.ColumnBlock;
+import io.penstock.format.table.ColumnBlocks;
+import io.penstock.format.table.JsonText;
+import io.penstock.format.table.Partitions;
+import io.penstock.format.table.TableInspection;
+import io.penstock.format.table.UnitedColumns;
+import io.penstock.format.table.UnreadColumn;
+import io.penstock.internal.PrefixSums;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
+import io.penstock.io.Span;
+import io.penstock.io.publish.DecodedSpill;
+import io.penstock.json.Json;
+import io.penstock.store.Column;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
+import io.penstock.store.RecordStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of Parquet files. A column chunk, a column of one row group, is decoded when one of its rows is first
+ * located; then look-ups read the decoded copy. Values that are neither numbers nor bytes nor text are given as JSON.
+ */
+final class ParquetStore implements RecordStore {
+
+    static final String ENDING = ".parquet";
+
+    private record Group(int part, RowGroup rows) {
+    }
+
+    private final Location path;
+    private final List<ParquetPart> parts;
+    /** The columns that files store, then those that the names of folders say. */
+    private final List<Column> columns;
+    private final List<String> storedTypes;
+    private final List<UnreadColumn> unread;
+    private final int storedCount;
+    /** For each file and column how it is read; null if the file has no value of it. */
+    private final @Nullable ParquetColumn[][] read;
+    private final Partitions partitions;
+    private final Group[] groups;
+    private final PrefixSums starts;
+    private final ColumnBlocks blocks;
+    private final DecodedSpill copy;
+    private volatile @Nullable String fingerprint;
+
+    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files) throws IOException {
+        this.path = path;
+        this.parts = parts;
+        this.unread = unread(parts);
+        UnitedColumns united = new UnitedColumns();
+        for (ParquetPart part : parts) {
+            united.add(part.file().location(), readable(part).map(ParquetColumn::own).toList());
+        }
+        List<Column> stored = united.columns();
+        this.storedCount = stored.size();
+        this.read = parts.stream().map(part -> read(part, stored)).toArray(ParquetColumn[][]::new);
+        this.partitions = files.partitions(stored.stream().map(Column::name).collect(Collectors.toSet()));
+        this.columns = Stream.concat(stored.stream(), partitions.columns().stream()).toList();
+        this.storedTypes = Stream.concat(stored.stream().map(united::storedType), partitions.types().stream())
+                .toList();
+        List<Group> found = new ArrayList<>();
+        for (int p = 0; p < parts.size(); p++) {
+            for (RowGroup group : parts.get(p).metadata().groups()) {
+                if (group.rows() > 0) {
+                    found.add(new Group(p, group));
+                }
+            }
+        }
+        if ((long) found.size() * storedCount > Integer.MAX_VALUE - Long.BYTES) {
+            throw new MalformedStoreException(path, found.size() + " row groups of " + storedCount + " columns",
+                    "less than 2^31 column chunks");
+        }
+        this.groups = found.toArray(Group[]::new);
+        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
+        this.blocks = new ColumnBlocks(groups.length * storedCount, this::decode);
+        this.copy = new DecodedSpill(path);
+    }
+
+    /**
+     * Opens Parquet files and checks their footers.
+     *
+     * @param path a file, or a folder whose {@code .parquet} files are one table, in the order of their names; those of
+     *     folders named {@code key=value} too
+     * @param member one of several tables in a folder: {@code train} for {@code train-00000-of-00010.parquet} and so
+     *     on; null if there is one
+     * @param limit what each file may decode to; a column beyond it fails when it is read
+     */
+    static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
+        Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
+        List<ParquetPart> parts = new ArrayList<>();
+        try {
+            for (Location file : files.locations()) {
+                parts.add(ParquetPart.open(file, limit));
+            }
+            return new ParquetStore(path, List.copyOf(parts), files);
+        } catch (Throwable t) {
+            parts.forEach(ParquetPart::close);
+            throw t;
+        }
+    }
+
+    /** Returns the columns that a file has but that cannot be read in it: they are read in no file. */
+    private static List<UnreadColumn> unread(List<ParquetPart> parts) {
+        Map<String, UnreadColumn> found = new LinkedHashMap<>();
+        for (ParquetPart part : parts) {
+            part.schema().unread().forEach(column -> found.putIfAbsent(column.name(), column));
+        }
+        return List.copyOf(found.values());
+    }
+
+    /** Returns the columns of a file that can be read in all files. */
+    private Stream<ParquetColumn> readable(ParquetPart part) {
+        Set<String> refused = parts.stream().flatMap(other -> other.schema().unread().stream()
+                .map(UnreadColumn::name).filter(name -> other.columns().stream()
+                        .noneMatch(column -> column.column().name().equals(name)))).collect(Collectors.toSet());
+        return part.columns().stream().filter(column -> !refused.contains(column.column().name()));
+    }
+
+    private static @Nullable ParquetColumn[] read(ParquetPart part, List<Column> columns) {
+        Map<String, ParquetColumn> byName = part.columns().stream().collect(Collectors.toMap(
+                column -> column.column().name(), column -> column));
+        return columns.stream().map(column -> {
+            ParquetColumn own = byName.get(column.name());
+            return own == null ? null : own.as(column);
+        }).toArray(ParquetColumn[]::new);
+    }
+
+    @Override
+    public long size() {
+        return starts.total();
+    }
+
+    @Override
+    public List<Column> columns() {
+        return columns;
+    }
+
+    @Override
+    public Map<String, String> unreadColumns() {
+        return UnreadColumn.reasons(unread);
+    }
+
+    @Override
+    public boolean isPresent(long record, int column) {
+        int group = groupOf(record);
+        Objects.checkIndex(column, columns.size());
+        if (column >= storedCount) {
+            return partitions.isPresent(groups[group].part, column - storedCount);
+        }
+        return read[groups[group].part][column] != null
+                && block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
+    }
+
+    @Override
+    public void locate(long record, int column, Span into) {
+        int group = groupOf(record);
+        Objects.checkIndex(column, columns.size());
+        if (column >= storedCount) {
+            partitions.locate(groups[group].part, column - storedCount, into);
+            return;
+        }
+        if (read[groups[group].part][column] == null) {
+            throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
+                    + "' is null: this file has no value of the column");
+        }
+        ColumnBlock block = block(group, column);
+        long row = record - starts.start(group);
+        byte state = block.state(row);
+        if (state != ColumnBlock.PRESENT) {
+            String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
+                    ? "is a list of which an item is null"
+                    : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
+            throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' " + why);
+        }
+        block.locate(row, into);
+    }
+
+    private MalformedStoreException malformed(int group, String found) {
+        return new MalformedStoreException(fileOf(group).location(), found,
+                MissingValue.EXPECTED);
+    }
+
+    private MappedFile fileOf(int group) {
+        return parts.get(groups[group].part).file();
+    }
+
+    private int groupOf(long record) {
+        if (record < 0 || record >= size()) {
+            throw new IndexOutOfBoundsException(path + ": row " + record + ", expected 0 to " + (size() - 1));
+        }
+        return starts.runOf(record);
+    }
+
+    private ColumnBlock block(int group, int column) {
+        return blocks.get(group * storedCount + column, fileOf(group));
+    }
+
+    private ColumnBlock decode(int block) throws IOException {
+        Group from = groups[block / storedCount];
+        ParquetPart part = parts.get(from.part);
+        return Objects.requireNonNull(read[from.part][block % storedCount]).decode(part.file(), from.rows,
+                part.budget(), copy);
+    }
+
+    /** Always true: pages are encoded. */
+    @Override
+    public boolean isConverted(int column) {
+        Objects.checkIndex(column, columns.size());
+        return true;
+    }
+
+    @Override
+    public long maxLength(int column) {
+        Column found = columns.get(column);
+        return found.spec().rank() > 0 && !found.spec().isVariable() ? found.spec().dim(0) : -1;
+    }
+
+    @Override
+    public Inspection inspect(Inspection.Depth depth, Progress progress) {
+        ParquetPart first = parts.getFirst();
+        Map<String, @Nullable Object> parquet = new LinkedHashMap<>();
+        parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
+                .map(RowGroup::rows).toList());
+        parquet.put("created_by", first.metadata().createdBy());
+        parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
+        parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
+                .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
+        Map<String, @Nullable Object> table = TableInspection.of(this, null,
+                storedTypes, depth.digests(), progress,
+                parts.stream().mapToLong(part -> part.file().byteSize()).sum());
+        UnreadColumn.describe(unread, table);
+        Map<String, @Nullable Object> details = Json.members("schema", first.schema().lines(), "parquet", parquet,
+                "converted", true, "table", table);
+        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(), details);
+    }
+
+    private static Map<String, @Nullable Object> describe(ColumnChunk chunk) {
+        Map<String, @Nullable Object> map = Json.members("path", chunk.name(), "physical", chunk.physical().toString());
+        // Arrow's name, which it also uses for LZ4 in Hadoop's framing.
+        map.put("compression", switch (chunk.compression()) {
+            case NONE -> "UNCOMPRESSED";
+            case LZ4_RAW -> "LZ4";
+            default -> chunk.compression().toString();
+        });
+        map.put("encodings", chunk.encodings().stream().map(Encoding::toString).sorted().distinct().toList());
+        return map;
+    }
+
+    @Override
+    public String fingerprint() {
+        if (fingerprint == null) {
+            Fingerprint sample = new Fingerprint();
+            parts.forEach(part -> sample.add(part.file()));
+            partitions.addTo(sample);
+            fingerprint = "parquet:rows=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+        }
+        return fingerprint;
+    }
+
+    @Override
+    public void close() {
+        copy.close();
+        partitions.close();
+        parts.forEach(ParquetPart::close);
+    }
+
+    @Override
+    public String toString() {
+        return path + " (" + size() + " rows: " + columns + ")";
+    }
+}

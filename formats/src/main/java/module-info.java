@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Formats of tables, of scientific files and of key-value stores: Arrow, Parquet, HDF5, LMDB, MosaicML's shards. They
+ * are found by {@code Store.open} where this module is.
+ */
+module io.penstock.formats {
+    requires transitive io.penstock;
+    requires static org.jspecify;
+
+    exports io.penstock.format.lmdb;
+    exports io.penstock.format.mds;
+
+    provides io.penstock.store.StoreProvider with
+            io.penstock.format.hdf5.Hdf5Provider,
+            io.penstock.format.arrow.ArrowProvider,
+            io.penstock.format.parquet.ParquetProvider,
+            io.penstock.format.lmdb.LmdbProvider,
+            io.penstock.format.mds.MdsProvider;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.media;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import io.penstock.error.CodecException;
+import io.penstock.image.ImageFit;
+import io.penstock.media.ffmpeg.Decoder;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Turns decoded frames into RGB of one size, by integers alone, so that pixels do not depend on a version of FFmpeg:
+ * each plane is resized to the size of the result, rows first, and then three samples become a pixel. For one thread;
+ * allocates nothing once it is warm. {@code docs/spec/clips.md} has the definition.
+ */
+final class FramePixels {
+
+    private static final int PLANES = 3;
+    /** Resized samples have 14 bits, whatever the frame's have. */
+    private static final int SAMPLE_BITS = 14;
+    private static final int COEFFICIENT_BITS = 14;
+    /** From the product of a sample and a coefficient to a byte. */
+    private static final int SHIFT = COEFFICIENT_BITS + SAMPLE_BITS - 8;
+    private static final int HALF = 1 << SHIFT - 1;
+    private static final int FULL_RANGE = 2;
+    private static final int BT_709 = 1;
+    private static final int BT_2020 = 9;
+    private static final int BT_2020_CONSTANT = 10;
+
+    private final ImageFit fit;
+    private final MemorySegment memory = Decoder.memory();
+    private final PlaneAxis[] columns = {new PlaneAxis(), new PlaneAxis()};
+    private final PlaneAxis[] rows = {new PlaneAxis(), new PlaneAxis()};
+    private byte[] narrow = {};
+    private short[] wide = {};
+    private int[] sums = {};
+    private long[] pairs = {};
+    /** Rows of the frame's planes that were read: as many of each as a row of the result needs, and their numbers. */
+    private int kept;
+    private int[][] lines = {};
+    private int[] lineRows = {};
+    private final int[][] samples = new int[2 * PLANES][];
+    private final byte[][] pixels = new byte[PLANES][];
+    private int height;
+    private int width;
+    private int luma;
+    private int black;
+    private int redV;
+    private int greenU;
+    private int greenV;
+    private int blueU;
+
+    /**
+     * Creates a converter.
+     *
+     * @param fit how frames are brought to one size
+     */
+    FramePixels(ImageFit fit) {
+        this.fit = fit;
+    }
+
+    /** Where a frame goes: the byte offsets of a plane, a row and a pixel from the first one of the frame. */
+    record Target(long plane, long row, long pixel) { }
+
+    /**
+     * Converts a frame.
+     *
+     * @param frame the decoder that has it
+     * @param rotation by how many degrees counter-clockwise it is turned: 0, 90, 180 or 270
+     * @param out memory for the pixels
+     * @param offset the first byte
+     * @param target how they lie there
+     */
+    void write(Decoder frame, int rotation, MemorySegment out, long offset, Target target) {
+        PixelLayout layout = PixelLayout.of(frame);
+        boolean isTurned = rotation == 90 || rotation == 270;
+        height = isTurned ? fit.width() : fit.height();
+        width = isTurned ? fit.height() : fit.width();
+        place(frame.width(), frame.height(), layout);
+        color(layout.isFull() || frame.colorRange() == FULL_RANGE, frame.colorMatrix(), layout.bits());
+        grow(columns[0].end());
+        for (int y = 0; y < height; y += 2) {
+            for (int plane = 0; plane < PLANES; plane++) {
+                resize(frame, plane, y, layout.bits());
+            }
+            write(y, 0, rotation, out, offset, target);
+            if (y + 1 < height) {
+                write(y + 1, PLANES, rotation, out, offset, target);
+            }
+        }
+    }
+
+    private void write(int y, int from, int rotation, MemorySegment out, long offset, Target target) {
+        mix(samples[from], samples[from + 1], samples[from + 2], pixels[0], pixels[1], pixels[2]);
+        for (int plane = 0; plane < PLANES; plane++) {
+            put(pixels[plane], y, rotation, out, offset + plane * target.plane, target);
+        }
+    }
+
+    private void place(int frameWidth, int frameHeight, PixelLayout layout) {
+        int resizedWidth = width;
+        int resizedHeight = height;
+        switch (fit.sizing()) {
+            case EXACT -> {
+                if (frameWidth != width || frameHeight != height) {
+                    throw new CodecException("a frame of " + frameWidth + "x" + frameHeight + " pixels",
+                            width + "x" + height);
+                }
+            }
+            case STRETCH -> { }
+            case SHORTER_SIDE -> {
+                boolean isHigh = frameHeight > frameWidth;
+                long longer = (long) fit.shorterSide() * Math.max(frameWidth, frameHeight)
+                        / Math.min(frameWidth, frameHeight);
+                resizedWidth = isHigh ? fit.shorterSide() : Math.toIntExact(longer);
+                resizedHeight = isHigh ? Math.toIntExact(longer) : fit.shorterSide();
+            }
+        }
+        int left = margin(resizedWidth - width);
+        int top = margin(resizedHeight - height);
+        double across = (double) frameWidth / resizedWidth;
+        double down = (double) frameHeight / resizedHeight;
+        columns[0].set(frameWidth, across, 0, left, width);
+        rows[0].set(frameHeight, down, 0, top, height);
+        // Halved chroma stands at the left of its two pixels, and between its two rows.
+        columns[1].set(halved(frameWidth, layout.halvesWidth()), layout.halvesWidth() ? across / 2 : across,
+                layout.halvesWidth() ? 0.25 : 0, left, width);
+        rows[1].set(halved(frameHeight, layout.halvesHeight()), layout.halvesHeight() ? down / 2 : down, 0, top,
+                height);
+    }
+
+    private static int halved(int samples, boolean isHalved) {
+        return isHalved ? samples + 1 >> 1 : samples;
+    }
+
+    /** Half of what is cut off; half of an odd number is rounded to the even one. */
+    private static int margin(int difference) {
+        return (int) Math.rint(difference / 2.0);
+    }
+
+    /** The coefficients of the matrix; BT.601 where the file does not say. */
+    private void color(boolean isFull, int matrix, int bits) {
+        double red = 0.299;
+        double blue = 0.114;
+        switch (matrix) {
+            case BT_709 -> {
+                red = 0.2126;
+                blue = 0.0722;
+            }
+            case BT_2020, BT_2020_CONSTANT -> {
+                red = 0.2627;
+                blue = 0.0593;
+            }
+            default -> { }
+        }
+        double green = 1 - red - blue;
+        double all = (double) (1 << bits) / ((1 << bits) - 1) * 255 / 256;
+        double ofLuma = (1 << COEFFICIENT_BITS) * (isFull ? all : 255.0 / 219);
+        double ofChroma = (1 << COEFFICIENT_BITS) * (isFull ? all : 255.0 / 224);
+        luma = round(ofLuma);
+        black = isFull ? 0 : 16 << SAMPLE_BITS - 8;
+        redV = round(ofChroma * 2 * (1 - red));
+        blueU = round(ofChroma * 2 * (1 - blue));
+        greenU = round(ofChroma * 2 * (1 - blue) * blue / green);
+        greenV = round(ofChroma * 2 * (1 - red) * red / green);
+    }
+
+    private static int round(double value) {
+        return (int) Math.floor(value + 0.5);
+    }
+
+    private void grow(int length) {
+        int most = Math.max(rows[0].most, rows[1].most);
+        if (sums.length < length || lines.length < PLANES * most) {
+            kept = Math.max(most, kept);
+            int room = Math.max(length, sums.length);
+            narrow = new byte[room];
+            wide = new short[room];
+            sums = new int[room];
+            pairs = new long[room];
+            lines = new int[PLANES * kept][room];
+            lineRows = new int[PLANES * kept];
+        }
+        Arrays.fill(lineRows, -1);
+        if (samples[0] == null || pixels[0].length < width) {
+            for (int plane = 0; plane < PLANES; plane++) {
+                samples[plane] = new int[width];
+                samples[PLANES + plane] = new int[width];
+                pixels[plane] = new byte[width];
+            }
+        }
+    }
+
+    /**
+     * Makes two rows of a plane, of samples of 14 bits. Both are resized by one multiplication: a sample times a weight
+     * has 28 bits, so that two fit into a long.
+     */
+    private void resize(Decoder frame, int plane, int y, int bits) {
+        int kind = plane == 0 ? 0 : 1;
+        PlaneAxis across = columns[kind];
+        int from = across.first[0];
+        int length = across.end() - from;
+        rows(frame, plane, y, bits, from, length);
+        for (int x = 0; x < length; x++) {
+            pairs[x] = sums[x];
+        }
+        if (y + 1 < height) {
+            rows(frame, plane, y + 1, bits, from, length);
+            for (int x = 0; x < length; x++) {
+                pairs[x] |= (long) sums[x] << Integer.SIZE;
+            }
+        }
+        across(across, from, pairs, samples[plane], samples[PLANES + plane], width);
+    }
+
+    /** Makes one row of a plane, of all its columns. */
+    private void rows(Decoder frame, int plane, int y, int bits, int from, int length) {
+        PlaneAxis down = rows[plane == 0 ? 0 : 1];
+        int shift = bits + PlaneAxis.ONE_BITS - SAMPLE_BITS;
+        Arrays.fill(sums, 0, length, 1 << shift - 1);
+        for (int t = 0; t < down.count[y]; t++) {
+            int[] line = line(frame, plane, down.first[y] + t, bits, from, length);
+            add(line, down.weights[down.start[y] + t], sums, length);
+        }
+        for (int x = 0; x < length; x++) {
+            sums[x] >>= shift;
+        }
+    }
+
+    private static void add(int[] line, int weight, int[] sums, int length) {
+        for (int x = 0; x < length; x++) {
+            sums[x] += line[x] * weight;
+        }
+    }
+
+    /** A row of a plane as integers, which the next rows of the result need too. */
+    private int[] line(Decoder frame, int plane, int row, int bits, int from, int length) {
+        int place = plane * kept + row % kept;
+        int[] line = lines[place];
+        if (lineRows[place] != row) {
+            lineRows[place] = row;
+            long address = frame.plane(plane) + (long) row * frame.lineBytes(plane);
+            if (bits > 8) {
+                MemorySegment.copy(memory, JAVA_SHORT_UNALIGNED, address + 2L * from, wide, 0, length);
+                for (int x = 0; x < length; x++) {
+                    line[x] = wide[x] & 0xFFFF;
+                }
+            } else {
+                MemorySegment.copy(memory, JAVA_BYTE, address + from, narrow, 0, length);
+                for (int x = 0; x < length; x++) {
+                    line[x] = narrow[x] & 0xFF;
+                }
+            }
+        }
+        return line;
+    }
+
+    private static void across(PlaneAxis axis, int from, long[] line, int[] upper, int[] lower, int width) {
+        int[] weights = axis.weights;
+        for (int x = 0; x < width; x++) {
+            int low = axis.first[x] - from;
+            int at = axis.start[x];
+            long sum = (1L << Integer.SIZE | 1) << PlaneAxis.ONE_BITS - 1;
+            for (int t = axis.count[x] - 1; t >= 0; t--) {
+                sum += line[low + t] * weights[at + t];
+            }
+            upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
+            lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);
+        }
+    }
+
+    private void mix(int[] ys, int[] us, int[] vs, byte[] reds, byte[] greens, byte[] blues) {
+        int neutral = 1 << SAMPLE_BITS - 1;
+        for (int x = 0; x < width; x++) {
+            int y = (ys[x] - black) * luma + HALF;
+            int u = us[x] - neutral;
+            int v = vs[x] - neutral;
+            reds[x] = (byte) Math.max(0, Math.min(255, y + redV * v >> SHIFT));
+            greens[x] = (byte) Math.max(0, Math.min(255, y - greenU * u - greenV * v >> SHIFT));
+            blues[x] = (byte) Math.max(0, Math.min(255, y + blueU * u >> SHIFT));
+        }
+    }
+
+    private void put(byte[] line, int y, int rotation, MemorySegment out, long offset, Target target) {
+        if (rotation == 0 && target.pixel == 1) {
+            MemorySegment.copy(line, 0, out, JAVA_BYTE, offset + y * target.row, width);
+            return;
+        }
+        long first = switch (rotation) {
+            case 90 -> (width - 1) * target.row + y * target.pixel;
+            case 180 -> (height - 1 - y) * target.row + (width - 1) * target.pixel;
+            case 270 -> (height - 1 - y) * target.pixel;
+            default -> y * target.row;
+        };
+        long step = switch (rotation) {
+            case 90 -> -target.row;
+            case 180 -> -target.pixel;
+            case 270 -> target.row;
+            default -> target.pixel;
+        };
+        for (int x = 0; x < width; x++) {
+            out.set(JAVA_BYTE, offset + first + x * step, line[x]);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.media;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap;
+import io.penstock.error.CodecException;
+import io.penstock.memory.Tensor;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes the sound of a clip to {@code f32[channels, samples]}. The session is told the sample's number first.
+ *
+ * @param index the files' packets
+ * @param plan which clips there are
+ * @param times which frames a clip has, whose first one's time is that of the sound; null for clips of sound alone
+ * @param rate samples a second that files must have
+ * @param channels the channels that files must have
+ * @param samples of a channel of a clip
+ * @param tooShort what becomes of short sound; with frames, silence is before its begin and behind its end
+ * @param maxClipPackets the packets that may be decoded for a clip
+ * @param decoded counts the packets that were decoded
+ * @param used counts the packets that have wanted samples
+ */
+record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int rate, int channels, int samples,
+        TooShort tooShort, int maxClipPackets, LongAdder decoded, LongAdder used) implements SampleMap {
+
+    @Override
+    public void map(Tensor in, RandomGenerator random, Tensor out) {
+        throw new IllegalStateException("a clip is decoded by a session, which knows the sample");
+    }
+
+    /** True: only Java code reads the file's bytes; it copies packets into the library's memory. */
+    @Override
+    public boolean readsInPlace() {
+        return true;
+    }
+
+    /** True: the packets of the clip. */
+    @Override
+    public boolean readsRanges() {
+        return true;
+    }
+
+    @Override
+    public Optional<Mapper> open() {
+        return Optional.of(new Session(this));
+    }
+
+    private static final class Session implements Mapper {
+
+        private final SoundMap map;
+        private final SoundClipReader reader;
+        private final PacketTable video = new PacketTable();
+        private long sample;
+        /** Of {@link #begin}: the first sample, and the part of the clip that there is sound for. */
+        private boolean isBegun;
+        private long start;
+        private int from;
+        private int to;
+
+        Session(SoundMap map) {
+            this.map = map;
+            reader = new SoundClipReader(map.maxClipPackets);
+        }
+
+        @Override
+        public void beside(MemorySegment value, long offset, long bytes) {
+            isBegun = false;
+            sample = value.get(JAVA_LONG_UNALIGNED, offset);
+        }
+
+        /** Chooses the clip's samples, and returns the first byte of the packets that they need. */
+        @Override
+        public long begin(long inBytes, RandomGenerator random) throws IOException {
+            long file = map.plan.video(sample);
+            SoundTable table = reader.load(map.index.bytes(), map.index.soundOffset(file),
+                    map.index.soundByteSize(file));
+            check(table, inBytes);
+            start = start(file, table, random);
+            // The part of the clip that there is sound for.
+            from = (int) Math.max(0, Math.min(map.samples, -start));
+            to = (int) Math.max(from, Math.min(map.samples, table.samples - start));
+            if (to - from < map.samples && map.times == null && map.tooShort == TooShort.REFUSE) {
+                throw new CodecException("sound of " + table.samples + " samples", map.samples + " or more");
+            }
+            isBegun = true;
+            return from == to ? 0 : reader.begin((int) (start + from), to - from);
+        }
+
+        @Override
+        public long end(long inBytes) {
+            return from == to ? 0 : reader.end();
+        }
+
+        @Override
+        public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
+                long outOffset, long outBytes, PartClock clock) throws IOException {
+            if (!isBegun) {
+                begin(inBytes, random);
+            }
+            isBegun = false;
+            long channelBytes = (long) map.samples * Float.BYTES;
+            if (to - from < map.samples) {
+                out.asSlice(outOffset, outBytes).fill((byte) 0);
+            }
+            if (from < to) {
+                long before = reader.decodedPackets();
+                try {
+                    reader.read(map.index.bytes(), map.index.soundOffset(map.plan.video(sample)), in, inOffset,
+                            (int) (start + from), to - from, out, outOffset + (long) from * Float.BYTES, channelBytes);
+                } finally {
+                    map.decoded.add(reader.decodedPackets() - before);
+                }
+                map.used.add(reader.packets((int) (start + from), to - from));
+            }
+            if (map.times == null && map.tooShort == TooShort.WRAP) {
+                wrap(to, out, outOffset, channelBytes);
+            }
+        }
+
+        private void check(SoundTable table, long bytes) throws CodecException {
+            if (table.fileBytes != bytes) {
+                throw new CodecException("a file of " + bytes + " bytes", table.fileBytes
+                        + ", as when its index was made");
+            }
+            if (table.rate != map.rate || table.channels != map.channels) {
+                throw new CodecException("sound of " + table.channels + " channels, " + table.rate
+                        + " samples a second", map.channels + " of " + map.rate + ", as the first file has");
+            }
+        }
+
+        /** The first sample of the clip; below 0 if that is before the first. */
+        private long start(long file, SoundTable table, RandomGenerator random) throws CodecException {
+            ClipTimes times = map.times;
+            if (times == null) {
+                return map.plan.start(sample, starts(table, map.samples), random);
+            }
+            video.load(map.index.bytes(), map.index.offset(file), map.index.byteSize(file));
+            int frame = map.plan.start(sample, times.starts(video), random);
+            if (frame >= video.frames) {
+                throw new CodecException("a video of 0 frames", "some");
+            }
+            // Rounded to the nearest sample, halves up.
+            long units = Math.multiplyExact(2 * video.pts[video.packetOf[frame]], (long) video.numerator * map.rate);
+            return Math.floorDiv(units + video.denominator, 2L * video.denominator) - table.time;
+        }
+
+        private void wrap(int length, MemorySegment out, long outOffset, long channelBytes) {
+            for (int channel = 0; channel < map.channels; channel++) {
+                long at = outOffset + channel * channelBytes;
+                for (int from = length; from < map.samples; from += length) {
+                    MemorySegment.copy(out, at, out, at + (long) from * Float.BYTES,
+                            (long) Math.min(length, map.samples - from) * Float.BYTES);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+        }
+    }
+
+    /** Counts the samples at which a clip can begin and fit; 0 if the sound is too short. */
+    static int starts(SoundTable table, int samples) {
+        return Math.max(0, table.samples - samples + 1);
+    }
+}

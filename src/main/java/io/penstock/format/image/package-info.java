@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/** Image files, JPEG and PNG, as stores of one tensor. */
-@NullMarked
-package io.penstock.format.image;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.chat;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the assistant says in a rendered conversation: as the template marks it, or else what each answer adds to the
+ * text.
+ */
+record AnswerSpans(ChatTemplate template, ChatTemplate.Options options, Collection<String> specials,
+        Conversation conversation, ChatTemplate.Rendered rendered) {
+
+    private static final String END_OF_THOUGHT = "</think>";
+    private static final List<String> REASONING = List.of("reasoning_content", "reasoning", "thinking");
+
+    /**
+     * An answer.
+     *
+     * @param span its chars in the text
+     * @param message the message; null if there is no telling which it is
+     */
+    record Answer(ChatTemplate.AssistantSpan span, @Nullable Map<String, @Nullable Object> message) {
+
+        boolean isTrained(boolean withToolCalls) {
+            if (message == null) {
+                return true;
+            }
+            return !(message.get("weight") instanceof Number weight && weight.doubleValue() == 0)
+                    && (withToolCalls || !(message.get("tool_calls") instanceof List<?> calls) || calls.isEmpty());
+        }
+
+        /** Returns the span behind what was thought; the whole if nothing was. */
+        ChatTemplate.AssistantSpan withoutReasoning(String text) {
+            int end = text.lastIndexOf(END_OF_THOUGHT, span.end() - END_OF_THOUGHT.length());
+            int start = end >= span.start() ? end + END_OF_THOUGHT.length() : span.start();
+            if (start == span.start() && message != null) {
+                for (String name : REASONING) {
+                    if (message.get(name) instanceof String thought && !thought.isBlank()) {
+                        int at = text.indexOf(thought.strip(), span.start());
+                        start = at >= 0 && at + thought.strip().length() <= span.end() ? at + thought.strip().length()
+                                : start;
+                    }
+                }
+            }
+            return new ChatTemplate.AssistantSpan(start, span.end());
+        }
+    }
+
+    List<Answer> find(boolean lastOnly) {
+        List<Integer> answers = new ArrayList<>();
+        for (int i = 0; i < conversation.messages().size(); i++) {
+            if (conversation.isAnswer(i)) {
+                answers.add(i);
+            }
+            if (conversation.messages().get(i).get("weight") instanceof Number weight && weight.doubleValue() != 0
+                    && weight.doubleValue() != 1) {
+                throw new IllegalArgumentException("messages[" + i + "]: found weight " + weight + ", expected 0 or 1");
+            }
+        }
+        List<Answer> all = template.marksAssistant() ? marked(answers) : added(answers, lastOnly);
+        return lastOnly && all.size() > 1 ? List.of(all.getLast()) : all;
+    }
+
+    private List<Answer> marked(List<Integer> answers) {
+        List<ChatTemplate.AssistantSpan> spans = rendered.assistant();
+        boolean areKnown = spans.size() == answers.size();
+        List<Answer> all = new ArrayList<>();
+        for (int i = 0; i < spans.size(); i++) {
+            all.add(new Answer(spans.get(i), areKnown ? conversation.messages().get(answers.get(i)) : null));
+        }
+        return all;
+    }
+
+    private List<Answer> added(List<Integer> answers, boolean lastOnly) {
+        List<Answer> all = new ArrayList<>();
+        for (int answer : lastOnly && !answers.isEmpty() ? List.of(answers.getLast()) : answers) {
+            all.add(new Answer(added(answer), conversation.messages().get(answer)));
+        }
+        return all;
+    }
+
+    private ChatTemplate.AssistantSpan added(int answer) {
+        Conversation with = conversation.first(answer + 1);
+        String text = answer + 1 == conversation.messages().size() ? rendered.text() : render(with, false);
+        if (!rendered.text().startsWith(text)) {
+            throw new IllegalArgumentException("messages[" + answer + "]: the template renders this answer otherwise"
+                    + " once the conversation goes on (it looks ahead), expected one that it keeps: train on the last"
+                    + " answer only, or give each answer a conversation of its own");
+        }
+        String before = answer == 0 ? "" : render(conversation.first(answer), true);
+        if (!text.startsWith(before)) {
+            throw new IllegalArgumentException("messages[" + answer + "]: the conversation without this answer is not"
+                    + " the beginning of that with it, so what it adds cannot be told; a template with"
+                    + " {% generation %} marks it");
+        }
+        return new ChatTemplate.AssistantSpan(before.length(), endOfTurn(text, before.length()));
+    }
+
+    private String render(Conversation some, boolean asksForAnswer) {
+        return template.render(some.variables(asksForAnswer), options).text();
+    }
+
+    /** Returns the end of the last special token behind which there is only white space; else the end of the text. */
+    private int endOfTurn(String text, int from) {
+        int end = text.length();
+        while (end > from && Character.isWhitespace(text.charAt(end - 1))) {
+            end--;
+        }
+        for (String special : specials) {
+            if (text.startsWith(special, end - special.length()) && end - special.length() >= from) {
+                return end;
+            }
+        }
+        return text.length();
+    }
+}

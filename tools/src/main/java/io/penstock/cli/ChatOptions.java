@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.cli;
+
+import io.penstock.chat.ChatTemplate;
+import io.penstock.chat.ChatTokenizer;
+import io.penstock.chat.ConversationForm;
+import io.penstock.tokenize.SpecialText;
+import io.penstock.tokenize.Tokenizer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+
+/** How conversations become tokens. */
+final class ChatOptions {
+
+    static final String TEMPLATE = "A model's folder, its tokenizer_config.json or chat_template.jinja, a file with a"
+            + " template, or the name of a common one: alpaca, chatml, gemma, llama2, llama3, mistral, phi3, vicuna,"
+            + " zephyr.";
+
+    @Option(names = "--template", paramLabel = "TEMPLATE", description = TEMPLATE)
+    private @Nullable String template;
+
+    @Option(names = "--form", paramLabel = "FORM",
+            description = "Form of the records: messages, sharegpt, prompt-completion, instruction, preference or"
+                    + " ranked, and other names of members behind a colon, such as messages:messages=chat; default:"
+                    + " detect.")
+    private @Nullable ConversationForm form;
+
+    @Option(names = "--turns", paramLabel = "TURNS",
+            description = "Answers to train on: all or last; default: all.")
+    private ChatTokenizer.Turns turns = ChatTokenizer.Turns.ALL;
+
+    @Option(names = "--no-reasoning", description = "Do not train on what is thought before an answer.")
+    private boolean noReasoning;
+
+    @Option(names = "--no-tool-calls", description = "Do not train on answers that call tools.")
+    private boolean noToolCalls;
+
+    @Option(names = "--end-of-turn", paramLabel = "CHOICE",
+            description = "Whether to train on the token that ends an answer: as-marked by the template, trained or"
+                    + " not-trained; default: as-marked.")
+    private ChatTokenizer.EndOfTurn endOfTurn = ChatTokenizer.EndOfTurn.AS_MARKED;
+
+    @Option(names = "--special-text", paramLabel = "CHOICE",
+            description = "What the text of a special token in a message becomes: ordinary text, allowed (the special"
+                    + " token, as in transformers) or forbidden; default: ordinary.")
+    private SpecialText specialText = SpecialText.ORDINARY;
+
+    @Option(names = "--max-length", paramLabel = "N", description = "The most tokens of a conversation.")
+    private int maxLength = Integer.MAX_VALUE;
+
+    @Option(names = "--truncate", paramLabel = "CHOICE",
+            description = "What becomes of a longer one: leave-out, left (cuts its first tokens), right, or turns"
+                    + " (leaves out its first turns); default: leave-out.")
+    private ChatTokenizer.Truncation truncate = ChatTokenizer.Truncation.LEAVE_OUT;
+
+    /** Whether a template is named. */
+    boolean isGiven() {
+        return template != null;
+    }
+
+    /** The tokenizer beside the template, if that is a model's folder with one. */
+    Optional<Tokenizer> besideTemplate() throws IOException {
+        Path file = Path.of(String.valueOf(template)).resolve("tokenizer.json");
+        return Files.isRegularFile(file) ? Optional.of(Tokenizer.of(file)) : Optional.empty();
+    }
+
+    ChatTokenizer open(Tokenizer tokenizer) throws IOException {
+        if (template == null) {
+            throw new UsageException("missing --template, expected a model's folder or the name of a template");
+        }
+        ChatTokenizer chats = ChatTokenizer.of(open(template), tokenizer)
+                .turns(turns).endOfTurn(endOfTurn).textOfSpecialTokens(specialText);
+        chats = form == null ? chats : chats.form(form);
+        chats = noReasoning ? chats.withoutReasoning() : chats;
+        chats = noToolCalls ? chats.withoutToolCalls() : chats;
+        ChatTokenizer unbounded = chats;
+        return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(maxLength, truncate));
+    }
+
+    /** Says how the options' words are read. */
+    static void register(CommandLine line) {
+        line.registerConverter(ChatTokenizer.Turns.class, new Choice<>(List.of(ChatTokenizer.Turns.values())))
+                .registerConverter(ChatTokenizer.EndOfTurn.class,
+                        new Choice<>(List.of(ChatTokenizer.EndOfTurn.values())))
+                .registerConverter(ChatTokenizer.Truncation.class,
+                        new Choice<>(List.of(ChatTokenizer.Truncation.values())))
+                .registerConverter(SpecialText.class, new Choice<>(List.of(SpecialText.values())))
+                .registerConverter(ConversationForm.class,
+                        text -> AmountText.converted(text, ConversationForm::parse));
+    }
+
+    /** Opens a template by its path or its name. */
+    static ChatTemplate open(String template) throws IOException {
+        Path path = Path.of(template);
+        if (!Files.exists(path) && !template.contains("/") && !template.contains(".")) {
+            try {
+                return ChatTemplate.named(template);
+            } catch (IllegalArgumentException e) {
+                throw new BadInputException(template + ": no such file, and " + e.getMessage(), e);
+            }
+        }
+        return ChatTemplate.of(path);
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.testing.JavaCommand;
+import io.penstock.testing.Modules;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The project that {@code penstock new trainer} writes compiles, trains, and resumes; CI also builds it by Maven. */
+@Timeout(1200)
+class NewCommandTest {
+
+    @TempDir
+    Path folder;
+
+    private Path project(String kind) {
+        Path project = folder.resolve("my trainer");
+        CommandRun run = CommandRun.of("new", "trainer", project, kind, "--store", "../tokens");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().contains("mvn -q compile exec:exec"), run.out());
+        return project;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"--plain, Model.java", "--djl, Network.java"})
+    void itsProjectIsFourFilesWithTheNamesFilledIn(String kind, String model) throws Exception {
+        Path project = project(kind);
+        try (Stream<Path> files = Files.walk(project).filter(Files::isRegularFile)) {
+            List<String> names = files.map(file -> project.relativize(file).toString()).sorted().toList();
+            assertEquals(Stream.of("README.md", "pom.xml", "src/main/java/trainer/" + model,
+                    "src/main/java/trainer/Trainer.java").sorted().toList(), names);
+            for (String name : names) {
+                assertFalse(Files.readString(project.resolve(name)).matches("(?s).*@[A-Z]+@.*"), name);
+            }
+        }
+        var pom = DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(project.resolve("pom.xml").toFile());
+        assertEquals("../tokens", pom.getElementsByTagName("store").item(0).getTextContent());
+        assertEquals("my-trainer", pom.getElementsByTagName("artifactId").item(0).getTextContent());
+    }
+
+    @Test
+    void itTrainsAndResumesAsIfItHadNotStopped() throws Exception {
+        Path project = project("--plain");
+        compile(project);
+        CommandRun tokenized = CommandRun.of("tokenize", "examples/corpus", "-o", folder.resolve("tokens"));
+        assertEquals(0, tokenized.exitCode(), tokenized.err());
+
+        List<String> straight = train(project, 60);
+        double first = loss(straight.getFirst());
+        double last = loss(straight.getLast());
+        assertTrue(last < first - 2, straight::toString);
+
+        Files.move(project.resolve("checkpoint"), folder.resolve("of-the-straight-run"));
+        train(project, 23);
+        List<String> resumed = train(project, 60);
+        assertEquals(straight.getLast(), resumed.getLast());
+    }
+
+    private void compile(Path project) {
+        Path sources = project.resolve("src/main/java/trainer");
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, System.out, System.err, "-Xlint:all", "-Werror",
+                "-proc:none", "-implicit:none", "-cp", System.getProperty("java.class.path"),
+                "-d", project.resolve("classes").toString(),
+                sources.resolve("Trainer.java").toString(), sources.resolve("Model.java").toString()));
+    }
+
+    /** The lines with a loss of a run of the project in a JVM of its own. */
+    private static List<String> train(Path project, int steps) throws IOException, InterruptedException {
+        List<String> command = JavaCommand.optimized(project.resolve("classes") + ":"
+                + Modules.path(), "-Xmx512m");
+        command.addAll(List.of("trainer.Trainer", "../tokens", Integer.toString(steps)));
+        Process process = new ProcessBuilder(command).directory(project.toFile()).redirectErrorStream(true).start();
+        String printed = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertEquals(0, process.waitFor(), printed);
+        assertTrue(printed.contains("Verdict"), printed);
+        return printed.lines().filter(line -> line.startsWith("step ")).toList();
+    }
+
+    private static double loss(String line) {
+        return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+    }
+
+    @Test
+    void itWritesIntoAnEmptyFolderAndIntoNoOther() throws IOException {
+        Path project = Files.createDirectories(folder.resolve("there"));
+        assertEquals(0, CommandRun.of("new", "trainer", project).exitCode());
+        Map<Path, String> before = contents(project);
+        CommandRun again = CommandRun.of("new", "trainer", project);
+        assertEquals(1, again.exitCode(), again.err());
+        assertTrue(again.err().contains("is not empty"), again.err());
+        assertEquals(before, contents(project));
+
+        Path file = Files.writeString(folder.resolve("file"), "mine");
+        assertEquals(1, CommandRun.of("new", "trainer", file).exitCode());
+        assertEquals("mine", Files.readString(file));
+    }
+
+    private static Map<Path, String> contents(Path project) throws IOException {
+        try (Stream<Path> files = Files.walk(project).filter(Files::isRegularFile)) {
+            return files.collect(Collectors.toMap(file -> file, file -> {
+                try {
+                    return Files.readString(file);
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }));
+        }
+    }
+
+    @Test
+    void aStoreThatAPomCannotHoldIsRefused() {
+        CommandRun run = CommandRun.of("new", "trainer", folder.resolve("x"), "--store", "a<b");
+        assertEquals(2, run.exitCode());
+        assertFalse(Files.exists(folder.resolve("x")));
+    }
+
+    @Test
+    void aProjectIsOfOneLibrary() {
+        CommandRun run = CommandRun.of("new", "trainer", folder.resolve("x"), "--plain", "--djl");
+        assertEquals(2, run.exitCode());
+        assertFalse(Files.exists(folder.resolve("x")));
+    }
+
+    @Test
+    void newWithoutAKindSaysWhatItCanWrite() {
+        CommandRun run = CommandRun.of("new");
+        assertEquals(2, run.exitCode());
+        assertTrue(run.err().contains("expected trainer"), run.err());
+    }
+}
