@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 
 console_version=1.13.4
 max_megabytes=30
-max_tree_megabytes=26
+max_tree_megabytes=32
 
 is_jdk() {
     [ -x "$1/bin/jlink" ] && [ -f "$1/release" ] || return 1
