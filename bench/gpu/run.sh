@@ -215,6 +215,7 @@ quick() {
     clocks="--rounds 1 --batches 20"
     loads="--rounds 1 --seconds 0.1 --warmup 0.1"
     launches="--rounds 1 --seconds 0.1 --warmup 0.05"
+    moments="--seconds 0.3"
 }
 
 full() {
@@ -223,6 +224,7 @@ full() {
     clocks=
     loads="--rounds 3 --seconds 1 --warmup 1"
     launches=
+    moments=
 }
 
 # shellcheck disable=SC2086  # lists of options, here and below
@@ -280,6 +282,8 @@ full() {
     jpegs() { java "$1" io.penstock.bench.JpegRates --device "$device" --files "$here/jpeg" $rounds; }
 
     stages() { java "$1" io.penstock.bench.StageRates --device "$device" $rounds; }
+
+    readings() { java "$1" io.penstock.bench.GpuReadings --device "$device" $moments; }
 
     clocks() { java "$1" io.penstock.bench.DeviceClocks --device "$device" $clocks; }
 
@@ -342,6 +346,7 @@ if [ $has_device -eq 0 ]; then
     smoke "GPT" train $most smoke --device "$device" $small --steps 2
     smoke "augmentation" stages $most
     smoke "clocks" clocks $most
+    smoke "NVML" readings $most
 fi
 smoke "archive" tar -C "$work" -czf "$work/smoke.tar.gz" report
 rm -rf "$store" "$work/smoke.tar.gz" "$work/smoke" "$parts/gpt-smoke.csv"
@@ -404,6 +409,7 @@ else
     measure "tests of the loader" tests-loader.txt loader_tests 90
     measure "augmentation" stages.jsonl stages 40
     measure "clocks and several loaders" clocks.jsonl clocks 40
+    measure "NVML" readings.jsonl readings 15
 fi
 
 conclude

@@ -119,14 +119,18 @@ int nvmlDeviceGetUtilizationRates(uint64_t device, rates_t *rates) {
     return small("nvmlDeviceGetUtilizationRates", "utilization", &rates->gpu);
 }
 
-typedef struct { unsigned long long total, free, used; } memory_t;
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } memory_t;
 
-int nvmlDeviceGetMemoryInfo(uint64_t device, memory_t *memory) {
+int nvmlDeviceGetMemoryInfo_v2(uint64_t device, memory_t *memory) {
     (void) device;
-    int status = number("nvmlDeviceGetMemoryInfo", "memory.total", &memory->total);
+    if (memory->version != (sizeof *memory | 2 << 24)) {
+        return 25;                                      // NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+    }
+    int status = number("nvmlDeviceGetMemoryInfo_v2", "memory.total", &memory->total);
     if (status == 0) {
-        status = number("nvmlDeviceGetMemoryInfo", "memory.used", &memory->used);
-        memory->free = memory->total - memory->used;
+        status = number("nvmlDeviceGetMemoryInfo_v2", "memory.used", &memory->used);
+        memory->reserved = 479ULL << 20;
+        memory->free = memory->total - memory->used - memory->reserved;
     }
     return status;
 }

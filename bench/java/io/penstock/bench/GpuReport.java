@@ -86,6 +86,7 @@ public final class GpuReport {
         stages(of(stages, "stage"));
         jpegs(jpegs);
         clocks(of(clocks, "clock"), of(clocks, "loaders"));
+        readings(of(lines("readings.jsonl"), "readings"));
         boolean trained = training(onCpu, onDevice);
         peers(throughput, torch);
         for (Map<String, Object> passed : of(transfer, "passed-over")) {
@@ -111,6 +112,13 @@ public final class GpuReport {
         }
         table(machines, "device", "model", "compute_capability", "memory_bytes", "cuda_runtime", "cuda_driver", "host",
                 "host_memory_bytes", "java");
+    }
+
+    private void readings(List<Map<String, Object>> readings) {
+        json.put("readings", readings);
+        out.append("## The watch of a run\n\nWhat it reads by NVML, beside `nvidia-smi` at the same time. Busy: the device"
+                + " writes its memory.\n\n");
+        table(readings, "state", "field", "nvml", "nvidia_smi");
     }
 
     /** Whether each part ran at all, as the smoke found, and why not. */

@@ -91,6 +91,14 @@ final class LoaderRounds {
         }
     }
 
+    /** Takes batches one by one, each when it has long been there, as a trainer does whose steps are long. */
+    void takeEach(int batches) {
+        for (int i = 0; i < batches; i++) {
+            loader.next(stream).close();
+            stream.synchronize();
+        }
+    }
+
     /** How long as many steps take as there are places for how long the call for a batch took. */
     long stepNanos(ComputeStandIn compute, long[] nextNanos) {
         loader.next().close();

@@ -41,6 +41,8 @@ public final class TransferBench {
     private static final int SUBMITS = 2000;
     private static final int MIN_COPIES = 4;
     private static final int MIN_STEPS = 10;
+    /** Batches taken as steps take them, so that the code for it is compiled: few steps are measured. */
+    private static final int WARM_TAKES = 12_000;
     private static final long SLOW_ROUND_NANOS = 1_000_000_000;
     private static final int SLOW_ROUNDS = 3;
 
@@ -199,6 +201,7 @@ public final class TransferBench {
         try (ComputeStandIn compute = ComputeStandIn.of(device, trainer, stepNanos)) {
             int steps = (int) Math.max(MIN_STEPS, 2 * roundNanos / stepNanos);
             LoaderRounds.syntheticNanos(MIN_STEPS, compute, trainer);
+            engine.takeEach(WARM_TAKES);
             engine.stepNanos(compute, new long[MIN_STEPS]);
             double[] synthetic = new double[rounds];
             double[] loaded = new double[rounds];

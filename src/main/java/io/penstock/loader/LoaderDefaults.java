@@ -21,10 +21,11 @@ final class LoaderDefaults {
     private static final int LEAST_PREFETCH = 2;
     private static final int PREFETCH_PER_WORKER = 2;
     /**
-     * Small batches are made faster than a thread wakes up, so this many batches, or this many bytes, are made ahead.
+     * Small batches are made, and copied to a GPU, faster than a thread wakes up, so this many batches, or this many
+     * bytes, are made ahead.
      */
     private static final long SMALL_PREFETCH = 16;
-    private static final long SMALL_PREFETCH_BYTES = 1 << 20;
+    private static final long SMALL_PREFETCH_BYTES = 8 << 20;
 
     /** Batches that may wait, filled, ahead of the trainer. */
     static int prefetch(int workers, long slabBytes) {

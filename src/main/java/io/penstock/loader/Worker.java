@@ -70,6 +70,11 @@ final class Worker implements AutoCloseable {
         }
 
         @Override
+        protected boolean isFor(long sequence) {
+            return claimed == sequence;
+        }
+
+        @Override
         protected boolean isOpen() {
             return ring.slot(claimed).isFreeFor(claimed) || run.isCancelled() || failure.isOver();
         }

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *            for e in d.used: waitEvent(copyStream, e)
  *            memcpyAsync(d, h, used bytes, copyStream);  record(h.E_host, copyStream)
  *            for s in stages: s.enqueue(copyStream);  record(d.E_ready, copyStream)
- *   retire   when h.E_host is complete, h is free for a worker; if a stage reads h, when E_read behind it is
+ *   retire   when h.E_host is complete, h is free for a worker; if a stage reads h, when E_read behind it is.
+ *            Looked for when there is nothing to submit, or when a quarter of the host slots is in flight
  * </pre>
  *
  * <p>The monitor here guards the change from one run to the next; while a run goes on nobody takes it.
@@ -33,6 +34,12 @@ final class CopyThread {
 
     /** The longest sleep while a copy is in flight and there is nothing to submit. */
     private static final long POLL_NANOS = 20_000;
+    /**
+     * The first looks at a copy in flight, while the thread stays awake: a copy of less than some MiB has arrived by
+     * then, and a thread that slept would leave the bus idle.
+     */
+    private static final int LOOKS_AWAKE = 24;
+    private static final long LOOK_NANOS = 4_000;
 
     private final Device device;
     private final SlotRing ring;
@@ -54,6 +61,8 @@ final class CopyThread {
     private final @Nullable DeviceClock clock;
     /** What overwrites the memory of closed batches, if it is guarded and the CPU cannot reach it. */
     private final @Nullable PinnedBuffer poison;
+    /** Copies in flight, of those that the ring has slots for, before one is looked at while there is more to submit. */
+    private final int unseenCopies;
     private final Thread thread;
 
     private volatile boolean halting;
@@ -63,6 +72,8 @@ final class CopyThread {
     /** Written by the copy thread; while it is stopped, by the thread that holds the monitor. */
     private long nextSequence;
     private long oldestInFlight;
+    /** Looks at the copies in flight since something was submitted or had arrived. */
+    private int looks;
     /** The sequence that an error message names. */
     private long atSequence;
 
@@ -91,6 +102,7 @@ final class CopyThread {
         this.clock = timed ? new DeviceClock(device, ring.size(), slots.all().length, probe, opened) : null;
         this.poison = GuardedMemory.IS_ON && !device.hostAccessible()
                 ? opened.add(GuardedMemory.poison(device, stages.slotBytes()), PinnedBuffer::close) : null;
+        this.unseenCopies = ring.size() / 4;
         this.thread = Thread.ofPlatform().name(name + "-copy-" + device.name()).daemon()
                 .uncaughtExceptionHandler((_, error) -> fail("copying", -1, error))
                 .unstarted(this::serve);
@@ -154,17 +166,23 @@ final class CopyThread {
     }
 
     private void step() {
-        retire();
         if (poison != null) {
             poisonReleased(poison);
         }
         DeviceSlot free = ring.slot(nextSequence).isReadyWith(nextSequence) ? slots.nextFree() : null;
+        if (free == null || nextSequence - oldestInFlight > unseenCopies) {
+            retire();
+        }
         if (free != null) {
             deliver(ring.slot(nextSequence), free);
-        } else if (oldestInFlight < nextSequence) {
-            work.awaitNanos(POLL_NANOS);
-        } else {
+            looks = 0;
+        } else if (oldestInFlight == nextSequence) {
             work.await(false);
+        } else if (looks < LOOKS_AWAKE) {
+            looks++;
+            work.awaitAwake(LOOK_NANOS);
+        } else {
+            work.awaitNanos(POLL_NANOS);
         }
     }
 
@@ -196,6 +214,7 @@ final class CopyThread {
 
     private void retireOldest() {
         long retired = oldestInFlight++;
+        looks = 0;
         probe.arrived(retired);
         ring.release(retired);
         if (clock != null) {

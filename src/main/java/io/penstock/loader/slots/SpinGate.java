@@ -71,17 +71,17 @@ public abstract class SpinGate extends ParkedThread.Padded {
         }
         if (waitsWithoutYield > 0) {
             waitsWithoutYield--;
-        } else if (yieldsUntilOpen()) {
+        } else if (yieldsUntilOpen(awakeNanos)) {
             return true;
         }
         return park(interruptible, Long.MAX_VALUE);
     }
 
-    /** {@return whether it opens while this thread stays awake} */
-    private boolean yieldsUntilOpen() {
+    /** {@return whether it opens while this thread stays awake, for as long as that} */
+    private boolean yieldsUntilOpen(long nanos) {
         long begin = System.nanoTime();
         long now = begin;
-        while (now - begin < awakeNanos) {
+        while (now - begin < nanos) {
             if (isOpen()) {
                 return true;
             }
@@ -104,6 +104,18 @@ public abstract class SpinGate extends ParkedThread.Padded {
             Thread.onSpinWait();
         }
         return park(false, nanos);
+    }
+
+    /**
+     * Waits like {@link #awaitNanos(long)}, but stays awake: a thread that parks for a few microseconds sleeps for some
+     * 70, the timer's slack included. Parks all the same where other programs compete for the processors.
+     */
+    final boolean awaitAwake(long nanos) {
+        if (waitsWithoutYield > 0) {
+            waitsWithoutYield--;
+            return park(false, nanos);
+        }
+        return yieldsUntilOpen(nanos);
     }
 
     private boolean park(boolean interruptible, long nanos) {
@@ -138,6 +150,21 @@ public abstract class SpinGate extends ParkedThread.Padded {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** Whether what the waiter waits for may be this. Called by wakers, while a thread waits. */
+    protected boolean isFor(long what) {
+        return true;
+    }
+
+    /**
+     * Wakes the waiter if this is what it waits for. The waiter sets what that is before it waits. The caller must have
+     * written the changed state by a volatile write before.
+     */
+    final void wakeFor(long what) {
+        if (parked != null && isFor(what)) {
+            wake();
         }
     }
 

@@ -58,9 +58,15 @@ final class Nvml {
     /** {@code nvmlUtilization_t}, percent. */
     private static final StructLayout UTILIZATION = MemoryLayout.structLayout(JAVA_INT.withName("gpu"),
             JAVA_INT.withName("memory"));
-    /** {@code nvmlMemory_t}, bytes. */
-    private static final StructLayout MEMORY = MemoryLayout.structLayout(JAVA_LONG.withName("total"),
+    /**
+     * {@code nvmlMemory_v2_t}, bytes. What the driver reserves is no part of what is used, as {@code nvidia-smi} counts;
+     * in version 1 it is.
+     */
+    private static final StructLayout MEMORY = MemoryLayout.structLayout(JAVA_INT.withName("version"),
+            MemoryLayout.paddingLayout(4), JAVA_LONG.withName("total"), JAVA_LONG.withName("reserved"),
             JAVA_LONG.withName("free"), JAVA_LONG.withName("used"));
+    /** {@code nvmlMemory_v2}: the size of the struct and its version. */
+    private static final int MEMORY_VERSION = (int) MEMORY.byteSize() | 2 << 24;
     /** {@code nvmlProcessInfo_v2_t}, which version 3 of the call fills too. */
     private static final StructLayout PROCESS = MemoryLayout.structLayout(JAVA_INT.withName("pid"),
             MemoryLayout.paddingLayout(4), JAVA_LONG.withName("usedGpuMemory"), JAVA_INT.withName("gpuInstanceId"),
@@ -97,7 +103,7 @@ final class Nvml {
                 FunctionDescriptor.of(ValueLayout.ADDRESS.withTargetLayout(
                         MemoryLayout.sequenceLayout(NAME_BYTES, ValueLayout.JAVA_BYTE)), JAVA_INT));
         this.utilization = function("nvmlDeviceGetUtilizationRates", JAVA_LONG, JAVA_LONG);
-        this.memory = function("nvmlDeviceGetMemoryInfo", JAVA_LONG, JAVA_LONG);
+        this.memory = function("nvmlDeviceGetMemoryInfo_v2", JAVA_LONG, JAVA_LONG);
         this.processes = function("nvmlDeviceGetComputeRunningProcesses_v3", JAVA_LONG, JAVA_LONG, JAVA_LONG);
         this.power = function("nvmlDeviceGetPowerUsage", JAVA_LONG, JAVA_LONG);
         this.temperature = function("nvmlDeviceGetTemperature", JAVA_LONG, JAVA_INT, JAVA_LONG);
@@ -240,6 +246,7 @@ final class Nvml {
      * @throws NvmlException if the device is gone
      */
     GpuSample sample(long device, long pid) throws NvmlException {
+        out.set(JAVA_INT, 0, MEMORY_VERSION);
         int status = call(memory, device);
         if (status == GPU_IS_LOST) {
             check("the device", status);

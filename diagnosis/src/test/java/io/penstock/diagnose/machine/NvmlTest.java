@@ -161,7 +161,7 @@ class NvmlTest {
     void aDeviceThatVanishesEndsTheWatchAndIsSaid() throws Exception {
         try (GpuWatch watch = watch(OptionalInt.of(0), "")) {
             assertNotNull(sample(watch));
-            with("status.nvmlDeviceGetMemoryInfo 15");
+            with("status.nvmlDeviceGetMemoryInfo_v2 15");
             await(() -> watch.name().equals("(the device: GPU is lost)") ? Optional.of(true) : Optional.empty());
             assertNull(watch.take());
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.remote.RemoteFiles;
@@ -91,7 +92,7 @@ class S3ServerTest {
     private static String content(Location location) {
         try (Store store = Store.open(location, OpenOptions.DEFAULT)) {
             return Inspection.of(location, store, Depth.CONTENT, Progress.NONE).toMap().toString();
-        } catch (IOException | IllegalArgumentException | UncheckedIOException _) {
+        } catch (IOException | IllegalArgumentException | PenstockException | UncheckedIOException _) {
             return "";
         }
     }
