@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Rounds over a loader whose batches go to a device. */
 final class LoaderRounds {
     private static final long SUBMIT_TIMEOUT_NANOS = 10_000_000_000L;
+    private static final long STEP_NANOS = 50_000;
 
     private final DataLoader loader;
     private final DeviceStream stream;
@@ -91,11 +92,18 @@ final class LoaderRounds {
         }
     }
 
-    /** Takes batches one by one, each when it has long been there, as a trainer does whose steps are long. */
+    /**
+     * Takes batches one by one, each when it has long been there, as a trainer does whose steps are long: batches that
+     * are taken quickly have no account.
+     */
     void takeEach(int batches) {
         for (int i = 0; i < batches; i++) {
             loader.next(stream).close();
             stream.synchronize();
+            long end = System.nanoTime() + STEP_NANOS;
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
         }
     }
 
