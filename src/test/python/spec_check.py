@@ -378,6 +378,40 @@ def by_length(lengths, base, window, group, seed, epoch):
     return order
 
 
+def balanced(costs, base, ranks, batch, steps, alike, seed, epoch):
+    key = first((first((first(seed & WRAP) + epoch) & WRAP) + 0x42414C414E4345) & WRAP)
+    step, order = ranks * batch, []
+    for i in range(ceil_div(len(base), step * steps)):
+        window = base[i * step * steps:(i + 1) * step * steps]
+        c = len(window)
+        rest = sorted(window, key=lambda sample: -costs[sample])
+        dealt = [None] * c
+
+        def deal(samples, hands):
+            work, taken = [0] * len(hands), [0] * len(hands)
+            for sample in samples:
+                room = [h for h, slots in enumerate(hands) if taken[h] < len(slots)]
+                h = min(room, key=lambda hand: work[hand])
+                dealt[hands[h][taken[h]]] = sample
+                work[h] += costs[sample]
+                taken[h] += 1
+
+        def slots(k, r):
+            return [p for p in (k * step + j * ranks + r for j in range(batch)) if p < c]
+
+        if alike:
+            whole = c // step
+            for j in range(ceil_div(c, step)):
+                k = Permutation(whole, key, i).at(j) if j < whole else j
+                deal(rest[j * step:(j + 1) * step], [slots(k, (h + j) % ranks) for h in range(ranks)])
+        else:
+            h = ceil_div(c, step) * ranks
+            places = Permutation(h, key, i)
+            deal(rest, [slots(places.at(t) // ranks, places.at(t) % ranks) for t in range(h)])
+        order += dealt
+    return order
+
+
 class Listed:
     def __init__(self, chosen):
         self.at = chosen.__getitem__
@@ -424,6 +458,16 @@ def check_batching(vectors):
             case["fingerprint"])
         check("order by length", by_length(case["lengths"], [permutation.at(p) for p in range(n)], case["window"],
                                            case["group"], case["seed"], case["epoch"]), case["samples"])
+    for case in vectors["balanced"]:
+        n = len(case["costs"])
+        permutation = Permutation(n, case["base_seed"], case["epoch"])
+        digest = hashlib.sha256(b"".join(cost.to_bytes(8, "little") for cost in case["costs"])).hexdigest()
+        check("fingerprint", "work-balanced ranks=%d batch=%d steps=%d%s costs=%s seed=%d of feistel-8 size=%d seed=%d"
+              % (case["ranks"], case["batch"], case["steps"], " alike" if case["alike"] else "", digest[:16],
+                 case["seed"], n, case["base_seed"]), case["fingerprint"])
+        check("balanced order", balanced(case["costs"], [permutation.at(p) for p in range(n)], case["ranks"],
+                                         case["batch"], case["steps"], case["alike"], case["seed"], case["epoch"]),
+              case["samples"])
     for run in vectors["runs"]:
         n, w, r = len(run["lengths"]), run["world"], run["rank"]
         number = 0

@@ -116,8 +116,8 @@ public final class GpuReport {
 
     private void readings(List<Map<String, Object>> readings) {
         json.put("readings", readings);
-        out.append("## The watch of a run\n\nWhat it reads by NVML, beside `nvidia-smi` at the same time. Busy: the device"
-                + " writes its memory.\n\n");
+        out.append("## The watch of a run\n\nWhat it reads by NVML, beside `nvidia-smi` at the same time. Busy: the"
+                + " device writes its memory.\n\n");
         table(readings, "state", "field", "nvml", "nvidia_smi");
     }
 

@@ -199,4 +199,26 @@ public interface Sampler {
     static Sampler lengthBucketed(Sampler base, LongUnaryOperator lengths, long window, long group, long seed) {
         return LengthBucketedSampler.of(base, lengths, window, group, seed);
     }
+
+    /**
+     * Reorders a base order so that the ranks of a run have about the same work in each step, without communication.
+     * Each window of the base order is dealt out as a {@link WorkBalance} says. Each sample's frequency and window stay
+     * the same, every rank takes as many samples as before, and a state is a position. A run that resumes with other
+     * ranks or another batch size goes on with exactly the next sample of this order, which is even for the ranks that
+     * it was made for. {@code docs/spec/batching.md} specifies it for ports.
+     *
+     * <p>The first access to a window sorts it, in O(n log n); the last few windows are kept, 8 bytes a position.
+     *
+     * @param base the base order, for example shuffled
+     * @param costs the work of each sample of the dataset, in any unit, 0 to 2^38 - 1: for attention
+     *     {@code a · length + b · length²}. It is called here once for each sample, and again by any thread that deals
+     *     a window, so it should be as cheap as a store's index
+     * @param balance the ranks, and what is dealt out together
+     * @param seed any 64 bits; it determines which hand goes to which rank and step, together with the epoch
+     * @return the sampler
+     * @throws IllegalArgumentException if a cost is outside its range; names the sample
+     */
+    static Sampler workBalanced(Sampler base, LongUnaryOperator costs, WorkBalance balance, long seed) {
+        return WorkBalancedSampler.of(base, costs, balance, seed);
+    }
 }

@@ -56,7 +56,30 @@ final class BatchingVectors {
             }
         }
         return members("orders", orders, "runs", runs, "with_empty_epochs", withEmptyEpochs(random),
-                "with_samples_too_long", withSamplesTooLong(random));
+                "with_samples_too_long", withSamplesTooLong(random), "balanced", balanced(new SplittableRandom(SEED)));
+    }
+
+    /** Orders with even work. */
+    private static List<Object> balanced(SplittableRandom random) {
+        List<Object> orders = new ArrayList<>();
+        for (int n : new int[] {1, 7, 60, 200}) {
+            for (int ranks : new int[] {1, 3, 4}) {
+                for (boolean alike : new boolean[] {false, true}) {
+                    long[] costs = random.longs(n, 0, ranks == 3 ? 5 : 1_000_000).toArray();
+                    var balance = new WorkBalance(ranks, random.nextInt(1, 6), random.nextInt(1, 5), alike);
+                    long seed = random.nextLong();
+                    long epoch = random.nextInt(3);
+                    Sampler sampler = Sampler.workBalanced(Sampler.shuffled(n, ~seed), s -> costs[(int) s], balance,
+                            seed);
+                    Order order = sampler.epoch(epoch);
+                    orders.add(members("costs", boxed(costs), "base_seed", ~seed, "ranks", ranks, "batch",
+                            balance.batchSize(), "steps", balance.steps(), "alike", alike, "seed", seed, "epoch", epoch,
+                            "fingerprint", sampler.fingerprint(), "samples",
+                            LongStream.range(0, n).map(order::at).boxed().toList()));
+                }
+            }
+        }
+        return orders;
     }
 
     /** Runs in which a step of some rank fits in no batch. */

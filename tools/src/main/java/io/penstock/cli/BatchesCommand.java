@@ -8,10 +8,12 @@ import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.WorkBalance;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
@@ -34,6 +36,7 @@ import picocli.CommandLine.Parameters;
 final class BatchesCommand implements Callable<Integer> {
 
     private static final int SAMPLES_SHOWN = 6;
+    private static final long BALANCE_STEPS = 1000;
 
     @Mixin
     private Report report;
@@ -58,6 +61,11 @@ final class BatchesCommand implements Callable<Integer> {
     @Mixin
     private StateOption state;
 
+    @Option(names = "--explain-balance",
+            description = "Instead of batches: print the slowest rank's work over the mean of the ranks, without"
+                    + " --balance-steps and with it.")
+    private boolean explainBalance;
+
     @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")
     private boolean digest;
 
@@ -71,6 +79,9 @@ final class BatchesCommand implements Callable<Integer> {
             UsageException.requireAtLeast(0, "--limit", limit);
         }
         try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
+            if (explainBalance) {
+                return explainBalance(plan.evenness(source, limit == null ? BALANCE_STEPS : limit));
+            }
             BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
             try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
@@ -94,6 +105,25 @@ final class BatchesCommand implements Callable<Integer> {
             }
         }
         return ExitCode.SUCCESS;
+    }
+
+    private int explainBalance(List<WorkBalance.Evenness> evenness) {
+        WorkBalance.Evenness before = evenness.getFirst();
+        WorkBalance.Evenness after = evenness.getLast();
+        if (report.isJson()) {
+            report.printLine(Json.members("steps", before.steps(), "before", Json.members("mean", before.mean(),
+                    "worst", before.worst()), "after", Json.members("mean", after.mean(), "worst", after.worst())));
+        } else {
+            report.printLine("the slowest rank's work over the mean of the ranks, in "
+                    + NumberText.count(before.steps(), "step"));
+            report.printLine(row("before", before));
+            report.printLine(row("after", after));
+        }
+        return ExitCode.SUCCESS;
+    }
+
+    private static String row(String which, WorkBalance.Evenness evenness) {
+        return String.format(Locale.ROOT, "  %-6s  mean %.3f  worst %.3f", which, evenness.mean(), evenness.worst());
     }
 
     /** The batch's number in the run from {@code --epoch} on, or in one that a state continues. */

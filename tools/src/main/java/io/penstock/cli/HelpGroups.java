@@ -39,13 +39,15 @@ final class HelpGroups {
                 "--store-epochs", "--draws", "--then", "--by-chance"));
         groups.put("Batches", List.of("--batch", "--drop-last", "--token-budget", "--max-samples", "--bucket-window",
                 "--bucket-group", "--length-field"));
-        groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail"));
+        groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-steps",
+                "--balance-square", "--balance-alike"));
         groups.put("Resume", List.of("--state", "--epoch", "--skip"));
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",
                 "--settings", "--memory", "--device", "--transfer"));
         groups.put("Diagnosis", List.of("--report", "--run-name", "--synthetic", "--trace", "--trace-steps",
                 "--device-clock", "--watch", "--baseline", "--fail-on-drift", "--allow-other-shape"));
-        groups.put("Output", List.of("--digest", "--output", "--svg", "--save", "--json", "--quiet"));
+        groups.put("Output", List.of("--digest", "--explain-balance", "--output", "--svg", "--save", "--json",
+                "--quiet"));
         return groups;
     }
 

@@ -18,6 +18,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.sampling.WorkBalance;
 import io.penstock.state.LoaderState;
 import io.penstock.stream.StreamDataset;
 import io.penstock.text.NumberText;
@@ -29,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
@@ -60,9 +62,22 @@ final class PlanOptions {
             description = "With --bucket-window: samples per group; default: ${DEFAULT-VALUE}.")
     private long bucketGroup;
 
+    @Option(names = "--balance-steps", paramLabel = "N",
+            description = "Give all ranks about the same work a step: deal out the samples of N steps together, by"
+                    + " their lengths.")
+    private @Nullable Integer balanceSteps;
+
+    @Option(names = "--balance-square", defaultValue = "4096", paramLabel = "TOKENS",
+            description = "With --balance-steps: a sample of L tokens costs L + L*L/TOKENS; default: ${DEFAULT-VALUE}.")
+    private long balanceSquare;
+
+    @Option(names = "--balance-alike",
+            description = "With --balance-steps: each step has samples of about the same length.")
+    private boolean balanceAlike;
+
     @Option(names = "--length-field", paramLabel = "NAME",
-            description = "Field whose length --token-budget and --bucket-window use; default: the only"
-                    + " variable-length field.")
+            description = "Field whose length --token-budget, --bucket-window and --balance-steps use; default: the"
+                    + " only variable-length field.")
     private @Nullable String lengthField;
 
     /** The length of each sample, once it was needed, of the source that it was needed for. */
@@ -143,19 +158,27 @@ final class PlanOptions {
         if (maxSamples != null && tokenBudget == null) {
             throw new UsageException("--max-samples needs --token-budget");
         }
-        if (lengthField != null && tokenBudget == null && bucketWindow == null) {
-            throw new UsageException("--length-field needs --token-budget or --bucket-window");
+        if (lengthField != null && tokenBudget == null && bucketWindow == null && balanceSteps == null) {
+            throw new UsageException("--length-field needs --token-budget, --bucket-window or --balance-steps");
         }
+        if (balanceSteps == null && balanceAlike) {
+            throw new UsageException("--balance-alike needs --balance-steps");
+        }
+        if (balanceSteps != null && tokenBudget != null) {
+            throw new UsageException("--balance-steps: found with --token-budget, expected --batch: ranks take the same"
+                    + " number of samples a step");
+        }
+        UsageException.requireAtLeast(1, "--balance-square", balanceSquare);
         if (ranksFromEnvironment && (givenRank != null || givenWorld != null)) {
             throw new UsageException("--ranks-from-environment takes the place of --rank and --world: omit these");
         }
         return UsageException.valid(() -> {
-            Sampler sampler = bucketed(source, order.sampler(source));
             Shard shard = ranksFromEnvironment ? Shard.fromEnvironment(tail)
                     : new Shard(Objects.requireNonNullElse(givenRank, 0), Objects.requireNonNullElse(givenWorld, 1),
                             tail);
             rank = shard.rank();
             world = shard.worldSize();
+            Sampler sampler = balanced(source, bucketed(source, order.sampler(source)));
             BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
                     : isStream(source) ? BatchSampler.arriving(sampler, budget(tokenBudget), lengths(source), shard)
                     : BatchSampler.of(sampler, budget(tokenBudget), lengths(source), shard);
@@ -201,6 +224,40 @@ final class PlanOptions {
                 : Sampler.lengthBucketed(base, lengths(source), bucketWindow, bucketGroup, order.seed());
     }
 
+    private Sampler balanced(SampleSource source, Sampler base) {
+        if (balanceSteps == null) {
+            return base;
+        }
+        if (isStream(source)) {
+            throw new IllegalArgumentException("--balance-steps: found with --source, expected a store");
+        }
+        WorkBalance balance = WorkBalance.of(world, batch).over(balanceSteps);
+        return Sampler.workBalanced(base, costs(source), balanceAlike ? balance.alike() : balance, order.seed());
+    }
+
+    private LongUnaryOperator costs(SampleSource source) {
+        LongUnaryOperator of = lengths(source);
+        return sample -> {
+            long length = of.applyAsLong(sample);
+            return length * (balanceSquare + length);
+        };
+    }
+
+    /**
+     * How even the ranks' work is in the first steps of the epoch, without the balance and with it.
+     *
+     * @param mostSteps looks at no more steps
+     */
+    List<WorkBalance.Evenness> evenness(SampleSource source, long mostSteps) {
+        BatchSampler batches = batches(source);
+        if (balanceSteps == null) {
+            throw new UsageException("--explain-balance needs --balance-steps");
+        }
+        WorkBalance balance = WorkBalance.of(world, batch);
+        return Stream.of(bucketed(source, order.sampler(source)), batches.sampler())
+                .map(sampler -> balance.measure(sampler.epoch(epoch), costs(source), mostSteps)).toList();
+    }
+
     private TokenBudget budget(long tokens) {
         TokenBudget budget = TokenBudget.padded(tokens);
         return maxSamples == null ? budget : budget.maxSamples(maxSamples);
@@ -216,7 +273,7 @@ final class PlanOptions {
                 .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField)).toList();
         if (fields.size() != 1 || !fields.getFirst().isVariable()) {
             throw new UsageException((lengthField != null ? "--length-field: found " + lengthField
-                    : "--token-budget and --bucket-window: found "
+                    : "--token-budget, --bucket-window and --balance-steps: found "
                     + NumberText.count(fields.size(), "variable-length field"))
                     + ", expected exactly one variable-length field of " + dataset.fields()
                     + (fields.size() > 1 ? " (choose one with --length-field)" : ""));

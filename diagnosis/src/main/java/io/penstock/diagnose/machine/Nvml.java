@@ -59,8 +59,8 @@ final class Nvml {
     private static final StructLayout UTILIZATION = MemoryLayout.structLayout(JAVA_INT.withName("gpu"),
             JAVA_INT.withName("memory"));
     /**
-     * {@code nvmlMemory_v2_t}, bytes. What the driver reserves is no part of what is used, as {@code nvidia-smi} counts;
-     * in version 1 it is.
+     * {@code nvmlMemory_v2_t}, bytes. What the driver reserves is no part of what is used, as {@code nvidia-smi}
+     * counts; in version 1 it is.
      */
     private static final StructLayout MEMORY = MemoryLayout.structLayout(JAVA_INT.withName("version"),
             MemoryLayout.paddingLayout(4), JAVA_LONG.withName("total"), JAVA_LONG.withName("reserved"),
