@@ -15,14 +15,14 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 /** Groups the options of large commands under headings in their help. */
 final class HelpGroups {
 
-    private static final Set<String> COMMANDS = Set.of("batches", "stream", "stats", "tune");
+    private static final Set<String> COMMANDS = Set.of("batches", "explain", "stream", "stats", "tune");
     private static final String REST = "General";
     private static final Map<String, List<String>> GROUPS = groups();
 
     private static Map<String, List<String>> groups() {
         Map<String, List<String>> groups = new LinkedHashMap<>();
-        groups.put("Run", List.of("--steps", "--step-ms", "--warmup", "--limit", "--epochs", "--every", "--values",
-                "--budget", "--cold", "--search-seed"));
+        groups.put("Run", List.of("--step", "--row", "--chars", "--steps", "--step-ms", "--warmup", "--limit",
+                "--epochs", "--every", "--values", "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio",
                 "--max-window"));

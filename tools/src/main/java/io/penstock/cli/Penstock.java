@@ -67,6 +67,7 @@ public final class Penstock implements Runnable {
         commands.put("merge", MergeCommand.class);
         commands.put("inspect", InspectCommand.class);
         commands.put("batches", BatchesCommand.class);
+        commands.put("explain", ExplainCommand.class);
         commands.put("stream", StreamCommand.class);
         commands.put("watch", WatchCommand.class);
         commands.put("report", ReportCommand.class);

@@ -262,6 +262,11 @@ final class SourceOptions {
                 Json.members("fields", dataset.fields().toString()), "records of " + dataset.fields());
     }
 
+    /** The tokenizer that the options choose. */
+    Tokenizer tokenizer() throws IOException {
+        return tokenizer.open();
+    }
+
     /** The text of records as tokens. */
     private SampleSource tokens(SampleOptions samples, StoreOptions storeOptions, PlanOptions plan,
             List<SampleSource> stores) throws IOException {

@@ -90,7 +90,7 @@ class OutputTest {
                 List.of("merge", joined, "-o", folder.resolve("merged")),
                 List.of("chat", "show", chat, "--template=chatml"), List.of("clips", "index", "--help"),
                 List.of("inspect", raw, "--format=nanogpt"),
-                with("batches", source), with("stream", source, "--steps=3"), with("batches", lines),
+                with("batches", source), with("explain", source, "--step=1"), with("stream", source, "--steps=3"), with("batches", lines),
                 with("stream", source, "--steps=3", "--device=host", "--transfer=copy", "--device-clock"),
                 with("stream", lines), with("batches", source, "--state", folder.resolve("other.json")),
                 List.of("report", run), List.of("watch", watched, "--once"),
