@@ -3,7 +3,6 @@ package io.penstock.chat;
 
 import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
-import io.penstock.tokenize.LineEncoder;
 import io.penstock.tokenize.SpecialText;
 import io.penstock.tokenize.TokenBuffer;
 import io.penstock.tokenize.Tokenizer;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable; any number of threads may use it.
  */
-public final class ChatTokenizer implements LineEncoder {
+public final class ChatTokenizer implements ConversationEncoder {
 
     /** Which answers are trained on. */
     public enum Turns {
@@ -200,7 +200,7 @@ public final class ChatTokenizer implements LineEncoder {
                 s.truncation, options));
     }
 
-    /** {@return the model's tokenizer} */
+    @Override
     public Tokenizer tokenizer() {
         return tokenizer;
     }
@@ -221,10 +221,15 @@ public final class ChatTokenizer implements LineEncoder {
     }
 
     @Override
-    public boolean encode(byte[] utf8, int from, int end, TokenBuffer ids) {
-        Optional<ChatTokens> tokens = tokens(conversation(record(utf8, from, end)));
-        tokens.ifPresent(found -> found.addTo(ids));
+    public boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers) {
+        Optional<ChatTokens> tokens = tokens(conversation(record));
+        tokens.ifPresent(found -> found.addTo(numbers));
         return tokens.isPresent();
+    }
+
+    @Override
+    public Set<String> members() {
+        return settings.form.map(ConversationForm::members).orElseGet(ConversationForm::allMembers);
     }
 
     /** Returns the members of a record in JSON; an array is the messages of one. */
@@ -254,8 +259,9 @@ public final class ChatTokenizer implements LineEncoder {
      * }
      * }
      */
+    @Override
     public Decoder decoder() {
-        return new ConversationDecoder(this);
+        return ConversationEncoder.super.decoder();
     }
 
     /**
@@ -271,6 +277,11 @@ public final class ChatTokenizer implements LineEncoder {
     /** Returns the form of a record. */
     ConversationForm form(Map<String, ? extends @Nullable Object> record) {
         return settings.form.orElseGet(() -> ConversationForm.detect(record));
+    }
+
+    /** Returns the form of a record of answers. */
+    ConversationForm formOfAnswers(Map<String, ? extends @Nullable Object> record) {
+        return settings.form.orElseGet(() -> ConversationForm.detectAnswers(record));
     }
 
     /** Returns the tokens of a conversation, cut if it is too long; empty if it is left out. */
@@ -381,7 +392,7 @@ public final class ChatTokenizer implements LineEncoder {
     private List<ChatTemplate.AssistantSpan> spans(Conversation conversation, ChatTemplate.Rendered rendered) {
         AnswerSpans answers = new AnswerSpans(template, settings.options, tokenizer.specialTokens().keySet(),
                 conversation, rendered);
-        List<AnswerSpans.Answer> found = answers.find(settings.turns == Turns.LAST);
+        List<AnswerSpans.Answer> found = answers.find(settings.turns == Turns.LAST, settings.toolCalls);
         List<ChatTemplate.AssistantSpan> spans = new ArrayList<>();
         for (AnswerSpans.Answer answer : found) {
             if (answer.isTrained(settings.toolCalls)) {
