@@ -18,6 +18,8 @@ import picocli.CommandLine.Option;
 /** How conversations become tokens. */
 final class ChatOptions {
 
+    static final String MAX_LENGTH = "The most tokens of a conversation; --truncate says what becomes of a longer one.";
+
     static final String TEMPLATE = "A model's folder, its tokenizer_config.json or chat_template.jinja, a file with a"
             + " template, or the name of a common one: alpaca, chatml, gemma, llama2, llama3, mistral, phi3, vicuna,"
             + " zephyr.";
@@ -51,9 +53,6 @@ final class ChatOptions {
                     + " token, as in transformers) or forbidden; default: ordinary.")
     private SpecialText specialText = SpecialText.ORDINARY;
 
-    @Option(names = "--max-length", paramLabel = "N", description = "The most tokens of a conversation.")
-    private int maxLength = Integer.MAX_VALUE;
-
     @Option(names = "--truncate", paramLabel = "CHOICE",
             description = "What becomes of a longer one: leave-out, left (cuts its first tokens), right, or turns"
                     + " (leaves out its first turns); default: leave-out.")
@@ -65,12 +64,18 @@ final class ChatOptions {
     }
 
     /** The tokenizer beside the template, if that is a model's folder with one. */
-    Optional<Tokenizer> besideTemplate() throws IOException {
+    private Optional<Tokenizer> besideTemplate() throws IOException {
         Path file = Path.of(String.valueOf(template)).resolve("tokenizer.json");
         return Files.isRegularFile(file) ? Optional.of(Tokenizer.of(file)) : Optional.empty();
     }
 
-    ChatTokenizer open(Tokenizer tokenizer) throws IOException {
+    /** The tokenizer that is named, or else the one beside the template, or else the usual one. */
+    Tokenizer tokenizer(TokenizerOptions named) throws IOException {
+        Optional<Tokenizer> beside = isGiven() && named.isDefault() ? besideTemplate() : Optional.empty();
+        return beside.isPresent() ? beside.get() : named.open();
+    }
+
+    ChatTokenizer open(Tokenizer tokenizer, long maxLength) throws IOException {
         if (template == null) {
             throw new UsageException("missing --template, expected a model's folder or the name of a template");
         }
@@ -80,7 +85,8 @@ final class ChatOptions {
         chats = noReasoning ? chats.withoutReasoning() : chats;
         chats = noToolCalls ? chats.withoutToolCalls() : chats;
         ChatTokenizer unbounded = chats;
-        return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(maxLength, truncate));
+        return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(
+                (int) Math.min(maxLength, Integer.MAX_VALUE), truncate));
     }
 
     /** Says how the options' words are read. */

@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -79,6 +78,9 @@ final class TokenizeCommand implements Callable<Integer> {
     @ArgGroup(exclusive = false, validate = false, heading = "%nConversations:%n")
     private ChatOptions chats = new ChatOptions();
 
+    @Option(names = "--max-length", paramLabel = "N", description = "With --chat: " + ChatOptions.MAX_LENGTH)
+    private long maxLength = Long.MAX_VALUE;
+
     @Option(names = "--min-tokens", paramLabel = "N", description = "Leave out documents of fewer tokens.")
     private long minTokens;
 
@@ -131,8 +133,7 @@ final class TokenizeCommand implements Callable<Integer> {
         if (preferences && (!chat || appendEndOfText)) {
             throw new UsageException("--preferences: found without --chat or with --append-eot, expected --chat");
         }
-        Optional<Tokenizer> beside = chat && tokenizer.isDefault() ? chats.besideTemplate() : Optional.empty();
-        Tokenizer encoder = beside.isPresent() ? beside.get() : tokenizer.open();
+        Tokenizer encoder = chats.tokenizer(tokenizer);
         TokenizeJob job = new TokenizeJob(encoder, inputs, path).threads(threads)
                 .textField(field).ifExists(ifExists)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
@@ -148,7 +149,7 @@ final class TokenizeCommand implements Callable<Integer> {
             job.followLinks();
         }
         if (chat) {
-            ChatTokenizer conversations = chats.open(encoder);
+            ChatTokenizer conversations = chats.open(encoder, maxLength);
             job.lines(preferences ? AnswerTokenizer.of(conversations) : conversations);
         }
         TokenizeSummary summary;
