@@ -77,11 +77,12 @@ public final class ChatTokenizer implements ConversationEncoder {
 
     private record Settings(Optional<ConversationForm> form, Turns turns, boolean reasoning, boolean toolCalls,
             EndOfTurn endOfTurn, SpecialText specialText, int maxTokens, Truncation truncation,
-            ChatTemplate.Options options) {
+            ChatTemplate.Options options, MediaTokens media) {
     }
 
     private static final Settings DEFAULT = new Settings(Optional.empty(), Turns.ALL, true, true, EndOfTurn.AS_MARKED,
-            SpecialText.ORDINARY, Integer.MAX_VALUE, Truncation.LEAVE_OUT, ChatTemplate.Options.DEFAULT);
+            SpecialText.ORDINARY, Integer.MAX_VALUE, Truncation.LEAVE_OUT, ChatTemplate.Options.DEFAULT,
+            MediaTokens.NONE);
 
     private final ChatTemplate template;
     private final Tokenizer tokenizer;
@@ -119,7 +120,7 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer form(ConversationForm form) {
         Settings s = settings;
         return with(new Settings(Optional.of(form), s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText,
-                s.maxTokens, s.truncation, s.options));
+                s.maxTokens, s.truncation, s.options, s.media));
     }
 
     /**
@@ -130,7 +131,7 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer turns(Turns turns) {
         Settings s = settings;
         return with(new Settings(s.form, turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -140,14 +141,14 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer withoutReasoning() {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, false, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /** {@return the same without training on answers that call tools} */
     public ChatTokenizer withoutToolCalls() {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, false, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -158,7 +159,7 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer endOfTurn(EndOfTurn choice) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, choice, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -170,7 +171,7 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer textOfSpecialTokens(SpecialText choice) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, choice, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -186,7 +187,7 @@ public final class ChatTokenizer implements ConversationEncoder {
         }
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, most,
-                truncation, s.options));
+                truncation, s.options, s.media));
     }
 
     /**
@@ -197,7 +198,58 @@ public final class ChatTokenizer implements ConversationEncoder {
     public ChatTokenizer rendering(ChatTemplate.Options options) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, options));
+                s.truncation, options, s.media));
+    }
+
+    /**
+     * {@return the same that gives images, sounds or videos in the content of messages their place: the token that the
+     * template writes for one becomes a run of it} None of its tokens is trained on. A conversation in which the template
+     * writes more or fewer of these tokens than there are parts is refused. One with such parts that is too long is left
+     * out, if the truncation is {@link Truncation#LEFT} or {@link Truncation#RIGHT}.
+     *
+     * @param type the parts' type: {@code image}, {@code audio} or {@code video}
+     * @param token the text of a special token, such as {@code <|image_pad|>}
+     * @param tokens how many a part becomes; its own member {@code tokens} goes before that
+     * @throws IllegalArgumentException if the type is another or has its tokens already, the tokenizer has no such
+     *     special token, or the number is below 1
+     */
+    public ChatTokenizer media(String type, String token, int tokens) {
+        Settings s = settings;
+        return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
+                s.truncation, s.options, s.media.and(type, token, tokens, tokenizer)));
+    }
+
+    /**
+     * {@return the runs of tokens that stand for images, sounds and videos in a conversation, in their order; empty if
+     * it is left out}
+     *
+     * @param conversation the conversation
+     * @throws IllegalArgumentException as {@link #encode(Conversation)}
+     */
+    public List<MediaRun> mediaRuns(Conversation conversation) {
+        return tokens(conversation).map(ChatTokens::media).orElse(List.of());
+    }
+
+    /**
+     * {@return a decoder that makes the places of images, sounds and videos of the column that {@link #decoder} takes: a
+     * field {@code media_spans}, {@code i32[*, 3]}} A row has a part's first token, its number of tokens, and its type: 0
+     * for an image, 1 for a sound, 2 for a video. It has none of a conversation that is left out.
+     */
+    public Decoder mediaSpans() {
+        return new ConversationDecoder(this, ConversationDecoder.Output.MEDIA_SPANS);
+    }
+
+    /**
+     * {@return a decoder that makes the names of these parts: a field {@code media_names}, {@code u8[*]}} It is UTF-8,
+     * a line for each part, ended by a line feed: the {@linkplain MediaRun#name name} of a record's member.
+     */
+    public Decoder mediaNames() {
+        return new ConversationDecoder(this, ConversationDecoder.Output.MEDIA_NAMES);
+    }
+
+    /** Tells whether conversations may have images, sounds or videos. */
+    boolean hasMedia() {
+        return !settings.media.kinds().isEmpty();
     }
 
     @Override
@@ -290,6 +342,10 @@ public final class ChatTokenizer implements ConversationEncoder {
         int count = all.ids().length;
         int most = settings.maxTokens;
         if (count > most) {
+            boolean cuts = settings.truncation == Truncation.LEFT || settings.truncation == Truncation.RIGHT;
+            if (cuts && !all.media().isEmpty()) {
+                return Optional.empty();
+            }
             switch (settings.truncation) {
                 case LEAVE_OUT -> {
                     return Optional.empty();
@@ -347,7 +403,7 @@ public final class ChatTokenizer implements ConversationEncoder {
         }
         TokenBuffer ids = new TokenBuffer();
         int[] counts = tokenizer.encode(utf8, ranges, bounds, ids);
-        ChatTokens tokens = new ChatTokens(text, ids.toArray(), new BitSet());
+        ChatTokens tokens = new ChatTokens(text, ids.toArray(), new BitSet(), List.of());
         for (int i = 0; i < spans.size(); i++) {
             if (spans.get(i).start() < spans.get(i).end()) {
                 // Where no token begins at the first byte, the one before reaches over it.
@@ -355,7 +411,7 @@ public final class ChatTokenizer implements ConversationEncoder {
                 train(tokens, beginsThere ? counts[3 * i] : counts[3 * i] - 1, counts[3 * i + 2]);
             }
         }
-        return tokens;
+        return settings.media.expanded(conversation, tokens);
     }
 
     private void train(ChatTokens tokens, int from, int end) {
@@ -409,6 +465,6 @@ public final class ChatTokenizer implements ConversationEncoder {
         return "chat:" + s.form.map(ConversationForm::toString).orElse("any") + ":" + s.turns + ":reasoning="
                 + s.reasoning + ":tools=" + s.toolCalls + ":" + s.endOfTurn + ":" + s.specialText + ":" + s.maxTokens
                 + ":" + s.truncation + ":" + s.options.variables() + ":" + template.specialTokens() + ":"
-                + template.source();
+                + template.source() + (hasMedia() ? ":" + s.media : "");
     }
 }

@@ -28,21 +28,42 @@ import org.jspecify.annotations.Nullable;
  *
  * @param encoder makes the numbers
  * @param columns the members' columns; empty for one column of JSON
+ * @param isGathered whether it gets the columns as {@link Gathered} describes; otherwise the one of JSON as it is
  * @param keepsLeftOut whether a record that is left out has no numbers; otherwise it is a bad sample
+ * @param output what it makes of a record
  */
-record ConversationDecoder(ConversationEncoder encoder, List<Column> columns, boolean keepsLeftOut)
+record ConversationDecoder(ConversationEncoder encoder, List<Column> columns, boolean isGathered, boolean keepsLeftOut,
+        Output output)
         implements Decoder {
 
     static final List<Column> WHOLE = List.of();
     private static final String JSON = "json";
 
+    /** What is made of a record. */
+    enum Output {
+        /** Its numbers. */
+        NUMBERS,
+        /** Where its images, sounds and videos are. */
+        MEDIA_SPANS,
+        /** Their names. */
+        MEDIA_NAMES
+    }
+
+    /** Makes a decoder for one column of JSON. */
+    ConversationDecoder(ConversationEncoder encoder, Output output) {
+        this(encoder, WHOLE, false, output != Output.NUMBERS, output);
+    }
     @Override
     public TensorSpec field(Column column) {
         if (columns.isEmpty() && column.kind() == Column.Kind.NUMBERS) {
             throw new IllegalArgumentException("found column " + column.name() + " of " + column.spec()
                     + ", expected JSON of conversations");
         }
-        return new TensorSpec(encoder.content().fieldName(), DType.I32, TensorSpec.VARIABLE);
+        return switch (output) {
+            case NUMBERS -> new TensorSpec(encoder.content().fieldName(), DType.I32, TensorSpec.VARIABLE);
+            case MEDIA_SPANS -> new TensorSpec("media_spans", DType.I32, TensorSpec.VARIABLE, 3);
+            case MEDIA_NAMES -> new TensorSpec("media_names", DType.U8, TensorSpec.VARIABLE);
+        };
     }
 
     @Override
@@ -56,26 +77,32 @@ record ConversationDecoder(ConversationEncoder encoder, List<Column> columns, bo
         MessageDigest sha256 = Sha256.digest();
         sha256.update((encoder.tokenizer().vocabularySha256() + "\n" + encoder.fingerprint())
                 .getBytes(StandardCharsets.UTF_8));
-        return "conversations:" + Sha256.shortHex(sha256) + (keepsLeftOut ? ":all" : "");
+        return "conversations:" + Sha256.shortHex(sha256) + (keepsLeftOut ? ":all" : "")
+                + (output == Output.NUMBERS ? "" : ":" + output);
     }
 
     /** Keeps the last value's numbers, since its size is asked for before they are. */
     private final class Encoded implements Session {
 
         private final TokenBuffer numbers = new TokenBuffer();
+        private byte[] names = {};
         private byte[] value = {};
         private boolean isEncoded;
 
         @Override
         public long byteSize(MemorySegment stored, long storedBytes) throws IOException {
             encode(stored, storedBytes);
-            return (long) numbers.size() * Integer.BYTES;
+            return output == Output.MEDIA_NAMES ? names.length : (long) numbers.size() * Integer.BYTES;
         }
 
         @Override
         public void decode(MemorySegment stored, long storedBytes, MemorySegment target, long targetOffset,
                 long targetBytes) throws IOException {
             encode(stored, storedBytes);
+            if (output == Output.MEDIA_NAMES) {
+                MemorySegment.copy(names, 0, target, ValueLayout.JAVA_BYTE, targetOffset, names.length);
+                return;
+            }
             if (targetBytes != (long) numbers.size() * Integer.BYTES) {
                 throw new IOException("found " + numbers.size() + " tokens, expected " + targetBytes / Integer.BYTES);
             }
@@ -91,8 +118,9 @@ record ConversationDecoder(ConversationEncoder encoder, List<Column> columns, bo
             value = all.toArray(ValueLayout.JAVA_BYTE);
             numbers.clear();
             try {
-                boolean isSample = columns.isEmpty() ? encoder.encode(value, 0, value.length, numbers)
-                        : encoder.encode(members(), numbers);
+                Map<String, @Nullable Object> record = columns.isEmpty() ? ChatTokenizer.record(value, begin(), end())
+                        : members();
+                boolean isSample = output != Output.NUMBERS ? addMedia(record) : encoder.encode(record, numbers);
                 if (!isSample) {
                     numbers.clear();
                 }
@@ -103,6 +131,31 @@ record ConversationDecoder(ConversationEncoder encoder, List<Column> columns, bo
                 throw new IOException(e.getMessage(), e);
             }
             isEncoded = true;
+        }
+
+        /** Where the one column of JSON begins. */
+        private int begin() {
+            return isGathered ? MemorySegment.ofArray(value).get(LittleEndian.I32, 0) : 0;
+        }
+
+        private int end() {
+            if (isGathered && MemorySegment.ofArray(value).get(LittleEndian.I32, Integer.BYTES) < 0) {
+                throw new IllegalArgumentException("found no value in the column, expected JSON");
+            }
+            return value.length;
+        }
+
+        private boolean addMedia(Map<String, @Nullable Object> record) {
+            ChatTokenizer chats = (ChatTokenizer) encoder;
+            StringBuilder lines = new StringBuilder();
+            for (MediaRun run : chats.mediaRuns(chats.conversation(record))) {
+                numbers.append(run.first());
+                numbers.append(run.tokens());
+                numbers.append(MediaTokens.TYPES.indexOf(run.type()));
+                lines.append(run.name()).append('\n');
+            }
+            names = lines.toString().getBytes(StandardCharsets.UTF_8);
+            return true;
         }
 
         private Map<String, @Nullable Object> members() {

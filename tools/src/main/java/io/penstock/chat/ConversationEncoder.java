@@ -44,6 +44,6 @@ public sealed interface ConversationEncoder extends LineEncoder permits ChatToke
      * left out is a bad sample.
      */
     default Decoder decoder() {
-        return new ConversationDecoder(this, ConversationDecoder.WHOLE, false);
+        return new ConversationDecoder(this, ConversationDecoder.Output.NUMBERS);
     }
 }

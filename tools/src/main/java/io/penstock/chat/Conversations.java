@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.chat;
 
+import io.penstock.chat.ConversationDecoder.Output;
 import io.penstock.dataset.Cached;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
@@ -28,8 +29,9 @@ import java.util.Set;
  * }
  *
  * <p>Opening it encodes every record on all processors, to know its length. Workers encode a record again when they
- * first read it, and keep its tokens in the cache that {@link Cached} describes: 4 bytes a token. The sample's one field,
- * {@code i32[*]}, has the name of the encoder's content.
+ * first read it, and keep its tokens in the cache that {@link Cached} describes: 4 bytes a token. The sample's field,
+ * {@code i32[*]}, has the name of the encoder's content. If conversations have {@linkplain ChatTokenizer#media images,
+ * sounds or videos}, there are {@code media_spans} and {@code media_names} beside it.
  */
 public final class Conversations implements Dataset, AutoCloseable {
 
@@ -65,7 +67,25 @@ public final class Conversations implements Dataset, AutoCloseable {
             }
             return of(records, json.getFirst().name(), encoder);
         }
-        return open(RecordFields.of(records).and(columns, of -> new ConversationDecoder(encoder, of, true)), encoder);
+        return open(records, columns, true, encoder);
+    }
+
+    private static Conversations open(RecordStore records, List<String> columns, boolean areMembers,
+            ConversationEncoder encoder) throws IOException {
+        RecordFields fields = RecordFields.of(records);
+        for (Output output : encoder instanceof ChatTokenizer chats && chats.hasMedia() ? List.of(Output.values())
+                : List.of(Output.NUMBERS)) {
+            fields = fields.and(columns, of -> new ConversationDecoder(encoder,
+                    areMembers ? of : ConversationDecoder.WHOLE, true, true, output));
+        }
+        String field = encoder.content().fieldName();
+        Cached cached = fields.cache(field);
+        try {
+            return new Conversations(cached, field);
+        } catch (Throwable t) {
+            cached.close();
+            throw t;
+        }
     }
 
     /**
@@ -81,19 +101,7 @@ public final class Conversations implements Dataset, AutoCloseable {
      */
     public static Conversations of(RecordStore records, String column, ConversationEncoder encoder)
             throws IOException {
-        return open(RecordFields.of(records).and(column, new ConversationDecoder(encoder, ConversationDecoder.WHOLE,
-                true)), encoder);
-    }
-
-    private static Conversations open(Dataset all, ConversationEncoder encoder) throws IOException {
-        String field = encoder.content().fieldName();
-        Cached cached = all.cache(field);
-        try {
-            return new Conversations(cached, field);
-        } catch (Throwable t) {
-            cached.close();
-            throw t;
-        }
+        return open(records, List.of(column), false, encoder);
     }
 
     /** {@return the number of records that are no sample: they are too long, or none of their tokens is trained on} */

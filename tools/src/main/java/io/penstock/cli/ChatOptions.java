@@ -9,7 +9,9 @@ import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -53,6 +55,12 @@ final class ChatOptions {
                     + " token, as in transformers) or forbidden; default: ordinary.")
     private SpecialText specialText = SpecialText.ORDINARY;
 
+    @Option(names = "--media", paramLabel = "TYPE=TOKEN:N",
+            description = "Images, sounds and videos in messages: the special token TOKEN that the template writes for"
+                    + " one becomes N of it, such as image=<|image_pad|>:256; TYPE is image, audio or video."
+                    + " Repeatable.")
+    private Map<String, String> media = new LinkedHashMap<>();
+
     @Option(names = "--truncate", paramLabel = "CHOICE",
             description = "What becomes of a longer one: leave-out, left (cuts its first tokens), right, or turns"
                     + " (leaves out its first turns); default: leave-out.")
@@ -84,9 +92,22 @@ final class ChatOptions {
         chats = form == null ? chats : chats.form(form);
         chats = noReasoning ? chats.withoutReasoning() : chats;
         chats = noToolCalls ? chats.withoutToolCalls() : chats;
+        for (Map.Entry<String, String> one : media.entrySet()) {
+            chats = withMedia(chats, one.getKey(), one.getValue());
+        }
         ChatTokenizer unbounded = chats;
         return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(
                 (int) Math.min(maxLength, Integer.MAX_VALUE), truncate));
+    }
+
+    private static ChatTokenizer withMedia(ChatTokenizer chats, String type, String text) {
+        int colon = text.lastIndexOf(':');
+        String count = text.substring(colon + 1);
+        if (colon < 1 || !count.matches("\\d{1,9}")) {
+            throw new UsageException("--media: found '" + type + "=" + text + "', expected TYPE=TOKEN:N");
+        }
+        return UsageException.valid("--media: ",
+                () -> chats.media(type, text.substring(0, colon), Integer.parseInt(count)));
     }
 
     /** Says how the options' words are read. */
