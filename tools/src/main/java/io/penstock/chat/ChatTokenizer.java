@@ -274,9 +274,34 @@ public final class ChatTokenizer implements ConversationEncoder {
 
     @Override
     public boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers) {
-        Optional<ChatTokens> tokens = tokens(conversation(record));
+        Conversation conversation = conversation(record);
+        if (!hasMedia()) {
+            int start = numbers.size();
+            BitSet trained = append(conversation, numbers).trained;
+            boolean fits = numbers.size() - start <= settings.maxTokens;
+            if (fits && !trained.isEmpty()) {
+                mask(numbers, start, trained);
+                return true;
+            }
+            numbers.truncate(start);
+            if (fits || settings.truncation == Truncation.LEAVE_OUT) {
+                return false;
+            }
+        }
+        Optional<ChatTokens> tokens = tokens(conversation);
         tokens.ifPresent(found -> found.addTo(numbers));
         return tokens.isPresent();
+    }
+
+    /** Replaces the ids from {@code start} on that are not trained on by their complements. */
+    private static void mask(TokenBuffer numbers, int start, BitSet trained) {
+        int count = numbers.size() - start;
+        for (int from = trained.nextClearBit(0); from < count; ) {
+            int next = trained.nextSetBit(from);
+            int end = next < 0 ? count : next;
+            numbers.complement(start + from, start + end);
+            from = trained.nextClearBit(end);
+        }
     }
 
     @Override
@@ -384,6 +409,18 @@ public final class ChatTokenizer implements ConversationEncoder {
     }
 
     private ChatTokens whole(Conversation conversation) {
+        TokenBuffer ids = new TokenBuffer();
+        Encoded encoded = append(conversation, ids);
+        return settings.media.expanded(conversation, new ChatTokens(encoded.text, ids.toArray(), encoded.trained,
+                List.of()));
+    }
+
+    /** A conversation's text, and which of its tokens are trained on. */
+    private record Encoded(String text, BitSet trained) {
+    }
+
+    /** Appends the ids of a whole conversation. */
+    private Encoded append(Conversation conversation, TokenBuffer ids) {
         ChatTemplate.Rendered rendered = template.render(conversation.variables(false), settings.options);
         String text = rendered.text();
         List<ChatTemplate.AssistantSpan> plain = plainPlaces(conversation, text);
@@ -401,28 +438,29 @@ public final class ChatTokenizer implements ConversationEncoder {
             bounds[3 * i + 1] = bounds[3 * i] + 1;
             bounds[3 * i + 2] = Math.max(bounds[3 * i + 1], places.byteOf(spans.get(i).end()));
         }
-        TokenBuffer ids = new TokenBuffer();
+        int first = ids.size();
         int[] counts = tokenizer.encode(utf8, ranges, bounds, ids);
-        ChatTokens tokens = new ChatTokens(text, ids.toArray(), new BitSet(), List.of());
+        BitSet trained = new BitSet();
         for (int i = 0; i < spans.size(); i++) {
             if (spans.get(i).start() < spans.get(i).end()) {
                 // Where no token begins at the first byte, the one before reaches over it.
                 boolean beginsThere = counts[3 * i + 1] > counts[3 * i];
-                train(tokens, beginsThere ? counts[3 * i] : counts[3 * i] - 1, counts[3 * i + 2]);
+                train(trained, ids, first, beginsThere ? counts[3 * i] : counts[3 * i] - 1, counts[3 * i + 2]);
             }
         }
-        return settings.media.expanded(conversation, tokens);
+        return new Encoded(text, trained);
     }
 
-    private void train(ChatTokens tokens, int from, int end) {
-        int[] ids = tokens.ids();
-        boolean endsSpecial = end > from && specialIds.get(ids[end - 1]);
+    /** Trains on the tokens of an answer, of those that are in a buffer from {@code first} on. */
+    private void train(BitSet trained, TokenBuffer ids, int first, int from, int end) {
+        boolean endsSpecial = end > from && specialIds.get(ids.get(first + end - 1));
         int last = switch (settings.endOfTurn) {
             case AS_MARKED -> end;
-            case TRAINED -> end < ids.length && !endsSpecial && specialIds.get(ids[end]) ? end + 1 : end;
+            case TRAINED -> first + end < ids.size() && !endsSpecial && specialIds.get(ids.get(first + end)) ? end + 1
+                    : end;
             case NOT_TRAINED -> endsSpecial ? end - 1 : end;
         };
-        tokens.trained().set(from, Math.max(from, last));
+        trained.set(from, Math.max(from, last));
     }
 
     /** Finds the special tokens' texts that people wrote: the template is rendered with marks in their place. */

@@ -43,10 +43,22 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
 
         private final List<String> required;
         private final List<String> members;
+        /** The form whose members have their usual names. */
+        private final ConversationForm usual;
 
         Shape(List<String> optional, String... required) {
             this.required = List.of(required);
             this.members = Stream.concat(this.required.stream(), optional.stream()).toList();
+            this.usual = new ConversationForm(this, Map.of());
+        }
+
+        private boolean isOf(Map<String, ? extends @Nullable Object> record) {
+            for (String name : required) {
+                if (record.get(name) == null) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** The lower-case name, as in commands: {@code prompt-completion}. */
@@ -98,8 +110,8 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
 
     private static ConversationForm detect(Map<String, ? extends @Nullable Object> record, List<Shape> kinds) {
         for (Shape kind : kinds) {
-            if (kind.required.stream().allMatch(name -> record.get(name) != null)) {
-                return of(kind);
+            if (kind.isOf(record)) {
+                return kind.usual;
             }
         }
         throw new IllegalArgumentException("found an object with " + record.keySet()
@@ -269,16 +281,20 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
                 throw new IllegalArgumentException(own(name) + "[" + messages.size() + "]: found "
                         + Json.shown(one.get("role")) + " as role, expected a text");
             }
-            Map<String, @Nullable Object> message = new LinkedHashMap<>();
-            // A table has a null for what a message lacks.
-            one.forEach((key, value) -> {
-                if (value != null || key.equals("content")) {
-                    message.put(key, value);
-                }
-            });
-            messages.add(message);
+            messages.add(one.containsValue(null) ? withoutNulls(one) : one);
         }
         return messages;
+    }
+
+    /** A table has a null for what a message lacks. */
+    private static Map<String, @Nullable Object> withoutNulls(Map<String, @Nullable Object> message) {
+        Map<String, @Nullable Object> some = new LinkedHashMap<>();
+        message.forEach((key, value) -> {
+            if (value != null || key.equals("content")) {
+                some.put(key, value);
+            }
+        });
+        return some;
     }
 
     private List<Map<String, @Nullable Object>> shareGpt(Map<String, ? extends @Nullable Object> record) {
@@ -345,10 +361,17 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
     private List<Map<String, @Nullable Object>> objects(Map<String, ? extends @Nullable Object> record, String name) {
         Object value = record.get(own(name));
         Object parsed = value instanceof String text ? Json.parse(text) : value;
-        if (!(parsed instanceof List<?> list) || !list.stream().allMatch(Map.class::isInstance)) {
+        if (!(parsed instanceof List<?> list)) {
             throw wrong(record, name, "a list of objects");
         }
-        return list.stream().map(Json::object).toList();
+        List<Map<String, @Nullable Object>> objects = new ArrayList<>(list.size());
+        for (Object one : list) {
+            if (!(one instanceof Map<?, ?>)) {
+                throw wrong(record, name, "a list of objects");
+            }
+            objects.add(Json.object(one));
+        }
+        return objects;
     }
 
     private IllegalArgumentException wrong(Map<String, ? extends @Nullable Object> record, String name,
