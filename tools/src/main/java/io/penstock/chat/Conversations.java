@@ -20,6 +20,7 @@ import java.util.Set;
  * the same records as JSON lines, and so are the samples: records that are left out are none.
  *
  * {@snippet :
+ * Tokenizer tokenizer = Tokenizer.of(Path.of("model/tokenizer.json"));
  * ChatTokenizer chats = ChatTokenizer.of(ChatTemplate.of(Path.of("model")), tokenizer);
  * try (RecordStore table = RecordStore.open(Path.of("chats.parquet"));
  *         Conversations conversations = Conversations.of(table, chats);

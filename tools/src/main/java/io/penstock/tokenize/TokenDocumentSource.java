@@ -75,6 +75,7 @@ public final class TokenDocumentSource implements StreamSource.OfTokens {
      * {@link Lag#skipped}.
      *
      * {@snippet id=Streams :
+     * Tokenizer tokenizer = Tokenizer.of(Path.of("model/tokenizer.json"));
      * ChatTokenizer chats = ChatTokenizer.of(ChatTemplate.of(Path.of("model")), tokenizer);
      * var conversations = TokenDocumentSource.of(LineSource.of(Path.of("chats.jsonl")), tokenizer, chats);
      * PackedSource sequences = new PackedSource(conversations, 4096, Packing.Method.BEST_FIT, 1000);
