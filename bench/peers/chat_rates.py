@@ -5,8 +5,8 @@
     python3 bench/peers/chat_rates.py target/bench/text.jsonl JTOKKIT.jar --times 8 --rounds 3
 
 It cuts the corpus into conversations of 2 to 6 messages of 20 to 600 characters, with the vocabulary of cl100k_base and
-the template of ChatML. All sides have one thread and run by turns; a side's time is its CPU time, the JVM's start and its
-compilers' included. --times repeats the conversations for penstock. --command says how penstock is run.
+the template of ChatML. All sides have one thread and run by turns; a side's time is its CPU time, the JVM's start and
+its compilers' included. --times repeats the conversations for penstock. --command says how penstock is run.
 
     pip install tokenizers transformers
 """
@@ -52,8 +52,7 @@ def write_model(folder, jar):
     folder.mkdir()
     tokenizer = published(jar, "cl100k_base")
     for number, token in enumerate(("<|im_start|>", "<|im_end|>")):
-        tokenizer["added_tokens"].append({"id": 100258 + number, "content": token, "single_word": False, "lstrip": False,
-                                          "rstrip": False, "normalized": False, "special": True})
+        tokenizer["added_tokens"].append(tokenizer["added_tokens"][0] | {"id": 100258 + number, "content": token})
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
     (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<|im_end|>", "chat_template": CHATML}))
 
@@ -91,7 +90,8 @@ def main():
             peer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "model/tokenizer.json"), eos_token="<|im_end|>")
             peer.chat_template = CHATML
             some = chats[::max(1, len(chats) // 4000)]
-            some_bytes = sum(len(json.dumps({"messages": messages}, ensure_ascii=False).encode()) + 1 for messages in some)
+            some_bytes = sum(len(json.dumps({"messages": messages}, ensure_ascii=False).encode()) + 1
+                             for messages in some)
         common = ["-o", str(folder / "out"), "--force", "--threads", "1"]
         penstock = shlex.split(options.command)
         seconds = {"chat": [], "joined": [], "transformers": []}

@@ -3,8 +3,8 @@
 
     python3 bench/peers/chat_tables.py tools/src/test/resources/io/penstock/chat
 
-chats has nested messages, calls of tools and a text of tools; pairs have a question and answers as lists of messages and
-a margin; ranked have lists of texts and of scores. A null in a table is a member that a line lacks.
+chats have nested messages and a text of tools; pairs have a question and answers as lists of messages and a margin;
+ranked have lists of texts and of scores. A null in a table is a member that a line lacks.
 
     pip install pyarrow
 """
@@ -47,7 +47,8 @@ def pairs():
 def ranked():
     for i in range(20):
         completions = [f"answer {i} " + "very " * n + "good" for n in range(1 + i % 3)]
-        yield {"prompt": f"question {i}", "completions": completions, "scores": [n / 4 for n in range(len(completions))]}
+        yield {"prompt": f"question {i}", "completions": completions,
+               "scores": [n / 4 for n in range(len(completions))]}
 
 
 def main():

@@ -91,8 +91,8 @@ public final class RecordFields implements Dataset {
 
     /**
      * Adds one field that a decoder makes of several columns together, such as the question and the answers of a
-     * record. The decoder gets, for each column, two little-endian {@code i32}: where its value begins and its length in
-     * bytes, -1 if the record lacks it; then the values. {@link #complete} keeps records that lack some of them.
+     * record. The decoder gets, for each column, two little-endian {@code i32}: where its value begins and its length
+     * in bytes, -1 if the record lacks it; then the values. {@link #complete} keeps records that lack some of them.
      *
      * @param columns the columns' names, at least one
      * @param decoder makes the decoder of these columns; its {@link Decoder#field} is asked with the first one

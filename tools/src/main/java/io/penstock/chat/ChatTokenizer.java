@@ -203,9 +203,9 @@ public final class ChatTokenizer implements ConversationEncoder {
 
     /**
      * {@return the same that gives images, sounds or videos in the content of messages their place: the token that the
-     * template writes for one becomes a run of it} None of its tokens is trained on. A conversation in which the template
-     * writes more or fewer of these tokens than there are parts is refused. One with such parts that is too long is left
-     * out, if the truncation is {@link Truncation#LEFT} or {@link Truncation#RIGHT}.
+     * template writes for one becomes a run of it} None of its tokens is trained on. A conversation in which the
+     * template writes more or fewer of these tokens than there are parts is refused. One with such parts that is too
+     * long is left out, if the truncation is {@link Truncation#LEFT} or {@link Truncation#RIGHT}.
      *
      * @param type the parts' type: {@code image}, {@code audio} or {@code video}
      * @param token the text of a special token, such as {@code <|image_pad|>}
@@ -231,9 +231,9 @@ public final class ChatTokenizer implements ConversationEncoder {
     }
 
     /**
-     * {@return a decoder that makes the places of images, sounds and videos of the column that {@link #decoder} takes: a
-     * field {@code media_spans}, {@code i32[*, 3]}} A row has a part's first token, its number of tokens, and its type: 0
-     * for an image, 1 for a sound, 2 for a video. It has none of a conversation that is left out.
+     * {@return a decoder that makes the places of images, sounds and videos of the column that {@link #decoder} takes:
+     * a field {@code media_spans}, {@code i32[*, 3]}} A row has a part's first token, its number of tokens, and its
+     * type: 0 for an image, 1 for a sound, 2 for a video. It has none of a conversation that is left out.
      */
     public Decoder mediaSpans() {
         return new ConversationDecoder(this, ConversationDecoder.Output.MEDIA_SPANS);

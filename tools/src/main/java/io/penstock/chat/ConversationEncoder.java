@@ -22,8 +22,8 @@ public sealed interface ConversationEncoder extends LineEncoder permits ChatToke
      * @param record the record's members
      * @param numbers receives them after those that it has
      * @return whether the record is a sample; false leaves it out, and nothing was appended
-     * @throws IllegalArgumentException if the record has no conversation, the template refuses it, or the trained tokens
-     *     cannot be told; says why
+     * @throws IllegalArgumentException if the record has no conversation, the template refuses it, or the trained
+     *     tokens cannot be told; says why
      */
     boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers);
 

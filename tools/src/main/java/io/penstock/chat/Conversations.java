@@ -63,8 +63,8 @@ public final class Conversations implements Dataset, AutoCloseable {
         if (columns.isEmpty()) {
             List<Column> json = records.columns().stream().filter(column -> column.encoding().equals("json")).toList();
             if (json.size() != 1) {
-                throw new IllegalArgumentException("found columns " + records.columns() + ", expected some of " + members
-                        + ", or one column of JSON");
+                throw new IllegalArgumentException("found columns " + records.columns() + ", expected some of "
+                        + members + ", or one column of JSON");
             }
             return of(records, json.getFirst().name(), encoder);
         }

@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts runs of tokens in the place of the one that a template writes for an image, a sound or a video, as the processors
- * of transformers do. Immutable.
+ * Puts runs of tokens in the place of the one that a template writes for an image, a sound or a video, as the
+ * processors of transformers do. Immutable.
  *
  * @param kinds the types of parts
  */

@@ -208,7 +208,8 @@ final class SampleOptions {
             if (pack != null) {
                 return packed(path, kind, pack, close, dataset);
             }
-            Map<String, @Nullable Object> cut = Json.members("conversations", chats.size(), "left_out", chats.leftOut());
+            Map<String, @Nullable Object> cut = Json.members("conversations", chats.size(),
+                    "left_out", chats.leftOut());
             splitting.describe(cut);
             return new SampleSource(path.toString(), kind, close, dataset,
                     encoder.content() == TokenContent.ANSWERS ? width().answers(AnswerLengths.of(dataset, 1))

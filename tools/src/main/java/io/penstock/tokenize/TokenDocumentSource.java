@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The tokens of a stream of documents, which are never stored. A record is a document: its text encoded, and the
  * tokenizer's end-of-text token; {@code u16} if the vocabulary has at most 65,536 tokens, else {@code u32}. Or it is
- * what a {@link LineEncoder} makes of a record in JSON, such as the tokens of a conversation; {@code i32}. Encoding runs
- * on the stream's thread.
+ * what a {@link LineEncoder} makes of a record in JSON, such as the tokens of a conversation; {@code i32}. Encoding
+ * runs on the stream's thread.
  *
  * {@snippet id=Streams :
  * var tokens = TokenDocumentSource.of(texts, RecordText.jsonField("text"), Tokenizer.of("gpt2"));
@@ -70,9 +70,9 @@ public final class TokenDocumentSource implements StreamSource.OfTokens {
     }
 
     /**
-     * What an encoder makes of a stream of records in JSON: the numbers that {@link TokenizeJob#lines} writes to a store
-     * of them. A record that cannot be encoded is an error; one that the encoder leaves out is left out and counted, in
-     * {@link Lag#skipped}.
+     * What an encoder makes of a stream of records in JSON: the numbers that {@link TokenizeJob#lines} writes to a
+     * store of them. A record that cannot be encoded is an error; one that the encoder leaves out is left out and
+     * counted, in {@link PartitionReader.Lag#skipped}.
      *
      * {@snippet id=Streams :
      * Tokenizer tokenizer = Tokenizer.of(Path.of("model/tokenizer.json"));

@@ -120,7 +120,8 @@ class ConversationsTest {
                 assertEquals(4, online.leftOut());
                 try (PackedSequences one = Packing.of(offline, 96).pack();
                         PackedSequences other = Packing.of(online, 96).pack()) {
-                    assertEquals(batches(one, PackedLm.of(DType.I64), 2, 0), batches(other, PackedLm.of(DType.I64), 2, 2));
+                    assertEquals(batches(one, PackedLm.of(DType.I64), 2, 0),
+                            batches(other, PackedLm.of(DType.I64), 2, 2));
                 }
             } else {
                 assertEquals(batches(offline, PadAnswers.of(DType.I32, 0, AnswerLengths.of(offline, 8)), 4, 0),
@@ -144,7 +145,8 @@ class ConversationsTest {
             List<String> expected = batches(packed, PackedLm.of(DType.I64), 2, 0);
             List<LoaderState> end = new ArrayList<>();
             assertEquals(expected, batches(online, PackedLm.of(DType.I64), 2, 2));
-            List<String> parts = new ArrayList<>(batches(again, PackedLm.of(DType.I64), 2, 1, 3, Optional.empty(), end));
+            List<String> parts = new ArrayList<>();
+            parts.addAll(batches(again, PackedLm.of(DType.I64), 2, 1, 3, Optional.empty(), end));
             parts.addAll(batches(rest, PackedLm.of(DType.I64), 2, 2, 1000, Optional.of(end.getFirst()), end));
             assertEquals(expected, parts);
         }
@@ -214,7 +216,8 @@ class ConversationsTest {
             BatchException tooMany = assertThrows(BatchException.class,
                     () -> batches(cut, PadAnswers.of(DType.I64, 0, 2, lengths.longest(), 8), 4, 0));
             assertTrue(String.valueOf(tooMany.getCause()).contains("found 3 answers"), tooMany.toString());
-            assertThrows(IllegalArgumentException.class, () -> new PackedSource(source, 64, Packing.Method.BEST_FIT, 9));
+            assertThrows(IllegalArgumentException.class,
+                    () -> new PackedSource(source, 64, Packing.Method.BEST_FIT, 9));
         }
     }
 

@@ -32,8 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 class MediaRunsTest {
 
     private static final Path TOKENIZER = Path.of("tools/src/test/resources/io/penstock/tokenize/qwen2.tokenizer.json");
-    private static final String TEMPLATE = "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}"
-            + "{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}"
+    private static final String TEMPLATE = "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+            + "{% if m.content is string %}{{ m.content }}{% else %}"
+            + "{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}"
             + "{% else %}PAD{% endif %}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}";
     private static final String RECORD = """
             {"messages": [
@@ -91,7 +92,8 @@ class MediaRunsTest {
     @Test
     void aTemplateThatWritesMoreOrFewerIsRefused() throws IOException {
         ChatTokenizer chats = chats().media("image", "<|endoftext|>", 5);
-        Conversation sound = chats.conversation(Json.object(Json.parse(RECORD.replace("\"image_url\",", "\"audio\","))));
+        Conversation sound = chats.conversation(Json.object(Json.parse(
+                RECORD.replace("\"image_url\",", "\"audio\","))));
         String message = assertThrows(IllegalArgumentException.class, () -> chats.encode(sound)).getMessage();
         assertEquals("found 3 parts of type 'image' and 4 places that the template makes for them, expected as many",
                 message);
@@ -113,12 +115,13 @@ class MediaRunsTest {
         List<MediaRun> runs = chats.mediaRuns(conversation(chats));
         try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("p-%02d.tar"), 16, Long.MAX_VALUE)) {
             for (int i = 0; i < 3; i++) {
-                writer.write("sample" + i, Map.of("json", MemorySegment.ofArray(RECORD.getBytes(StandardCharsets.UTF_8)),
-                        "0.jpg", MemorySegment.ofArray(new byte[] {1})));
+                writer.write("sample" + i, Map.of("0.jpg", MemorySegment.ofArray(new byte[] {1}), "json",
+                        MemorySegment.ofArray(RECORD.getBytes(StandardCharsets.UTF_8))));
             }
             writer.commit();
         }
-        try (RecordStore store = RecordStore.open(folder.resolve("p-00.tar")); Conversations samples = Conversations.of(store, chats)) {
+        try (RecordStore store = RecordStore.open(folder.resolve("p-00.tar"));
+                Conversations samples = Conversations.of(store, chats)) {
             assertEquals(List.of("masked_tokens", "media_spans", "media_names"),
                     samples.fields().stream().map(field -> field.name()).toList());
             try (DataLoader loader = DataLoader.builder(samples).collator(StackAndPad.fields()).batchSize(1).endEpoch(1)

@@ -16,8 +16,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes tokens of conversations, in a form that can be sent to executors: the files of a template, and what is to be
- * set of the {@link ChatTokenizer}. Only the driver needs to see the files. Thread-safe.
+ * What makes tokens of conversations, in a form that can be sent to executors: the files of a template, and what is to
+ * be set of the {@link ChatTokenizer}. Only the driver needs to see the files. Thread-safe.
  *
  * {@snippet :
  * ChatSource chats = ChatSource.of(Path.of("model"), chat -> chat.turns(ChatTokenizer.Turns.LAST));

@@ -127,8 +127,8 @@ public final class SparkTokenizeJob {
 
     /**
      * Makes tokens of conversations, as {@code penstock tokenize --chat} does: a document is a record in JSON, of which
-     * {@link JsonLines#records} gives those of lines, and {@code to_json(struct("*"))} those of a table with columns. The
-     * store says which tokens are trained on. Records that are left out count as filtered.
+     * {@link JsonLines#records} gives those of lines, and {@code to_json(struct("*"))} those of a table with columns.
+     * The store says which tokens are trained on. Records that are left out count as filtered.
      *
      * @param source makes the tokens
      * @return this job
@@ -200,8 +200,8 @@ public final class SparkTokenizeJob {
      * @return what was written
      * @throws FileAlreadyExistsException if the store exists and is not to be replaced
      * @throws IOException if a part's files are not where the driver looks for them, or one cannot be written
-     * @throws IllegalArgumentException if there is no partition, {@link #dropDuplicates} has no order, or answers are to
-     *     have an end-of-text token
+     * @throws IllegalArgumentException if there is no partition, {@link #dropDuplicates} has no order, or answers are
+     *     to have an end-of-text token
      */
     public SparkTokenizeSummary run() throws IOException {
         if (appendEndOfText && tokenizer.with(chats).content() == TokenContent.ANSWERS) {

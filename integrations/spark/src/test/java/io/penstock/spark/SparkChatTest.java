@@ -53,7 +53,8 @@ class SparkChatTest extends LocalSpark {
 
     private Path expected(String name, ConversationEncoder encoder) throws Exception {
         Path out = folder.resolve("expected");
-        new TokenizeJob(encoder.tokenizer(), List.of(CHATS.resolve(name + ".jsonl")), out).lines(encoder).threads(1).run();
+        new TokenizeJob(encoder.tokenizer(), List.of(CHATS.resolve(name + ".jsonl")), out).lines(encoder).threads(1)
+                .run();
         return out;
     }
 
