@@ -30,8 +30,9 @@ import picocli.CommandLine.Parameters;
         description = "Tokenizes text into a token store.",
         footer = {"", "Example: penstock tokenize corpus/ -o out --append-eot",
             "", "In a .jsonl, .ndjson or .json file each line is an object with one document; blank lines are skipped."
-                + " Every other file is text and one document. Both kinds may be compressed (.gz, .zst). A folder's"
-                + " files are read in the order of their names, without hidden files.",
+                + " So is each row of a table (.parquet, .arrow, .feather). Every other file is text and one document."
+                + " Lines and texts may be compressed (.gz, .zst). A folder's files are read in the order of their"
+                + " names, without hidden files.",
             "", "A link in a folder is followed if it leads to a file in the same folder; other links are skipped and"
                 + " counted.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is removed. Empty documents are kept.",
@@ -62,11 +63,11 @@ final class TokenizeCommand implements Callable<Integer> {
     private boolean appendEndOfText;
 
     @Option(names = "--field", paramLabel = "NAME",
-            description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
+            description = "Field of a JSON line, or column of a table, with the document; default: ${DEFAULT-VALUE}.")
     private String field = "text";
 
     @Option(names = "--chat",
-            description = "Each JSON line is a conversation: tokenize it by --template, and mark which tokens are"
+            description = "Each JSON line, or row, is a conversation: tokenize it by --template, and mark which tokens are"
                     + " trained on.")
     private boolean chat;
 

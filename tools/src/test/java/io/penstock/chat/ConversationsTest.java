@@ -17,6 +17,7 @@ import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.DataLoader;
@@ -108,7 +109,10 @@ class ConversationsTest {
     @CsvSource({"chats, parquet", "chats, arrow", "pairs, parquet", "pairs, arrow", "ranked, parquet", "ranked, arrow"})
     void columnsOfATableGiveTheNumbersOfAStore(String name, String format) throws Exception {
         ConversationEncoder encoder = encoder(name);
-        try (TokenStore store = TokenStore.open(store(name, encoder));
+        Path ofTable = folder.resolve("of-table");
+        new TokenizeJob(encoder.tokenizer(), List.of(DATA.resolve(name + "." + format)), ofTable).lines(encoder).run();
+        assertEquals(-1, Files.mismatch(Path.of(store(name, encoder) + ".bin"), Path.of(ofTable + ".bin")));
+        try (TokenStore store = TokenStore.open(folder.resolve(name));
                 RecordStore table = RecordStore.open(DATA.resolve(name + "." + format));
                 Conversations online = Conversations.of(table, encoder)) {
             Dataset offline = Documents.of(store);
@@ -222,6 +226,16 @@ class ConversationsTest {
     }
 
     @Test
+    void aColumnOfTextIsTokenizedAsAFieldOfLinesIs() throws Exception {
+        for (String file : List.of("ranked.jsonl", "ranked.parquet", "ranked.arrow")) {
+            new TokenizeJob(Tokenizer.of(TOKENIZER), List.of(DATA.resolve(file)), folder.resolve(file))
+                    .textField("prompt").run();
+        }
+        assertEquals(-1, Files.mismatch(folder.resolve("ranked.jsonl.bin"), folder.resolve("ranked.parquet.bin")));
+        assertEquals(-1, Files.mismatch(folder.resolve("ranked.jsonl.bin"), folder.resolve("ranked.arrow.bin")));
+    }
+
+    @Test
     void fingerprintsNameWhatTheNumbersDependOn() throws IOException {
         try (RecordStore table = RecordStore.open(DATA.resolve("chats.parquet"));
                 Conversations one = Conversations.of(table, chats());
@@ -235,7 +249,7 @@ class ConversationsTest {
     }
 
     @Test
-    void errorsNameTheRecord() throws IOException {
+    void errorsNameTheRecord() throws Exception {
         try (RecordStore table = RecordStore.open(DATA.resolve("pairs.parquet"))) {
             ChatTokenizer wrong = chats().form(ConversationForm.parse("messages:messages=prompt,label=margin"));
             IllegalArgumentException none = assertThrows(IllegalArgumentException.class,
@@ -244,6 +258,10 @@ class ConversationsTest {
             ChatTokenizer other = chats().form(ConversationForm.parse("sharegpt:conversations=chosen"));
             String message = assertThrows(BadSampleException.class, () -> Conversations.of(table, other)).getMessage();
             assertTrue(message.contains("record 0") && message.contains("expected a text 'value'"), message);
+            TokenizeJob offline = new TokenizeJob(other.tokenizer(), List.of(DATA.resolve("pairs.parquet")),
+                    folder.resolve("bad")).lines(other);
+            String row = assertThrows(MalformedStoreException.class, offline::run).getMessage();
+            assertTrue(row.contains("pairs.parquet: row 0: chosen[0]: found"), row);
             String columns = assertThrows(IllegalArgumentException.class, () -> Conversations.of(table,
                     chats().form(ConversationForm.parse("sharegpt")))).getMessage();
             assertTrue(columns.contains("expected some of"), columns);
