@@ -63,7 +63,8 @@ final class TokenizeCommand implements Callable<Integer> {
     private boolean appendEndOfText;
 
     @Option(names = "--field", paramLabel = "NAME",
-            description = "Field of a JSON line, or column of a table, with the document; default: ${DEFAULT-VALUE}.")
+            description = "Field of a JSON line, or column of a table, with the document; default:"
+                    + " ${DEFAULT-VALUE}.")
     private String field = "text";
 
     @Option(names = "--chat",

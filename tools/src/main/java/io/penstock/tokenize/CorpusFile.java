@@ -44,8 +44,8 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
     }
 
     /**
-     * Derives the format from the name ({@code .jsonl}, {@code .ndjson}, {@code .json}; {@code .parquet}, {@code .arrow},
-     * {@code .feather}; the rest is text), the compression from the first bytes or the name.
+     * Derives the format from the name ({@code .jsonl}, {@code .ndjson}, {@code .json}; {@code .parquet}, {@code
+     * .arrow}, {@code .feather}; the rest is text), the compression from the first bytes or the name.
      */
     static CorpusFile of(Path path) throws IOException {
         byte[] head;
