@@ -68,8 +68,8 @@ final class TokenizeCommand implements Callable<Integer> {
     private String field = "text";
 
     @Option(names = "--chat",
-            description = "Each JSON line, or row, is a conversation: tokenize it by --template, and mark which tokens are"
-                    + " trained on.")
+            description = "Each JSON line, or row, is a conversation: tokenize it by --template, and mark which tokens"
+                    + " are trained on.")
     private boolean chat;
 
     @Option(names = "--preferences",
