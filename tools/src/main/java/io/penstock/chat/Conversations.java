@@ -31,8 +31,7 @@ import java.util.Set;
  *
  * <p>Opening it encodes every record on all processors, to know its length. Workers encode a record again when they
  * first read it, and keep its tokens in the cache that {@link Cached} describes: 4 bytes a token. The sample's field,
- * {@code i32[*]}, has the name of the encoder's content. If conversations have {@linkplain ChatTokenizer#media images,
- * sounds or videos}, there are {@code media_spans} and {@code media_names} beside it.
+ * {@code i32[*]}, has the name of the encoder's content.
  */
 public final class Conversations implements Dataset, AutoCloseable {
 
@@ -58,6 +57,28 @@ public final class Conversations implements Dataset, AutoCloseable {
      * @throws IOException if the cache folder, named in the message, lacks space
      */
     public static Conversations of(RecordStore records, ConversationEncoder encoder) throws IOException {
+        return of(records, encoder, List.of(Output.NUMBERS));
+    }
+
+    /**
+     * Opens the same conversations with three fields: {@code masked_tokens}, and where the {@linkplain
+     * ChatTokenizer#media images, sounds and videos} in them are and what they are called, {@code media_spans} and
+     * {@code media_names}, as {@link ChatTokenizer#mediaSpans} and {@link ChatTokenizer#mediaNames} make them. Workers
+     * encode a record again for each of these two.
+     *
+     * @param records the records; must stay open
+     * @param encoder makes their numbers
+     * @return the samples
+     * @throws IllegalArgumentException if the store has no such column, or all records are left out
+     * @throws BadSampleException if a record has no conversation, or one that cannot be encoded; names it
+     * @throws IOException if the cache folder, named in the message, lacks space
+     */
+    public static Conversations withMedia(RecordStore records, ChatTokenizer encoder) throws IOException {
+        return of(records, encoder, List.of(Output.values()));
+    }
+
+    private static Conversations of(RecordStore records, ConversationEncoder encoder, List<Output> outputs)
+            throws IOException {
         Set<String> members = encoder.members();
         List<String> columns = records.columns().stream().map(Column::name).filter(members::contains).toList();
         if (columns.isEmpty()) {
@@ -66,16 +87,15 @@ public final class Conversations implements Dataset, AutoCloseable {
                 throw new IllegalArgumentException("found columns " + records.columns() + ", expected some of "
                         + members + ", or one column of JSON");
             }
-            return of(records, json.getFirst().name(), encoder);
+            return open(records, List.of(json.getFirst().name()), false, encoder, outputs);
         }
-        return open(records, columns, true, encoder);
+        return open(records, columns, true, encoder, outputs);
     }
 
     private static Conversations open(RecordStore records, List<String> columns, boolean areMembers,
-            ConversationEncoder encoder) throws IOException {
+            ConversationEncoder encoder, List<Output> outputs) throws IOException {
         RecordFields fields = RecordFields.of(records);
-        for (Output output : encoder instanceof ChatTokenizer chats && chats.hasMedia() ? List.of(Output.values())
-                : List.of(Output.NUMBERS)) {
+        for (Output output : outputs) {
             fields = fields.and(columns, of -> new ConversationDecoder(encoder,
                     areMembers ? of : ConversationDecoder.WHOLE, true, true, output));
         }
@@ -102,7 +122,7 @@ public final class Conversations implements Dataset, AutoCloseable {
      */
     public static Conversations of(RecordStore records, String column, ConversationEncoder encoder)
             throws IOException {
-        return open(records, List.of(column), false, encoder);
+        return open(records, List.of(column), false, encoder, List.of(Output.NUMBERS));
     }
 
     /** {@return the number of records that are no sample: they are too long, or none of their tokens is trained on} */

@@ -121,7 +121,7 @@ class MediaRunsTest {
             writer.commit();
         }
         try (RecordStore store = RecordStore.open(folder.resolve("p-00.tar"));
-                Conversations samples = Conversations.of(store, chats)) {
+                Conversations samples = Conversations.withMedia(store, chats)) {
             assertEquals(List.of("masked_tokens", "media_spans", "media_names"),
                     samples.fields().stream().map(field -> field.name()).toList());
             try (DataLoader loader = DataLoader.builder(samples).collator(StackAndPad.fields()).batchSize(1).endEpoch(1)

@@ -164,6 +164,11 @@ class ChatTokenizeCommandTest {
         assertEquals(batches(pairs, padded), online(with(padded, "--preferences", table)));
         assertEquals(batches(pairs, padded), online("--documents", "--batch", 4, "--digest", "--preferences",
                 "--max-length", 512, "--source", chats));
+        Object[] media = {"--media", "image=<|endoftext|>:4", table.resolveSibling("chats.parquet")};
+        assertTrue(online(with(media, "--pack", 128, "--batch", 1)).contains("input_ids"));
+        assertTrue(online(with(media, "--documents", "--tokens-as", "i64", "--batch", 1)).contains("labels"));
+        assertEquals(2, run("batches", "--chat", "--template", model, "--media", "image=none:4", "--pack", 9, table,
+                "--batch", 1).exitCode());
         assertEquals(0, run("stream", "--chat", "--template", model, "--source", chats, "--pack", 64, "--batch", 2)
                 .exitCode());
     }
