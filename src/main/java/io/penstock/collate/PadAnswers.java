@@ -15,8 +15,10 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * Batches of answers to one question each, for training on preferences: the chosen and the rejected one of a pair, or
@@ -40,11 +42,19 @@ public final class PadAnswers implements Collator {
 
     private final DType dtype;
     private final long padValue;
-    private final AnswerLengths lengths;
+    private final int answers;
+    private final int longest;
+    private final int multipleOf;
+    /** Of each sample; empty if they are known only when a sample is read. */
+    private final Optional<AnswerLengths> lengths;
 
-    private PadAnswers(DType dtype, long padValue, AnswerLengths lengths) {
+    private PadAnswers(DType dtype, long padValue, int answers, int longest, int multipleOf,
+            Optional<AnswerLengths> lengths) {
         this.dtype = dtype;
         this.padValue = padValue;
+        this.answers = answers;
+        this.longest = longest;
+        this.multipleOf = multipleOf;
         this.lengths = lengths;
     }
 
@@ -59,18 +69,45 @@ public final class PadAnswers implements Collator {
      */
     public static PadAnswers of(DType dtype, long padValue, AnswerLengths lengths) {
         Pad.checkPadValue(padValue, Integers.widened(dtype));
-        return new PadAnswers(dtype, padValue, lengths);
+        return new PadAnswers(dtype, padValue, lengths.answers(), lengths.longest(), lengths.multipleOf(),
+                Optional.of(lengths));
     }
 
-    /** {@return the lengths of the dataset that is collated} */
-    public AnswerLengths lengths() {
+    /**
+     * Creates a collator for samples whose lengths are not known before they are read, such as those of a stream. A
+     * sample that exceeds a limit is bad.
+     *
+     * @param dtype the ids' dtype in the batch: {@link DType#I32}, as they are stored, or {@link DType#I64}
+     * @param padValue the id after a row's tokens
+     * @param answers the most answers of a sample: K
+     * @param longest the most tokens of an answer, a multiple of {@code multipleOf}
+     * @param multipleOf lengths are rounded up to a multiple of this: 1 for no rounding
+     * @return the collator
+     * @throws IllegalArgumentException if the dtype is another, the pad value does not fit it, a number is below 1, or
+     *     the longest is no multiple
+     */
+    public static PadAnswers of(DType dtype, long padValue, int answers, int longest, int multipleOf) {
+        Pad.checkPadValue(padValue, Integers.widened(dtype));
+        if (answers < 1 || longest < 1 || multipleOf < 1 || longest % multipleOf != 0) {
+            throw new IllegalArgumentException("at most " + answers + " answers of at most " + longest + " tokens, to"
+                    + " multiples of " + multipleOf + ": expected at least 1, and the tokens a multiple");
+        }
+        return new PadAnswers(dtype, padValue, answers, longest, multipleOf, Optional.empty());
+    }
+
+    /** {@return the lengths of the dataset that is collated; empty if they are not known before samples are read} */
+    public Optional<AnswerLengths> lengths() {
         return lengths;
     }
 
     @Override
     public SlabLayout layout(Dataset dataset, TokenBudget budget) {
+        if (lengths.isEmpty()) {
+            throw new IllegalArgumentException("found a token budget, but no lengths of samples, expected"
+                    + " AnswerLengths, or batches of a fixed size");
+        }
         long tokens = budget.tokens();
-        SlabLayout most = layout(dataset, budget.maxSamples(), tokens / Math.max(1, lengths.answers()));
+        SlabLayout most = layout(dataset, budget.maxSamples(), tokens / Math.max(1, answers));
         long idBytes = tokens * most.fields().getFirst().dtype().byteSize();
         return most.bounded(0, idBytes).bounded(1, idBytes).bounded(2, tokens);
     }
@@ -81,15 +118,19 @@ public final class PadAnswers implements Collator {
     }
 
     private SlabLayout layout(Dataset dataset, int batchSize, long mostTokens) {
-        if (dataset.size() != lengths.samples()) {
-            throw new IllegalArgumentException("found lengths of " + lengths.samples() + " samples, expected those of "
+        lengths.filter(known -> known.samples() != dataset.size()).ifPresent(known -> {
+            throw new IllegalArgumentException("found lengths of " + known.samples() + " samples, expected those of "
                     + dataset);
+        });
+        TensorSpec field = dataset.fields().getFirst();
+        if (!field.name().equals(TokenContent.ANSWERS.fieldName()) || field.dtype() != DType.I32) {
+            throw new IllegalArgumentException("found samples of " + dataset.fields()
+                    + ", expected a field answers i32[*]");
         }
-        int answers = lengths.answers();
-        long longest = Math.min(mostTokens, lengths.longest());
-        return SlabLayout.of(new TensorSpec(CausalLm.INPUT_IDS, dtype, batchSize, answers, longest),
-                new TensorSpec(CausalLm.LABELS, dtype, batchSize, answers, longest),
-                new TensorSpec(Pad.ATTENTION_MASK, DType.BOOL, batchSize, answers, longest),
+        long tokens = Math.min(mostTokens, longest);
+        return SlabLayout.of(new TensorSpec(CausalLm.INPUT_IDS, dtype, batchSize, answers, tokens),
+                new TensorSpec(CausalLm.LABELS, dtype, batchSize, answers, tokens),
+                new TensorSpec(Pad.ATTENTION_MASK, DType.BOOL, batchSize, answers, tokens),
                 new TensorSpec(Pad.LENGTHS, DType.I32, batchSize, answers),
                 new TensorSpec("scores", DType.F32, batchSize, answers),
                 new TensorSpec("prefix_lengths", DType.I32, batchSize));
@@ -97,9 +138,8 @@ public final class PadAnswers implements Collator {
 
     @Override
     public void collate(BatchReader in, BatchPlan plan, Slab out) {
-        int length = layOut(plan, out);
         in.locateAll(plan, 0);
-        int answers = lengths.answers();
+        int length = layOut(in, plan, out);
         DType to = out.layout().fields().getFirst().dtype();
         MemorySegment slab = out.segment();
         for (int i = 0; i < plan.count(); i++) {
@@ -113,7 +153,8 @@ public final class PadAnswers implements Collator {
                 int tokens = answer < count ? numbers[1 + 2 * answer] : 0;
                 if (tokens > length || count > answers) {
                     throw new BadSampleException(plan.sample(i), new IOException("sample " + plan.sample(i) + ": found "
-                            + count + " answers, one of " + tokens + " tokens, expected what its lengths say"));
+                            + count + " answers, one of " + tokens + " tokens, expected at most " + answers + " of "
+                            + length));
                 }
                 long at = row * length;
                 long ids = out.offset(0) + at * to.byteSize();
@@ -134,19 +175,40 @@ public final class PadAnswers implements Collator {
     }
 
     /** Sets the batch's shapes and returns the length of its rows. */
-    private int layOut(BatchPlan plan, Slab out) {
-        int longest = 0;
+    private int layOut(BatchReader in, BatchPlan plan, Slab out) {
+        int most = 0;
+        AnswerLengths known = lengths.orElse(null);
         for (int i = 0; i < plan.count(); i++) {
-            longest = Math.max(longest, lengths.longest(plan.sample(i)));
+            most = Math.max(most, known != null ? known.longest(plan.sample(i)) : longest(in, plan.sample(i), i));
         }
         for (int f = 0; f < FIELDS; f++) {
             out.setDim(f, 0, plan.count());
         }
         for (int f = 0; f < 3; f++) {
-            out.setDim(f, 2, longest);
+            out.setDim(f, 2, most);
         }
         out.layOut();
-        return longest;
+        return most;
+    }
+
+    /** Returns the tokens of a located sample's longest answer, rounded up. */
+    private int longest(BatchReader in, long sample, int row) {
+        Span value = in.located(row);
+        long numbers = value.byteSize() / Integer.BYTES;
+        int[] head = in.readIntegers(value, (int) Math.min(numbers, 1 + 2L * answers), DType.I32);
+        int count = numbers == 0 ? 0 : head[0];
+        int most = 0;
+        if (count <= answers) {
+            AnswerLengths.check(head, numbers, sample);
+            for (int answer = 0; answer < count; answer++) {
+                most = Math.max(most, head[1 + 2 * answer]);
+            }
+        }
+        if (count > answers || most > longest) {
+            throw new BadSampleException(sample, new IOException("sample " + sample + ": found " + count + " answers,"
+                    + " one of " + most + " tokens, expected at most " + answers + " of " + longest));
+        }
+        return Math.ceilDiv(most, multipleOf) * multipleOf;
     }
 
     /** Returns how many tokens all answers have in common at their begin, trained on or not. */

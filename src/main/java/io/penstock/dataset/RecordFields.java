@@ -8,8 +8,10 @@ import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordFields implements Dataset {
 
-    private record Field(int column, @Nullable Decoder decoder, TensorSpec spec) { }
+    /** Of several columns, {@code column} is the first. */
+    private record Field(int column, int[] columns, @Nullable Decoder decoder, TensorSpec spec) { }
+
+    private static final int[] NO_OTHERS = {};
 
     private final RecordStore store;
     private final List<Field> chosen;
@@ -75,12 +80,32 @@ public final class RecordFields implements Dataset {
      */
     public RecordFields and(String column, @Nullable Decoder decoder) {
         int index = columnOf(column);
-        if (chosen.stream().anyMatch(field -> field.column == index)) {
+        if (chosen.stream().anyMatch(field -> field.columns.length == 0 && field.column == index)) {
             throw new IllegalArgumentException("two fields are named '" + column + "'");
         }
         Column stored = store.columns().get(index);
         List<Field> more = new ArrayList<>(chosen);
-        more.add(new Field(index, decoder, decoder == null ? stored.spec() : decoder.field(stored)));
+        more.add(new Field(index, NO_OTHERS, decoder, decoder == null ? stored.spec() : decoder.field(stored)));
+        return new RecordFields(store, more, selection);
+    }
+
+    /**
+     * Adds one field that a decoder makes of several columns together, such as the question and the answers of a
+     * record. The decoder gets, for each column, two little-endian {@code i32}: where its value begins and its length
+     * in bytes, -1 if the record lacks it; then the values. {@link #complete} keeps records that lack some of them.
+     *
+     * @param columns the columns' names, at least one
+     * @param decoder makes the decoder of these columns; its {@link Decoder#field} is asked with the first one
+     * @return a dataset of the same records with one more field, named by the decoder
+     * @throws IllegalArgumentException if a column does not exist or cannot be read, or the decoder does not accept
+     *     them
+     */
+    public RecordFields and(List<String> columns, Function<? super List<Column>, ? extends Decoder> decoder) {
+        int[] indices = columns.stream().mapToInt(this::columnOf).toArray();
+        List<Column> stored = Arrays.stream(indices).mapToObj(store.columns()::get).toList();
+        Decoder made = decoder.apply(stored);
+        List<Field> more = new ArrayList<>(chosen);
+        more.add(new Field(indices[0], indices, made, made.field(stored.getFirst())));
         return new RecordFields(store, more, selection);
     }
 
@@ -92,7 +117,8 @@ public final class RecordFields implements Dataset {
      */
     public RecordFields complete() {
         Selection found = Selection.of(store.size(),
-                record -> chosen.stream().allMatch(field -> store.isPresent(record, field.column)));
+                record -> chosen.stream().allMatch(field -> field.columns.length > 0
+                        || store.isPresent(record, field.column)));
         return found.size() == store.size() ? this : new RecordFields(store, chosen, found);
     }
 
@@ -138,6 +164,12 @@ public final class RecordFields implements Dataset {
     @Override
     public FieldSource source(int field) {
         Field of = chosen.get(field);
+        int[] columns = of.columns;
+        if (columns.length > 0 && of.decoder != null) {
+            return new FieldSource.Gathered(columns.length,
+                    (sample, part) -> store.isPresent(record(sample), columns[part]),
+                    (sample, part, into) -> store.locate(record(sample), columns[part], into), of.decoder);
+        }
         FieldSource.Place place = (sample, into) -> store.locate(record(sample), of.column, into);
         return of.decoder == null ? FieldSource.stored(place) : new FieldSource.Decoded(place, of.decoder);
     }
@@ -178,7 +210,9 @@ public final class RecordFields implements Dataset {
         String known = fingerprint;
         if (known == null) {
             known = "records:samples=" + size() + (selection == null ? "" : ":complete") + chosen.stream()
-                    .map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder))
+                    .map(field -> "," + field.spec + (field.decoder == null ? "" : ":" + field.decoder)
+                            + Arrays.stream(field.columns).mapToObj(column -> "|" + store.columns().get(column).name())
+                                    .collect(Collectors.joining()))
                     .collect(Collectors.joining()) + " of " + store.fingerprint();
             fingerprint = known;
         }

@@ -258,7 +258,7 @@ public final class FieldScanner {
     }
 
     /** The first quotation mark, backslash or control character. */
-    private static int endOfRun(byte[] bytes, int from, int end) {
+    static int endOfRun(byte[] bytes, int from, int end) {
         int at = from;
         while (at + Long.BYTES <= end) {
             long word = (long) WORDS.get(bytes, at);

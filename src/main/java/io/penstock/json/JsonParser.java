@@ -208,49 +208,44 @@ final class JsonParser {
 
     private String string() {
         int start = ++pos;
-        boolean ascii = true;
-        while (true) {
-            int b = peek();
-            if (b == '"') {
-                int end = pos++;
-                return new String(bytes, start, end - start,
-                        ascii ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
-            }
-            if (b == '\\') {
-                return escapedString(start);
-            }
-            if (b >= 0x80) {
-                ascii = false;
-                pos += utf8Length(b);
-            } else {
-                checkPlain(b);
-                pos++;
-            }
+        passRun();
+        if (peek() == '"') {
+            int end = pos++;
+            return new String(bytes, start, end - start, StandardCharsets.UTF_8);
         }
+        return escapedString(start);
     }
 
-    /** Reads a string that starts at {@code start} and whose first escape is at the position. */
+    /** Reads a string that starts at {@code start} and whose first run ends at the position. */
     private String escapedString(int start) {
         // Unescaped UTF-8 is never longer than escaped: \\u takes six bytes for at most three.
         int length = 0;
         int runStart = start;
         while (true) {
             int b = peek();
-            if (b == '"' || b == '\\') {
-                length = append(runStart, length);
-                if (b == '"') {
-                    pos++;
-                    return new String(scratch, 0, length, StandardCharsets.UTF_8);
-                }
-                length = unescape(length);
-                runStart = pos;
-            } else if (b >= 0x80) {
-                pos += utf8Length(b);
-            } else {
-                checkPlain(b);
-                pos++;
+            if (b != '"' && b != '\\') {
+                throw error(b == END ? "'\"' at the end of the string" : "control characters as escapes");
             }
+            length = append(runStart, length);
+            if (b == '"') {
+                pos++;
+                return new String(scratch, 0, length, StandardCharsets.UTF_8);
+            }
+            length = unescape(length);
+            runStart = pos;
+            passRun();
         }
+    }
+
+    /** Goes to the next quotation mark, backslash or control character, or to the end. */
+    private void passRun() {
+        int end = FieldScanner.endOfRun(bytes, pos, to);
+        int bad = Utf8.firstIllFormed(bytes, pos, end);
+        if (bad >= 0) {
+            pos = bad;
+            throw new JsonException(pos - from, String.format(Locale.ROOT, "byte 0x%02X", peek()), "well-formed UTF-8");
+        }
+        pos = end;
     }
 
     private int append(int runStart, int length) {
@@ -314,20 +309,6 @@ final class JsonParser {
             pos++;
         }
         return value;
-    }
-
-    private void checkPlain(int b) {
-        if (b < 0x20) {
-            throw error(b == END ? "'\"' at the end of the string" : "control characters as escapes");
-        }
-    }
-
-    private int utf8Length(int lead) {
-        int length = Utf8.length(bytes, pos, to);
-        if (length == 0) {
-            throw new JsonException(pos - from, String.format(Locale.ROOT, "byte 0x%02X", lead), "well-formed UTF-8");
-        }
-        return length;
     }
 
     private JsonException error(String expected) {

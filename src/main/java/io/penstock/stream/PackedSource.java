@@ -4,6 +4,7 @@ package io.penstock.stream;
 import io.penstock.dataset.PackedWindow;
 import io.penstock.dataset.Packing;
 import io.penstock.memory.DType;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -37,11 +38,14 @@ public record PackedSource(StreamSource.OfTokens documents, int capacity, Packin
     /**
      * Checks.
      *
-     * @throws IllegalArgumentException if a number is below 1
+     * @throws IllegalArgumentException if a number is below 1, or the documents are answers
      */
     public PackedSource {
         Objects.requireNonNull(documents, "documents");
         Objects.requireNonNull(method, "method");
+        if (documents.content() == TokenContent.ANSWERS) {
+            throw new IllegalArgumentException("found answers, which are not packed, expected tokens");
+        }
         if (capacity < 1 || window < 1) {
             throw new IllegalArgumentException("sequences of " + capacity + " tokens, packed from " + window
                     + " documents at a time: both must be at least 1");

@@ -2,7 +2,6 @@
 package io.penstock.stream;
 
 import io.penstock.dataset.PackedSamples;
-import io.penstock.dataset.TokenWindows;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
@@ -13,7 +12,7 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * The sequences of a {@link PackedSource} as a dataset, for {@link io.penstock.collate.PackedLm}. Its one field is
- * {@code tokens} of shape {@code [*]}.
+ * {@code tokens} of shape {@code [*]}, or {@code masked_tokens} of conversations.
  */
 public final class PackedStream extends StreamDataset implements PackedSamples {
 
@@ -27,7 +26,8 @@ public final class PackedStream extends StreamDataset implements PackedSamples {
         this.capacity = source.capacity();
         this.maxParts = source.maxParts();
         this.tokenBytes = source.dtype().byteSize();
-        this.fields = List.of(new TensorSpec(TokenWindows.TOKENS, source.dtype(), TensorSpec.VARIABLE));
+        this.fields = List.of(new TensorSpec(source.documents().content().fieldName(), source.dtype(),
+                TensorSpec.VARIABLE));
     }
 
     @Override

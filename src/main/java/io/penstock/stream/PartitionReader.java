@@ -22,7 +22,7 @@ public interface PartitionReader extends AutoCloseable {
      * @param behind what the partition has behind the last record that was given, in records, or in bytes where the
      *     source counts these; -1 if it does not know
      * @param newestMillis when the last record was written, in milliseconds since 1970; -1 if the source does not know
-     * @param skipped bad records that were left out
+     * @param skipped records that were left out
      */
     record Lag(long behind, long newestMillis, long skipped) {
 

@@ -2,6 +2,7 @@
 package io.penstock.stream;
 
 import io.penstock.memory.DType;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -61,6 +62,11 @@ public interface StreamSource {
 
         /** {@return the dtype of the tokens, an integer dtype} */
         DType dtype();
+
+        /** {@return what the numbers are, which names the field that they become; by default tokens} */
+        default TokenContent content() {
+            return TokenContent.TOKENS;
+        }
     }
 
     /**

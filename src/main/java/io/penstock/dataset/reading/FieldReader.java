@@ -46,6 +46,7 @@ abstract sealed class FieldReader implements AutoCloseable permits StoredReader,
             case FieldSource.Stored stored -> new StoredReader(stored, spec, samples, context);
             case FieldSource.InParts parts -> new PartsReader(parts, spec, context);
             case FieldSource.Decoded decoded -> new DecodedReader(decoded, spec, context);
+            case FieldSource.Gathered gathered -> new DecodedReader(gathered, spec, context);
             case FieldSource.Mapped mapped -> new MappedReader(mapped,
                     open(mapped.input(), mapped.in(), samples, context), mapped.beside() == null ? null
                             : open(mapped.beside().source(), mapped.beside().field(), samples, context),

@@ -2,7 +2,6 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
@@ -23,7 +22,7 @@ final class PartsReader extends MadeReader {
         long bytes = 0;
         int parts = source.count().applyAsInt(sample);
         for (int p = 0; p < parts; p++) {
-            locate(sample, p);
+            context.locate(source.place(), sample, p, part);
             bytes += part.byteSize();
         }
         context.checkSize(bytes, spec, unitBytes);
@@ -35,18 +34,9 @@ final class PartsReader extends MadeReader {
         long at = targetOffset;
         int parts = source.count().applyAsInt(sample);
         for (int p = 0; p < parts; p++) {
-            locate(sample, p);
+            context.locate(source.place(), sample, p, part);
             context.reader.copy(part, target, at);
             at += part.byteSize();
-        }
-    }
-
-    private void locate(long sample, int p) {
-        try {
-            source.place().locate(sample, p, part);
-            context.verify(part);
-        } catch (MalformedStoreException e) {
-            throw context.bad(e);
         }
     }
 }

@@ -162,6 +162,16 @@ final class ReadContext implements AutoCloseable {
         }
     }
 
+    /** Locates and verifies a part of a sample's stored bytes. */
+    void locate(FieldSource.PartPlace place, long sample, int part, Span into) {
+        try {
+            place.locate(sample, part, into);
+            verify(into);
+        } catch (MalformedStoreException e) {
+            throw bad(e);
+        }
+    }
+
     void verify(Span located) {
         if (verifier != null) {
             verifier.check(located);

@@ -7,6 +7,7 @@ import io.penstock.io.Rows;
 import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.KeyedRandom;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongToIntFunction;
 import java.util.function.LongUnaryOperator;
@@ -108,6 +109,52 @@ public sealed interface FieldSource {
         @Override
         public InParts bytes() {
             return stored(place).bytes();
+        }
+    }
+
+    /**
+     * A decoder computes the value from several stored ones, which it gets as one: first, for each, two little-endian
+     * {@code i32}, where it begins and its length in bytes, -1 if the sample lacks it; then their bytes.
+     *
+     * @param count the number of stored values of a sample
+     * @param presence whether a sample has one
+     * @param place where each is
+     * @param decoder the decoder
+     */
+    record Gathered(int count, Presence presence, PartPlace place, Decoder decoder) implements FieldSource {
+
+        /** The bytes before the values, for each of them. */
+        public static final int PART_BYTES = 2 * Integer.BYTES;
+
+        /** Tells whether a sample has one of its stored values. */
+        @FunctionalInterface
+        public interface Presence {
+
+            /**
+             * {@return whether there is one}
+             *
+             * @param sample the sample's index
+             * @param part the value's number, from 0
+             */
+            boolean has(long sample, int part);
+        }
+
+        @Override
+        public Gathered reindexed(LongUnaryOperator origin) {
+            return new Gathered(count, (sample, part) -> presence.has(origin.applyAsLong(sample), part),
+                    (sample, part, into) -> place.locate(origin.applyAsLong(sample), part, into), decoder);
+        }
+
+        /** One that a sample lacks has no bytes. */
+        @Override
+        public InParts bytes() {
+            return new InParts(_ -> count, (sample, part, into) -> {
+                if (presence.has(sample, part)) {
+                    place.locate(sample, part, into);
+                } else {
+                    into.set(MemorySegment.NULL, 0, 0);
+                }
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.chat;
 
+import io.penstock.json.Json;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 record AnswerSpans(ChatTemplate template, ChatTemplate.Options options, Collection<String> specials,
         Conversation conversation, ChatTemplate.Rendered rendered) {
 
+    static final String WEIGHT = "weight";
     private static final String END_OF_THOUGHT = "</think>";
     private static final List<String> REASONING = List.of("reasoning_content", "reasoning", "thinking");
 
@@ -26,11 +28,7 @@ record AnswerSpans(ChatTemplate template, ChatTemplate.Options options, Collecti
     record Answer(ChatTemplate.AssistantSpan span, @Nullable Map<String, @Nullable Object> message) {
 
         boolean isTrained(boolean withToolCalls) {
-            if (message == null) {
-                return true;
-            }
-            return !(message.get("weight") instanceof Number weight && weight.doubleValue() == 0)
-                    && (withToolCalls || !(message.get("tool_calls") instanceof List<?> calls) || calls.isEmpty());
+            return message == null || AnswerSpans.isTrained(message, withToolCalls);
         }
 
         /** Returns the span behind what was thought; the whole if nothing was. */
@@ -50,24 +48,46 @@ record AnswerSpans(ChatTemplate template, ChatTemplate.Options options, Collecti
         }
     }
 
-    List<Answer> find(boolean lastOnly) {
+    /** Tells whether a message's weight is not 0, and it calls no tools or these are trained on. */
+    private static boolean isTrained(Map<String, @Nullable Object> message, boolean withToolCalls) {
+        return !isZero(message.get(WEIGHT))
+                && (withToolCalls || !(message.get("tool_calls") instanceof List<?> calls) || calls.isEmpty());
+    }
+
+    private static boolean isZero(@Nullable Object weight) {
+        return weight instanceof Number number && number.doubleValue() == 0 || Boolean.FALSE.equals(weight);
+    }
+
+    private static boolean isOne(@Nullable Object weight) {
+        return weight instanceof Number number && number.doubleValue() == 1 || Boolean.TRUE.equals(weight);
+    }
+
+    List<Answer> find(boolean lastOnly, boolean withToolCalls) {
         List<Integer> answers = new ArrayList<>();
         for (int i = 0; i < conversation.messages().size(); i++) {
             if (conversation.isAnswer(i)) {
                 answers.add(i);
             }
-            if (conversation.messages().get(i).get("weight") instanceof Number weight && weight.doubleValue() != 0
-                    && weight.doubleValue() != 1) {
-                throw new IllegalArgumentException("messages[" + i + "]: found weight " + weight + ", expected 0 or 1");
+            Object weight = conversation.messages().get(i).get(WEIGHT);
+            if (weight != null && !isZero(weight) && !isOne(weight)) {
+                throw new IllegalArgumentException("messages[" + i + "]: found weight " + Json.shown(weight)
+                        + ", expected 0 or 1: a token is trained on or not");
             }
         }
-        List<Answer> all = template.marksAssistant() ? marked(answers) : added(answers, lastOnly);
+        List<Answer> all = template.marksAssistant() ? marked(answers, withToolCalls) : added(answers, lastOnly);
         return lastOnly && all.size() > 1 ? List.of(all.getLast()) : all;
     }
 
-    private List<Answer> marked(List<Integer> answers) {
+    private List<Answer> marked(List<Integer> answers, boolean withToolCalls) {
         List<ChatTemplate.AssistantSpan> spans = rendered.assistant();
         boolean areKnown = spans.size() == answers.size();
+        for (int answer : areKnown ? List.<Integer>of() : answers) {
+            if (!isTrained(conversation.messages().get(answer), withToolCalls)) {
+                throw new IllegalArgumentException("messages[" + answer + "]: found " + spans.size() + " texts that the"
+                        + " template marks for " + answers.size() + " answers, so the one not to train on cannot be"
+                        + " told");
+            }
+        }
         List<Answer> all = new ArrayList<>();
         for (int i = 0; i < spans.size(); i++) {
             all.add(new Answer(spans.get(i), areKnown ? conversation.messages().get(answers.get(i)) : null));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.chat;
 
-import io.penstock.decode.Decoder;
 import io.penstock.store.TokenContent;
-import io.penstock.tokenize.LineEncoder;
 import io.penstock.tokenize.TokenBuffer;
+import io.penstock.tokenize.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable; any number of threads may use it.
  */
-public final class AnswerTokenizer implements LineEncoder {
+public final class AnswerTokenizer implements ConversationEncoder {
 
     private final ChatTokenizer chats;
 
@@ -58,12 +58,18 @@ public final class AnswerTokenizer implements LineEncoder {
     }
 
     @Override
-    public boolean encode(byte[] utf8, int from, int end, TokenBuffer ids) {
-        return encode(ChatTokenizer.record(utf8, from, end), ids);
+    public Tokenizer tokenizer() {
+        return chats.tokenizer();
     }
 
-    private boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers) {
-        List<ConversationForm.Answer> answers = chats.form(record).answers(record);
+    @Override
+    public Set<String> members() {
+        return chats.members();
+    }
+
+    @Override
+    public boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers) {
+        List<ConversationForm.Answer> answers = chats.formOfAnswers(record).answers(record);
         List<ChatTokens> tokens = new ArrayList<>();
         for (ConversationForm.Answer answer : answers) {
             Optional<ChatTokens> found = chats.tokens(answer.conversation());
@@ -79,14 +85,6 @@ public final class AnswerTokenizer implements LineEncoder {
         }
         tokens.forEach(one -> one.addTo(numbers));
         return true;
-    }
-
-    /**
-     * {@return a decoder for a column of JSON that holds a record's object} Workers make the field {@code answers},
-     * {@code i32[*]}. A record that would be left out is a bad sample.
-     */
-    public Decoder decoder() {
-        return new ConversationDecoder(this);
     }
 
     /** {@return {@link TokenContent#ANSWERS}} */

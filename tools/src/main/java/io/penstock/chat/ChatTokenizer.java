@@ -3,7 +3,6 @@ package io.penstock.chat;
 
 import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
-import io.penstock.tokenize.LineEncoder;
 import io.penstock.tokenize.SpecialText;
 import io.penstock.tokenize.TokenBuffer;
 import io.penstock.tokenize.Tokenizer;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable; any number of threads may use it.
  */
-public final class ChatTokenizer implements LineEncoder {
+public final class ChatTokenizer implements ConversationEncoder {
 
     /** Which answers are trained on. */
     public enum Turns {
@@ -77,11 +77,12 @@ public final class ChatTokenizer implements LineEncoder {
 
     private record Settings(Optional<ConversationForm> form, Turns turns, boolean reasoning, boolean toolCalls,
             EndOfTurn endOfTurn, SpecialText specialText, int maxTokens, Truncation truncation,
-            ChatTemplate.Options options) {
+            ChatTemplate.Options options, MediaTokens media) {
     }
 
     private static final Settings DEFAULT = new Settings(Optional.empty(), Turns.ALL, true, true, EndOfTurn.AS_MARKED,
-            SpecialText.ORDINARY, Integer.MAX_VALUE, Truncation.LEAVE_OUT, ChatTemplate.Options.DEFAULT);
+            SpecialText.ORDINARY, Integer.MAX_VALUE, Truncation.LEAVE_OUT, ChatTemplate.Options.DEFAULT,
+            MediaTokens.NONE);
 
     private final ChatTemplate template;
     private final Tokenizer tokenizer;
@@ -119,7 +120,7 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer form(ConversationForm form) {
         Settings s = settings;
         return with(new Settings(Optional.of(form), s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText,
-                s.maxTokens, s.truncation, s.options));
+                s.maxTokens, s.truncation, s.options, s.media));
     }
 
     /**
@@ -130,7 +131,7 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer turns(Turns turns) {
         Settings s = settings;
         return with(new Settings(s.form, turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -140,14 +141,14 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer withoutReasoning() {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, false, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /** {@return the same without training on answers that call tools} */
     public ChatTokenizer withoutToolCalls() {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, false, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -158,7 +159,7 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer endOfTurn(EndOfTurn choice) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, choice, s.specialText, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -170,7 +171,7 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer textOfSpecialTokens(SpecialText choice) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, choice, s.maxTokens,
-                s.truncation, s.options));
+                s.truncation, s.options, s.media));
     }
 
     /**
@@ -186,7 +187,7 @@ public final class ChatTokenizer implements LineEncoder {
         }
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, most,
-                truncation, s.options));
+                truncation, s.options, s.media));
     }
 
     /**
@@ -197,10 +198,61 @@ public final class ChatTokenizer implements LineEncoder {
     public ChatTokenizer rendering(ChatTemplate.Options options) {
         Settings s = settings;
         return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
-                s.truncation, options));
+                s.truncation, options, s.media));
     }
 
-    /** {@return the model's tokenizer} */
+    /**
+     * {@return the same that gives images, sounds or videos in the content of messages their place: the token that the
+     * template writes for one becomes a run of it} None of its tokens is trained on. A conversation in which the
+     * template writes more or fewer of these tokens than there are parts is refused. One with such parts that is too
+     * long is left out, if the truncation is {@link Truncation#LEFT} or {@link Truncation#RIGHT}.
+     *
+     * @param type the parts' type: {@code image}, {@code audio} or {@code video}
+     * @param token the text of a special token, such as {@code <|image_pad|>}
+     * @param tokens how many a part becomes; its own member {@code tokens} goes before that
+     * @throws IllegalArgumentException if the type is another or has its tokens already, the tokenizer has no such
+     *     special token, or the number is below 1
+     */
+    public ChatTokenizer media(String type, String token, int tokens) {
+        Settings s = settings;
+        return with(new Settings(s.form, s.turns, s.reasoning, s.toolCalls, s.endOfTurn, s.specialText, s.maxTokens,
+                s.truncation, s.options, s.media.and(type, token, tokens, tokenizer)));
+    }
+
+    /**
+     * {@return the runs of tokens that stand for images, sounds and videos in a conversation, in their order; empty if
+     * it is left out}
+     *
+     * @param conversation the conversation
+     * @throws IllegalArgumentException as {@link #encode(Conversation)}
+     */
+    public List<MediaRun> mediaRuns(Conversation conversation) {
+        return tokens(conversation).map(ChatTokens::media).orElse(List.of());
+    }
+
+    /**
+     * {@return a decoder that makes the places of images, sounds and videos of the column that {@link #decoder} takes:
+     * a field {@code media_spans}, {@code i32[*, 3]}} A row has a part's first token, its number of tokens, and its
+     * type: 0 for an image, 1 for a sound, 2 for a video. It has none of a conversation that is left out.
+     */
+    public Decoder mediaSpans() {
+        return new ConversationDecoder(this, ConversationDecoder.Output.MEDIA_SPANS);
+    }
+
+    /**
+     * {@return a decoder that makes the names of these parts: a field {@code media_names}, {@code u8[*]}} It is UTF-8,
+     * a line for each part, ended by a line feed: the {@linkplain MediaRun#name name} of a record's member.
+     */
+    public Decoder mediaNames() {
+        return new ConversationDecoder(this, ConversationDecoder.Output.MEDIA_NAMES);
+    }
+
+    /** Tells whether conversations may have images, sounds or videos. */
+    boolean hasMedia() {
+        return !settings.media.kinds().isEmpty();
+    }
+
+    @Override
     public Tokenizer tokenizer() {
         return tokenizer;
     }
@@ -221,10 +273,40 @@ public final class ChatTokenizer implements LineEncoder {
     }
 
     @Override
-    public boolean encode(byte[] utf8, int from, int end, TokenBuffer ids) {
-        Optional<ChatTokens> tokens = tokens(conversation(record(utf8, from, end)));
-        tokens.ifPresent(found -> found.addTo(ids));
+    public boolean encode(Map<String, ? extends @Nullable Object> record, TokenBuffer numbers) {
+        Conversation conversation = conversation(record);
+        if (!hasMedia()) {
+            int start = numbers.size();
+            BitSet trained = append(conversation, numbers).trained;
+            boolean fits = numbers.size() - start <= settings.maxTokens;
+            if (fits && !trained.isEmpty()) {
+                mask(numbers, start, trained);
+                return true;
+            }
+            numbers.truncate(start);
+            if (fits || settings.truncation == Truncation.LEAVE_OUT) {
+                return false;
+            }
+        }
+        Optional<ChatTokens> tokens = tokens(conversation);
+        tokens.ifPresent(found -> found.addTo(numbers));
         return tokens.isPresent();
+    }
+
+    /** Replaces the ids from {@code start} on that are not trained on by their complements. */
+    private static void mask(TokenBuffer numbers, int start, BitSet trained) {
+        int count = numbers.size() - start;
+        for (int from = trained.nextClearBit(0); from < count; ) {
+            int next = trained.nextSetBit(from);
+            int end = next < 0 ? count : next;
+            numbers.complement(start + from, start + end);
+            from = trained.nextClearBit(end);
+        }
+    }
+
+    @Override
+    public Set<String> members() {
+        return settings.form.map(ConversationForm::members).orElseGet(ConversationForm::allMembers);
     }
 
     /** Returns the members of a record in JSON; an array is the messages of one. */
@@ -254,8 +336,9 @@ public final class ChatTokenizer implements LineEncoder {
      * }
      * }
      */
+    @Override
     public Decoder decoder() {
-        return new ConversationDecoder(this);
+        return ConversationEncoder.super.decoder();
     }
 
     /**
@@ -273,12 +356,21 @@ public final class ChatTokenizer implements LineEncoder {
         return settings.form.orElseGet(() -> ConversationForm.detect(record));
     }
 
+    /** Returns the form of a record of answers. */
+    ConversationForm formOfAnswers(Map<String, ? extends @Nullable Object> record) {
+        return settings.form.orElseGet(() -> ConversationForm.detectAnswers(record));
+    }
+
     /** Returns the tokens of a conversation, cut if it is too long; empty if it is left out. */
     Optional<ChatTokens> tokens(Conversation conversation) {
         ChatTokens all = whole(conversation);
         int count = all.ids().length;
         int most = settings.maxTokens;
         if (count > most) {
+            boolean cuts = settings.truncation == Truncation.LEFT || settings.truncation == Truncation.RIGHT;
+            if (cuts && !all.media().isEmpty()) {
+                return Optional.empty();
+            }
             switch (settings.truncation) {
                 case LEAVE_OUT -> {
                     return Optional.empty();
@@ -317,6 +409,18 @@ public final class ChatTokenizer implements LineEncoder {
     }
 
     private ChatTokens whole(Conversation conversation) {
+        TokenBuffer ids = new TokenBuffer();
+        Encoded encoded = append(conversation, ids);
+        return settings.media.expanded(conversation, new ChatTokens(encoded.text, ids.toArray(), encoded.trained,
+                List.of()));
+    }
+
+    /** A conversation's text, and which of its tokens are trained on. */
+    private record Encoded(String text, BitSet trained) {
+    }
+
+    /** Appends the ids of a whole conversation. */
+    private Encoded append(Conversation conversation, TokenBuffer ids) {
         ChatTemplate.Rendered rendered = template.render(conversation.variables(false), settings.options);
         String text = rendered.text();
         List<ChatTemplate.AssistantSpan> plain = plainPlaces(conversation, text);
@@ -334,28 +438,29 @@ public final class ChatTokenizer implements LineEncoder {
             bounds[3 * i + 1] = bounds[3 * i] + 1;
             bounds[3 * i + 2] = Math.max(bounds[3 * i + 1], places.byteOf(spans.get(i).end()));
         }
-        TokenBuffer ids = new TokenBuffer();
+        int first = ids.size();
         int[] counts = tokenizer.encode(utf8, ranges, bounds, ids);
-        ChatTokens tokens = new ChatTokens(text, ids.toArray(), new BitSet());
+        BitSet trained = new BitSet();
         for (int i = 0; i < spans.size(); i++) {
             if (spans.get(i).start() < spans.get(i).end()) {
                 // Where no token begins at the first byte, the one before reaches over it.
                 boolean beginsThere = counts[3 * i + 1] > counts[3 * i];
-                train(tokens, beginsThere ? counts[3 * i] : counts[3 * i] - 1, counts[3 * i + 2]);
+                train(trained, ids, first, beginsThere ? counts[3 * i] : counts[3 * i] - 1, counts[3 * i + 2]);
             }
         }
-        return tokens;
+        return new Encoded(text, trained);
     }
 
-    private void train(ChatTokens tokens, int from, int end) {
-        int[] ids = tokens.ids();
-        boolean endsSpecial = end > from && specialIds.get(ids[end - 1]);
+    /** Trains on the tokens of an answer, of those that are in a buffer from {@code first} on. */
+    private void train(BitSet trained, TokenBuffer ids, int first, int from, int end) {
+        boolean endsSpecial = end > from && specialIds.get(ids.get(first + end - 1));
         int last = switch (settings.endOfTurn) {
             case AS_MARKED -> end;
-            case TRAINED -> end < ids.length && !endsSpecial && specialIds.get(ids[end]) ? end + 1 : end;
+            case TRAINED -> first + end < ids.size() && !endsSpecial && specialIds.get(ids.get(first + end)) ? end + 1
+                    : end;
             case NOT_TRAINED -> endsSpecial ? end - 1 : end;
         };
-        tokens.trained().set(from, Math.max(from, last));
+        trained.set(from, Math.max(from, last));
     }
 
     /** Finds the special tokens' texts that people wrote: the template is rendered with marks in their place. */
@@ -381,7 +486,7 @@ public final class ChatTokenizer implements LineEncoder {
     private List<ChatTemplate.AssistantSpan> spans(Conversation conversation, ChatTemplate.Rendered rendered) {
         AnswerSpans answers = new AnswerSpans(template, settings.options, tokenizer.specialTokens().keySet(),
                 conversation, rendered);
-        List<AnswerSpans.Answer> found = answers.find(settings.turns == Turns.LAST);
+        List<AnswerSpans.Answer> found = answers.find(settings.turns == Turns.LAST, settings.toolCalls);
         List<ChatTemplate.AssistantSpan> spans = new ArrayList<>();
         for (AnswerSpans.Answer answer : found) {
             if (answer.isTrained(settings.toolCalls)) {
@@ -398,6 +503,6 @@ public final class ChatTokenizer implements LineEncoder {
         return "chat:" + s.form.map(ConversationForm::toString).orElse("any") + ":" + s.turns + ":reasoning="
                 + s.reasoning + ":tools=" + s.toolCalls + ":" + s.endOfTurn + ":" + s.specialText + ":" + s.maxTokens
                 + ":" + s.truncation + ":" + s.options.variables() + ":" + template.specialTokens() + ":"
-                + template.source();
+                + template.source() + (hasMedia() ? ":" + s.media : "");
     }
 }

@@ -4,6 +4,7 @@ package io.penstock.chat;
 import io.penstock.tokenize.TokenBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * The tokens of a conversation, and which of them a model is trained on.
@@ -11,11 +12,13 @@ import java.util.BitSet;
  * @param text the rendered text
  * @param ids the token ids
  * @param trained the tokens that are trained on
+ * @param media the runs of tokens that stand for images, sounds and videos
  */
-record ChatTokens(String text, int[] ids, BitSet trained) {
+record ChatTokens(String text, int[] ids, BitSet trained, List<MediaRun> media) {
 
+    /** Returns some of the tokens, where there are no runs. */
     ChatTokens range(int from, int end) {
-        return new ChatTokens(text, Arrays.copyOfRange(ids, from, end), trained.get(from, end));
+        return new ChatTokens(text, Arrays.copyOfRange(ids, from, end), trained.get(from, end), media);
     }
 
     /** Appends the ids, or their complements where they are not trained on. */

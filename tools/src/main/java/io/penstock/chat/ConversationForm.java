@@ -8,6 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,22 +29,36 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
     /** The forms that datasets have. */
     public enum Shape {
         /** {@code messages}: objects with {@code role}, {@code content} and what else a template reads. */
-        MESSAGES("messages"),
+        MESSAGES(List.of(), "messages"),
         /** {@code conversations}: objects with {@code from} ({@code human}, {@code gpt}, …) and {@code value}. */
-        SHAREGPT("conversations"),
+        SHAREGPT(List.of("system"), "conversations"),
         /** {@code prompt} and {@code completion}: texts, or lists of messages. */
-        PROMPT_COMPLETION("prompt", "completion"),
+        PROMPT_COMPLETION(List.of(), "prompt", "completion"),
         /** {@code instruction}, {@code input}, which may be empty or missing, and {@code output}. */
-        INSTRUCTION("instruction", "output"),
+        INSTRUCTION(List.of("input", "system"), "instruction", "output"),
         /** {@code chosen} and {@code rejected}: lists of messages, or texts that answer {@code prompt}. */
-        PREFERENCE("chosen", "rejected"),
+        PREFERENCE(List.of("prompt", "margin", "score_chosen", "score_rejected"), "chosen", "rejected"),
         /** {@code prompt} and {@code completions}: a list of texts, or of lists of messages, the best first. */
-        RANKED("prompt", "completions");
+        RANKED(List.of("scores"), "prompt", "completions");
 
         private final List<String> required;
+        private final List<String> members;
+        /** The form whose members have their usual names. */
+        private final ConversationForm usual;
 
-        Shape(String... required) {
+        Shape(List<String> optional, String... required) {
             this.required = List.of(required);
+            this.members = Stream.concat(this.required.stream(), optional.stream()).toList();
+            this.usual = new ConversationForm(this, Map.of());
+        }
+
+        private boolean isOf(Map<String, ? extends @Nullable Object> record) {
+            for (String name : required) {
+                if (record.get(name) == null) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** The lower-case name, as in commands: {@code prompt-completion}. */
@@ -56,6 +73,9 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
             "observation", "tool");
     /** Members of a record that templates read beside the messages. */
     private static final List<String> EXTRAS = List.of("tools", "documents", "chat_template_kwargs");
+
+    /** What a record of any form may have. */
+    private static final List<String> FURTHER = Stream.concat(EXTRAS.stream(), Stream.of("label")).toList();
 
     /** Copies the names. */
     public ConversationForm {
@@ -78,14 +98,41 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
      * @throws IllegalArgumentException if it has none of the forms; lists its members and the forms
      */
     public static ConversationForm detect(Map<String, ? extends @Nullable Object> record) {
-        for (Shape kind : Shape.values()) {
-            if (record.keySet().containsAll(kind.required)) {
-                return of(kind);
+        return detect(record, List.of(Shape.values()));
+    }
+
+    /** Returns the form of a record of answers: one that has several goes before one that has a conversation. */
+    static ConversationForm detectAnswers(Map<String, ? extends @Nullable Object> record) {
+        List<Shape> kinds = new ArrayList<>(List.of(Shape.PREFERENCE, Shape.RANKED));
+        kinds.addAll(List.of(Shape.values()));
+        return detect(record, kinds);
+    }
+
+    private static ConversationForm detect(Map<String, ? extends @Nullable Object> record, List<Shape> kinds) {
+        for (Shape kind : kinds) {
+            if (kind.isOf(record)) {
+                return kind.usual;
             }
         }
         throw new IllegalArgumentException("found an object with " + record.keySet()
                 + ", expected the members of one of " + Arrays.stream(Shape.values())
                         .map(kind -> kind + " " + kind.required).toList());
+    }
+
+    /** Returns the record's own names of the members that the form may have. */
+    Set<String> members() {
+        Set<String> members = new TreeSet<>();
+        Stream.concat(kind.members.stream(), FURTHER.stream()).forEach(name -> members.add(own(name)));
+        return members;
+    }
+
+    /** Returns the members that any of the forms may have. */
+    static Set<String> allMembers() {
+        Set<String> members = new TreeSet<>();
+        for (Shape kind : Shape.values()) {
+            members.addAll(of(kind).members());
+        }
+        return members;
     }
 
     /**
@@ -202,8 +249,13 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
     }
 
     private Conversation answer(Map<String, ? extends @Nullable Object> record, String name) {
-        List<Map<String, @Nullable Object>> prompt = record.get(own("prompt")) == null ? List.of() : prompt(record);
-        return with(record, joined(prompt, record, name));
+        List<Map<String, @Nullable Object>> whole = joined(List.of(), record, name);
+        boolean hasQuestion = record.get(own("prompt")) instanceof String
+                && whole.stream().anyMatch(message -> "user".equals(message.get("role")));
+        if (record.get(own("prompt")) == null || hasQuestion) {
+            return with(record, whole);
+        }
+        return with(record, joined(prompt(record), record, name));
     }
 
     private List<Map<String, @Nullable Object>> prompt(Map<String, ? extends @Nullable Object> record) {
@@ -229,16 +281,20 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
                 throw new IllegalArgumentException(own(name) + "[" + messages.size() + "]: found "
                         + Json.shown(one.get("role")) + " as role, expected a text");
             }
-            Map<String, @Nullable Object> message = new LinkedHashMap<>();
-            // A table has a null for what a message lacks.
-            one.forEach((key, value) -> {
-                if (value != null || key.equals("content")) {
-                    message.put(key, value);
-                }
-            });
-            messages.add(message);
+            messages.add(one.containsValue(null) ? withoutNulls(one) : one);
         }
         return messages;
+    }
+
+    /** A table has a null for what a message lacks. */
+    private static Map<String, @Nullable Object> withoutNulls(Map<String, @Nullable Object> message) {
+        Map<String, @Nullable Object> some = new LinkedHashMap<>();
+        message.forEach((key, value) -> {
+            if (value != null || key.equals("content")) {
+                some.put(key, value);
+            }
+        });
+        return some;
     }
 
     private List<Map<String, @Nullable Object>> shareGpt(Map<String, ? extends @Nullable Object> record) {
@@ -253,7 +309,11 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
                         + Json.shown(turn) + ", expected a text 'value' and 'from' one of " + ROLES.keySet().stream()
                                 .sorted().toList());
             }
-            messages.add(message(role, text));
+            Map<String, @Nullable Object> message = message(role, text);
+            if (turn.get(AnswerSpans.WEIGHT) != null) {
+                message.put(AnswerSpans.WEIGHT, turn.get(AnswerSpans.WEIGHT));
+            }
+            messages.add(message);
         }
         return messages;
     }
@@ -301,10 +361,17 @@ public record ConversationForm(Shape kind, Map<String, String> names) {
     private List<Map<String, @Nullable Object>> objects(Map<String, ? extends @Nullable Object> record, String name) {
         Object value = record.get(own(name));
         Object parsed = value instanceof String text ? Json.parse(text) : value;
-        if (!(parsed instanceof List<?> list) || !list.stream().allMatch(Map.class::isInstance)) {
+        if (!(parsed instanceof List<?> list)) {
             throw wrong(record, name, "a list of objects");
         }
-        return list.stream().map(Json::object).toList();
+        List<Map<String, @Nullable Object>> objects = new ArrayList<>(list.size());
+        for (Object one : list) {
+            if (!(one instanceof Map<?, ?>)) {
+                throw wrong(record, name, "a list of objects");
+            }
+            objects.add(Json.object(one));
+        }
+        return objects;
     }
 
     private IllegalArgumentException wrong(Map<String, ? extends @Nullable Object> record, String name,

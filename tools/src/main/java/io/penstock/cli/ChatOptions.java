@@ -9,7 +9,9 @@ import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -17,6 +19,8 @@ import picocli.CommandLine.Option;
 
 /** How conversations become tokens. */
 final class ChatOptions {
+
+    static final String MAX_LENGTH = "The most tokens of a conversation; --truncate says what becomes of a longer one.";
 
     static final String TEMPLATE = "A model's folder, its tokenizer_config.json or chat_template.jinja, a file with a"
             + " template, or the name of a common one: alpaca, chatml, gemma, llama2, llama3, mistral, phi3, vicuna,"
@@ -51,8 +55,11 @@ final class ChatOptions {
                     + " token, as in transformers) or forbidden; default: ordinary.")
     private SpecialText specialText = SpecialText.ORDINARY;
 
-    @Option(names = "--max-length", paramLabel = "N", description = "The most tokens of a conversation.")
-    private int maxLength = Integer.MAX_VALUE;
+    @Option(names = "--media", paramLabel = "TYPE=TOKEN:N",
+            description = "Images, sounds and videos in messages: the special token TOKEN that the template writes for"
+                    + " one becomes N of it, such as image=<|image_pad|>:256; TYPE is image, audio or video."
+                    + " Repeatable.")
+    private Map<String, String> media = new LinkedHashMap<>();
 
     @Option(names = "--truncate", paramLabel = "CHOICE",
             description = "What becomes of a longer one: leave-out, left (cuts its first tokens), right, or turns"
@@ -65,12 +72,18 @@ final class ChatOptions {
     }
 
     /** The tokenizer beside the template, if that is a model's folder with one. */
-    Optional<Tokenizer> besideTemplate() throws IOException {
+    private Optional<Tokenizer> besideTemplate() throws IOException {
         Path file = Path.of(String.valueOf(template)).resolve("tokenizer.json");
         return Files.isRegularFile(file) ? Optional.of(Tokenizer.of(file)) : Optional.empty();
     }
 
-    ChatTokenizer open(Tokenizer tokenizer) throws IOException {
+    /** The tokenizer that is named, or else the one beside the template, or else the usual one. */
+    Tokenizer tokenizer(TokenizerOptions named) throws IOException {
+        Optional<Tokenizer> beside = isGiven() && named.isDefault() ? besideTemplate() : Optional.empty();
+        return beside.isPresent() ? beside.get() : named.open();
+    }
+
+    ChatTokenizer open(Tokenizer tokenizer, long maxLength) throws IOException {
         if (template == null) {
             throw new UsageException("missing --template, expected a model's folder or the name of a template");
         }
@@ -79,8 +92,22 @@ final class ChatOptions {
         chats = form == null ? chats : chats.form(form);
         chats = noReasoning ? chats.withoutReasoning() : chats;
         chats = noToolCalls ? chats.withoutToolCalls() : chats;
+        for (Map.Entry<String, String> one : media.entrySet()) {
+            chats = withMedia(chats, one.getKey(), one.getValue());
+        }
         ChatTokenizer unbounded = chats;
-        return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(maxLength, truncate));
+        return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(
+                (int) Math.min(maxLength, Integer.MAX_VALUE), truncate));
+    }
+
+    private static ChatTokenizer withMedia(ChatTokenizer chats, String type, String text) {
+        int colon = text.lastIndexOf(':');
+        String count = text.substring(colon + 1);
+        if (colon < 1 || !count.matches("\\d{1,9}")) {
+            throw new UsageException("--media: found '" + type + "=" + text + "', expected TYPE=TOKEN:N");
+        }
+        return UsageException.valid("--media: ",
+                () -> chats.media(type, text.substring(0, colon), Integer.parseInt(count)));
     }
 
     /** Says how the options' words are read. */

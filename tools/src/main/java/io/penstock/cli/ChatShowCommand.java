@@ -5,14 +5,12 @@ import io.penstock.chat.ChatReport;
 import io.penstock.chat.ChatTokenizer;
 import io.penstock.io.RegularFile;
 import io.penstock.json.Json;
-import io.penstock.tokenize.Tokenizer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -39,6 +37,9 @@ final class ChatShowCommand implements Callable<Integer> {
     @Mixin
     private ChatOptions chats;
 
+    @Option(names = "--max-length", paramLabel = "N", description = ChatOptions.MAX_LENGTH)
+    private long maxLength = Long.MAX_VALUE;
+
     @Mixin
     private TokenizerOptions tokenizer;
 
@@ -48,9 +49,7 @@ final class ChatShowCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         UsageException.requireAtLeast(0, "--sample", sample);
-        Optional<Tokenizer> beside = chats.isGiven() && tokenizer.isDefault() ? chats.besideTemplate()
-                : Optional.empty();
-        ChatTokenizer encoder = chats.open(beside.isPresent() ? beside.get() : tokenizer.open());
+        ChatTokenizer encoder = chats.open(chats.tokenizer(tokenizer), maxLength);
         ChatReport shown;
         try {
             shown = ChatReport.of(encoder, record());

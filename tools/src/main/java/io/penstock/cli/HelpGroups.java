@@ -30,6 +30,8 @@ final class HelpGroups {
                 "--split-seed"));
         groups.put("Streams", List.of("--source", "--follow", "--passes", "--live", "--spool", "--spool-bytes",
                 "--lanes", "--encoding", "--vocabulary", "--end-of-text"));
+        groups.put("Conversations", List.of("--chat", "--template", "--preferences", "--answers", "--form", "--turns",
+                "--no-reasoning", "--no-tool-calls", "--end-of-turn", "--special-text", "--media", "--truncate"));
         groups.put("Remote stores", List.of("--cache", "--cache-size", "--offline"));
         groups.put("Samples of token stores", List.of("--window", "--stride", "--within-documents", "--documents",
                 "--pack", "--pack-by", "--pack-window"));

@@ -278,9 +278,13 @@ final class PlanOptions {
                     + ", expected exactly one variable-length field of " + dataset.fields()
                     + (fields.size() > 1 ? " (choose one with --length-field)" : ""));
         }
+        if (dataset instanceof StreamDataset && source.collator() instanceof PadAnswers) {
+            throw new UsageException("--token-budget and --bucket-window: found with a stream of answers, expected"
+                    + " --batch, or a store of them (penstock tokenize --chat --preferences)");
+        }
         LongUnaryOperator found = dataset instanceof StreamDataset stream
                 ? stream.lengths(fields.getFirst().name())
-                : source.collator() instanceof PadAnswers answers ? answers.lengths()
+                : source.collator() instanceof PadAnswers answers ? answers.lengths().orElseThrow()
                 : dataset instanceof Documents documents ? documents::length
                 : Lengths.of(dataset, dataset.fields().indexOf(fields.getFirst()), source.maxLength());
         lengthsOf = source;

@@ -105,6 +105,10 @@ record RowSamples(SampleOptions options, Location path, String kind) {
         if (pack == null) {
             options.checkNoWindows(path, StoreOptions.tokenizeHint(path));
         }
+        if (pack != null && options.maxLength != null) {
+            throw new UsageException("--max-length: found with --pack, which keeps whole documents, expected one of"
+                    + " them");
+        }
         if (store.size() == 0) {
             throw new BadInputException(path + ": found no records, expected one or more");
         }

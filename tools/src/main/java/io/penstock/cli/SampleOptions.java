@@ -3,6 +3,8 @@ package io.penstock.cli;
 
 import static java.util.Objects.requireNonNullElse;
 
+import io.penstock.chat.ConversationEncoder;
+import io.penstock.chat.Conversations;
 import io.penstock.collate.Collator;
 import io.penstock.collate.Pad;
 import io.penstock.collate.StackAndPad;
@@ -106,7 +108,13 @@ final class SampleOptions {
 
     /** Opens stores as samples, concatenated and augmented; the caller closes them. */
     SampleSource open(List<String> stores, StoreOptions storeOptions) throws IOException {
-        SampleSource plain = openPlain(stores, storeOptions);
+        return open(stores, storeOptions, null);
+    }
+
+    /** The same, of records with conversations if there is an encoder. */
+    SampleSource open(List<String> stores, StoreOptions storeOptions, @Nullable ConversationEncoder conversations)
+            throws IOException {
+        SampleSource plain = openPlain(stores, storeOptions, conversations);
         try {
             return augmenting.over(plain);
         } catch (Throwable t) {
@@ -117,6 +125,11 @@ final class SampleOptions {
 
     /** Opens stores as samples that are not augmented. */
     SampleSource openPlain(List<String> names, StoreOptions storeOptions) throws IOException {
+        return openPlain(names, storeOptions, null);
+    }
+
+    private SampleSource openPlain(List<String> names, StoreOptions storeOptions,
+            @Nullable ConversationEncoder conversations) throws IOException {
         List<Location> stores = storeOptions.locate(names);
         if (pack != null && stores.size() > 1) {
             throw new UsageException("--pack: found " + stores.size() + " stores, expected one");
@@ -124,7 +137,7 @@ final class SampleOptions {
         List<SampleSource> sources = new ArrayList<>();
         try {
             for (Location store : stores) {
-                sources.add(open(store, storeOptions));
+                sources.add(open(store, storeOptions, conversations));
             }
             return sources.size() == 1 ? sources.getFirst() : together(sources);
         } catch (Throwable t) {
@@ -147,10 +160,18 @@ final class SampleOptions {
                 sources.stream().map(SampleSource::text).collect(Collectors.joining(" and ")));
     }
 
-    private SampleSource open(Location path, StoreOptions storeOptions) throws IOException {
+    private SampleSource open(Location path, StoreOptions storeOptions, @Nullable ConversationEncoder conversations)
+            throws IOException {
         Store store = storeOptions.open(path);
         try {
             String kind = storeOptions.format(path);
+            if (conversations != null) {
+                if (store instanceof RecordStore records) {
+                    return conversations(path, kind, records, conversations);
+                }
+                throw new UsageException("--chat: found " + path + ", which holds no records, expected a store of them;"
+                        + " one of penstock tokenize --chat is read without --chat");
+            }
             return switch (store) {
                 case TokenStore tokens -> windows(path, kind, tokens);
                 case TensorStore tensors -> new RowSamples(this, path, kind).of(tensors);
@@ -158,6 +179,45 @@ final class SampleOptions {
             };
         } catch (Throwable t) {
             store.close();
+            throw t;
+        }
+    }
+
+    /** The conversations of records, packed or padded. */
+    private SampleSource conversations(Location path, String kind, RecordStore store, ConversationEncoder encoder)
+            throws IOException {
+        if (window != null || stride != null || withinDocuments || !decoders.isEmpty() || image != null
+                || skipIncomplete || pack != null && documents || names.size() > 1) {
+            throw new UsageException("--chat: found with --window, --stride, --within-documents, --decode, --image,"
+                    + " --skip-incomplete, both --pack and --documents, or several --fields, expected --pack or"
+                    + " --documents, and at most one field");
+        }
+        Conversations chats;
+        try {
+            chats = names.isEmpty() ? Conversations.of(store, encoder)
+                    : Conversations.of(store, names.getFirst(), encoder);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException("--chat: " + path + ": " + e.getMessage(), e);
+        }
+        Runnable close = () -> {
+            chats.close();
+            store.close();
+        };
+        try {
+            Dataset dataset = part(chats);
+            if (pack != null) {
+                return packed(path, kind, pack, close, dataset);
+            }
+            Map<String, @Nullable Object> cut = Json.members("conversations", chats.size(),
+                    "left_out", chats.leftOut());
+            splitting.describe(cut);
+            return new SampleSource(path.toString(), kind, close, dataset,
+                    encoder.content() == TokenContent.ANSWERS ? width().answers(AnswerLengths.of(dataset, 1))
+                            : width().padded(), 0, Long.MAX_VALUE, List.of(dataset.size()), SampleSource.NO_BLOCKS, cut,
+                    NumberText.count(dataset.size(), "conversation") + ", " + chats.leftOut() + " left out"
+                            + splitting.text());
+        } catch (Throwable t) {
+            chats.close();
             throw t;
         }
     }
@@ -213,10 +273,6 @@ final class SampleOptions {
         if (window != null || stride != null || withinDocuments || documents) {
             throw new UsageException("--pack: found with --window, --stride, --within-documents or --documents,"
                     + " expected one of them");
-        }
-        if (maxLength != null) {
-            throw new UsageException("--max-length: found with --pack, which keeps whole documents, expected one of"
-                    + " them");
         }
         UsageException.requireAtLeast(1, "--pack", tokens);
         UsageException.requireAtLeast(1, "--pack-window", packWindow);

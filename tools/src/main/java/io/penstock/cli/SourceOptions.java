@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.chat.AnswerTokenizer;
+import io.penstock.chat.ChatTokenizer;
+import io.penstock.chat.ConversationEncoder;
 import io.penstock.collate.Collator;
-import io.penstock.dataset.TokenWindows;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.Location;
 import io.penstock.json.Json;
+import io.penstock.memory.TensorSpec;
 import io.penstock.remote.RemoteFiles;
 import io.penstock.stream.DatasetSource;
 import io.penstock.stream.LineSource;
@@ -89,6 +92,23 @@ final class SourceOptions {
     @Mixin
     private TokenizerOptions tokenizer;
 
+    @Option(names = "--chat",
+            description = "Records are conversations, of --source as lines of JSON, of stores in columns or in one that"
+                    + " --fields names: make their tokens by --template, and mark those to train on. Needs --pack,"
+                    + " --documents or, with --source, --window; --max-length limits their tokens.")
+    private boolean chat;
+
+    @Option(names = "--preferences",
+            description = "With --chat and --documents: all answers of a record, as tokenize --preferences has them.")
+    private boolean preferences;
+
+    @Option(names = "--answers", defaultValue = "2", paramLabel = "N",
+            description = "With --preferences and --source: the most answers of a record; default: ${DEFAULT-VALUE}.")
+    private int answers;
+
+    @Mixin
+    private ChatOptions chats;
+
     /** Opens the sources, or else the stores; mixes them if there are weights. */
     SampleSource open(List<String> stores, SampleOptions samples, StoreOptions storeOptions, PlanOptions plan)
             throws IOException {
@@ -96,9 +116,10 @@ final class SourceOptions {
             throw new UsageException("STORE and --source: found " + (stores.isEmpty() ? "neither" : "both")
                     + ", expected one of them, or --weights to mix them");
         }
+        checkChat(samples);
         if (names.isEmpty()) {
             checkForStores();
-            return samples.open(stores, storeOptions);
+            return samples.open(stores, storeOptions, encoder(samples));
         }
         samples.checkForSource();
         List<SampleSource> mixedIn = new ArrayList<>();
@@ -120,6 +141,32 @@ final class SourceOptions {
             plain.close();
             throw t;
         }
+    }
+
+    private void checkChat(SampleOptions samples) {
+        if (chat != chats.isGiven() || preferences && !chat) {
+            throw new UsageException("--chat, --template and --preferences: found one without the others, expected both"
+                    + " --chat and --template, or none");
+        }
+        UsageException.requireAtLeast(1, "--answers", answers);
+        if (chat && samples.maxLength != null) {
+            UsageException.requireAtLeast(1, "--max-length", samples.maxLength);
+        }
+        if (preferences ? !samples.documents : chat && !samples.documents && samples.pack == null
+                && (samples.window == null || names.isEmpty())) {
+            throw new UsageException("--chat: found without " + (preferences ? "--documents, which --preferences needs"
+                    : "--pack or --documents, expected one of them" + (names.isEmpty() ? "" : ", or --window")));
+        }
+    }
+
+    /** What makes tokens of conversations; null without --chat. */
+    private @Nullable ConversationEncoder encoder(SampleOptions samples) throws IOException {
+        if (!chat) {
+            return null;
+        }
+        ChatTokenizer made = chats.open(chats.tokenizer(tokenizer),
+                samples.maxLength == null ? Long.MAX_VALUE : samples.maxLength);
+        return preferences ? AnswerTokenizer.of(made) : made;
     }
 
     /** Fails if an option was given that only sources have. */
@@ -270,23 +317,31 @@ final class SourceOptions {
     /** The text of records as tokens. */
     private SampleSource tokens(SampleOptions samples, StoreOptions storeOptions, PlanOptions plan,
             List<SampleSource> stores) throws IOException {
-        if (samples.maxLength != null && !samples.documents) {
+        ConversationEncoder conversations = encoder(samples);
+        if (samples.maxLength != null && !samples.documents && conversations == null) {
             throw new UsageException("--max-length: found with --window or --pack, expected --documents");
         }
-        Tokenizer encoder = tokenizer.open();
+        Tokenizer encoder = conversations == null ? tokenizer.open() : conversations.tokenizer();
         List<TokenDocumentSource> texts = new ArrayList<>();
         for (List<String> group : groups(plan)) {
             boolean isTar = group.stream().allMatch(SourceOptions::isTar);
+            if (conversations != null && samples.decoders.size() > (isTar ? 1 : 0)) {
+                throw new UsageException("--decode: found with --chat, expected it for tars alone, as MEMBER=text");
+            }
             RecordText text = text(samples.decoders, group, isTar);
-            var documents = TokenDocumentSource.of(source(group, isTar ? samples.decoders.keySet() : List.of(),
-                    storeOptions, plan), text, encoder);
+            StreamSource records = source(group, isTar ? samples.decoders.keySet() : List.of(), storeOptions, plan);
+            var documents = conversations == null ? TokenDocumentSource.of(records, text, encoder)
+                    : TokenDocumentSource.of(records, encoder, conversations);
             texts.add(plan.skipsBadSamples() ? documents.skippingBad() : documents);
         }
         TokenDocumentSource first = texts.getFirst();
+        String name = first.content().fieldName();
         for (SampleSource store : stores) {
-            if (store.dataset().fields().getFirst().dtype() != first.dtype()) {
-                throw new UsageException(store.path() + ": found " + store.dataset().fields() + ", expected tokens as "
-                        + first.dtype() + ", as those of the source");
+            TensorSpec field = store.dataset().fields().getFirst();
+            if (field.dtype() != first.dtype() || conversations != null && !field.name().equals(name)) {
+                throw new UsageException(store.path() + ": found " + store.dataset().fields() + ", expected "
+                        + (conversations == null ? "tokens" : name) + " as " + first.dtype() + ", as those of the"
+                        + " source");
             }
         }
         if (samples.pack != null) {
@@ -312,8 +367,10 @@ final class SourceOptions {
             long longest = samples.maxLength;
             StreamSource documents = mixed(List.copyOf(texts), stores, plan);
             StreamDataset dataset = UsageException.valid(
-                    () -> builder(documents, plan).list(TokenWindows.TOKENS, first.dtype(), longest).open());
-            return sampleSource(dataset, samples, stores, samples.width().padded(), 0,
+                    () -> builder(documents, plan).list(name, first.dtype(), preferences
+                            ? 1 + answers * (longest + 2) : longest).open());
+            return sampleSource(dataset, samples, stores, preferences ? samples.width().answers(answers, longest)
+                    : samples.width().padded(), 0,
                     Json.members("max_length", longest), "documents of up to " + longest + " tokens");
         }
         long window = samples.window == null ? 0 : samples.window;
@@ -322,7 +379,7 @@ final class SourceOptions {
         StreamSource windows = mixed(texts.stream().<StreamSource>map(of -> new TokenWindowSource(of, length)).toList(),
                 stores, plan);
         StreamDataset dataset = UsageException.valid(
-                () -> builder(windows, plan).field(TokenWindows.TOKENS, first.dtype(), window + 1).open());
+                () -> builder(windows, plan).field(name, first.dtype(), window + 1).open());
         return sampleSource(dataset, samples, stores, samples.windowCollator(), window,
                 Json.members("window", window), "windows of " + window + "+1 tokens");
     }

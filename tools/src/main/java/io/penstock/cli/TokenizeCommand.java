@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -31,8 +30,9 @@ import picocli.CommandLine.Parameters;
         description = "Tokenizes text into a token store.",
         footer = {"", "Example: penstock tokenize corpus/ -o out --append-eot",
             "", "In a .jsonl, .ndjson or .json file each line is an object with one document; blank lines are skipped."
-                + " Every other file is text and one document. Both kinds may be compressed (.gz, .zst). A folder's"
-                + " files are read in the order of their names, without hidden files.",
+                + " So is each row of a table (.parquet, .arrow, .feather). Every other file is text and one document."
+                + " Lines and texts may be compressed (.gz, .zst). A folder's files are read in the order of their"
+                + " names, without hidden files.",
             "", "A link in a folder is followed if it leads to a file in the same folder; other links are skipped and"
                 + " counted.",
             "", "Text must be UTF-8. A byte order mark at the start of a file is removed. Empty documents are kept.",
@@ -63,12 +63,13 @@ final class TokenizeCommand implements Callable<Integer> {
     private boolean appendEndOfText;
 
     @Option(names = "--field", paramLabel = "NAME",
-            description = "Field of a JSON line with the document; default: ${DEFAULT-VALUE}.")
+            description = "Field of a JSON line, or column of a table, with the document; default:"
+                    + " ${DEFAULT-VALUE}.")
     private String field = "text";
 
     @Option(names = "--chat",
-            description = "Each JSON line is a conversation: tokenize it by --template, and mark which tokens are"
-                    + " trained on.")
+            description = "Each JSON line, or row, is a conversation: tokenize it by --template, and mark which tokens"
+                    + " are trained on.")
     private boolean chat;
 
     @Option(names = "--preferences",
@@ -78,6 +79,9 @@ final class TokenizeCommand implements Callable<Integer> {
 
     @ArgGroup(exclusive = false, validate = false, heading = "%nConversations:%n")
     private ChatOptions chats = new ChatOptions();
+
+    @Option(names = "--max-length", paramLabel = "N", description = "With --chat: " + ChatOptions.MAX_LENGTH)
+    private long maxLength = Long.MAX_VALUE;
 
     @Option(names = "--min-tokens", paramLabel = "N", description = "Leave out documents of fewer tokens.")
     private long minTokens;
@@ -131,8 +135,7 @@ final class TokenizeCommand implements Callable<Integer> {
         if (preferences && (!chat || appendEndOfText)) {
             throw new UsageException("--preferences: found without --chat or with --append-eot, expected --chat");
         }
-        Optional<Tokenizer> beside = chat && tokenizer.isDefault() ? chats.besideTemplate() : Optional.empty();
-        Tokenizer encoder = beside.isPresent() ? beside.get() : tokenizer.open();
+        Tokenizer encoder = chats.tokenizer(tokenizer);
         TokenizeJob job = new TokenizeJob(encoder, inputs, path).threads(threads)
                 .textField(field).ifExists(ifExists)
                 .decodeLimit(decode.limit(DecodeLimit.TEXT));
@@ -148,7 +151,7 @@ final class TokenizeCommand implements Callable<Integer> {
             job.followLinks();
         }
         if (chat) {
-            ChatTokenizer conversations = chats.open(encoder);
+            ChatTokenizer conversations = chats.open(encoder, maxLength);
             job.lines(preferences ? AnswerTokenizer.of(conversations) : conversations);
         }
         TokenizeSummary summary;

@@ -39,6 +39,11 @@ enum TokensAs {
         return PadAnswers.of(dtype == null ? DType.I32 : dtype, 0, lengths);
     }
 
+    /** The same for samples whose lengths are not known before. */
+    PadAnswers answers(int most, long longest) {
+        return PadAnswers.of(dtype == null ? DType.I32 : dtype, 0, most, Math.toIntExact(longest), 1);
+    }
+
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -29,21 +32,30 @@ final class AddedTokens {
         }
     }
 
+    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long ONES = 0x0101010101010101L;
+    private static final long HIGH_BITS = 0x8080808080808080L;
+
     private final List<Token> tokens;
     /** The tokens by their first byte, the longest first. */
     private final Token[][] byFirst = new Token[256][];
     /** Whether a token begins with a byte. */
     private final boolean[] begins = new boolean[256];
+    /** Eight times the byte that all tokens begin with; 0 if they begin with several. */
+    private final long first;
 
     /** Creates a set of tokens, none of which has an empty text. */
     AddedTokens(List<Token> tokens) {
         this.tokens = tokens.stream().sorted(Comparator.comparingInt(Token::id)).toList();
-        for (int first = 0; first < byFirst.length; first++) {
-            byte value = (byte) first;
-            byFirst[first] = tokens.stream().filter(token -> token.utf8[0] == value)
+        for (int start = 0; start < byFirst.length; start++) {
+            byte value = (byte) start;
+            byFirst[start] = tokens.stream().filter(token -> token.utf8[0] == value)
                     .sorted(Comparator.comparingInt(token -> -token.utf8.length)).toArray(Token[]::new);
-            begins[first] = byFirst[first].length > 0;
+            begins[start] = byFirst[start].length > 0;
         }
+        boolean areAlike = !tokens.isEmpty() && tokens.stream()
+                .allMatch(token -> token.utf8[0] == tokens.getFirst().utf8[0]);
+        first = areAlike ? (tokens.getFirst().utf8[0] & 0xFFL) * ONES : 0;
     }
 
     /** All of them, by id. */
@@ -57,6 +69,14 @@ final class AddedTokens {
             return end;
         }
         int at = from;
+        while (first != 0 && at + Long.BYTES <= end) {
+            long other = (long) WORDS.get(utf8, at) ^ first;
+            long found = other - ONES & ~other & HIGH_BITS;
+            if (found != 0) {
+                return at + (Long.numberOfTrailingZeros(found) >>> 3);
+            }
+            at += Long.BYTES;
+        }
         while (at < end && !begins[utf8[at] & 0xFF]) {
             at++;
         }

@@ -93,7 +93,7 @@ final class Chunk {
                 }
                 sink.accept(bytes, 0, length, endsFile);
             }
-            case JSON_LINES -> lines(textField, scanner, bad < 0 ? length : bad, sink);
+            case JSON_LINES, TABLE -> lines(textField, scanner, bad < 0 ? length : bad, sink);
         }
     }
 
@@ -110,9 +110,9 @@ final class Chunk {
      * @throws MalformedStoreException if the file is not JSON lines, or the sink refuses a line
      */
     void lines(LineSink sink) throws IOException {
-        if (file().format() != CorpusFile.Format.JSON_LINES) {
+        if (file().format() == CorpusFile.Format.TEXT) {
             throw new MalformedStoreException(file().path(),
-                    "found a text, expected JSON lines (.jsonl, .ndjson or .json)");
+                    "found a text, expected JSON lines (.jsonl, .ndjson or .json) or a table (.parquet or .arrow)");
         }
         long line = firstLine;
         for (int start = 0; start < length; line++) {
@@ -161,7 +161,7 @@ final class Chunk {
     }
 
     private MalformedStoreException bad(long line, String problem) throws IOException {
-        return new MalformedStoreException(file().path(), "at line " + (file().linesBefore() + line) + ": "
-                + problem);
+        return new MalformedStoreException(file().path(), (file().format() == CorpusFile.Format.TABLE ? "row "
+                + (line - 1) : "at line " + (file().linesBefore() + line)) + ": " + problem);
     }
 }

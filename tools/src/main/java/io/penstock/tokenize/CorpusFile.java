@@ -38,12 +38,14 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         /** The file is one document. */
         TEXT,
         /** Each line is a JSON object with a document in one field. */
-        JSON_LINES
+        JSON_LINES,
+        /** Each row of a table is one. */
+        TABLE
     }
 
     /**
-     * Derives the format from the name ({@code .jsonl}, {@code .ndjson}, {@code .json}; the rest is text), the
-     * compression from the first bytes or the name.
+     * Derives the format from the name ({@code .jsonl}, {@code .ndjson}, {@code .json}; {@code .parquet}, {@code
+     * .arrow}, {@code .feather}; the rest is text), the compression from the first bytes or the name.
      */
     static CorpusFile of(Path path) throws IOException {
         byte[] head;
@@ -56,8 +58,10 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
         Compression compression = Compression.of(name, head);
         String stem = compression.stem(name);
         boolean json = stem.endsWith(".jsonl") || stem.endsWith(".ndjson") || stem.endsWith(".json");
+        boolean table = name.endsWith(".parquet") || name.endsWith(".arrow") || name.endsWith(".feather");
         long size = Files.size(path);
-        return new CorpusFile(path, json ? Format.JSON_LINES : Format.TEXT, compression, size, 0, size);
+        return new CorpusFile(path, table ? Format.TABLE : json ? Format.JSON_LINES : Format.TEXT,
+                table ? Compression.NONE : compression, size, 0, size);
     }
 
     /** Whether lines of the file can be read without those before them. */
@@ -107,6 +111,9 @@ record CorpusFile(Path path, Format format, Compression compression, long stored
 
     /** Opens the file uncompressed, within a limit; {@code stored} receives how many bytes are read from disk. */
     InputStream open(LongConsumer stored, DecodeLimit limit) throws IOException {
+        if (format == Format.TABLE) {
+            return TableLines.open(path, storedBytes, stored);
+        }
         if (compression != Compression.NONE && storedBytes == 0) {
             throw new MalformedStoreException(path, "found an empty file, expected "
                     + compression.name().toLowerCase(Locale.ROOT) + " data");

@@ -50,6 +50,30 @@ public final class TokenBuffer {
         size = 0;
     }
 
+    /**
+     * Removes the last ids.
+     *
+     * @param count how many to keep
+     * @throws IndexOutOfBoundsException if there are fewer
+     */
+    public void truncate(int count) {
+        size = Objects.checkFromToIndex(0, count, size) + count;
+    }
+
+    /**
+     * Replaces ids by their complements, {@code ~id}: tokens that are not trained on.
+     *
+     * @param from the first of them
+     * @param end the index behind the last
+     * @throws IndexOutOfBoundsException if there are no such ids
+     */
+    public void complement(int from, int end) {
+        Objects.checkFromToIndex(from, end, size);
+        for (int i = from; i < end; i++) {
+            ids[i] = ~ids[i];
+        }
+    }
+
     /** {@return a copy of the ids} */
     public int[] toArray() {
         return Arrays.copyOf(ids, size);

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * Tokenizes text files into a token store in Megatron's format.
  *
  * <p>A text file is one document; so is each line of a JSON-lines file ({@code .jsonl}, {@code .ndjson},
- * {@code .json}), except blank lines. The suffixes {@code .gz} and {@code .zst} mean compressed files. A folder's files
+ * {@code .json}), except blank lines, and each row of a table ({@code .parquet}, {@code .arrow}, {@code .feather}),
+ * whose columns are a line's members. The suffixes {@code .gz} and {@code .zst} mean compressed files. A folder's files
  * are read in the order of their paths' bytes, without hidden ones. Text must be UTF-8; a byte order mark at the start
  * of a file is skipped. An empty document is kept: it has no tokens, or only the end-of-text token.
  *
@@ -175,7 +176,8 @@ public final class TokenizeJob {
 
     /**
      * Makes documents of whole lines of JSON, such as conversations, in place of the texts in one field. Inputs must be
-     * JSON lines. The store holds the encoder's {@linkplain LineEncoder#content content}, of dtype {@code i32}.
+     * JSON lines or tables. The store holds the encoder's {@linkplain LineEncoder#content content}, of dtype {@code
+     * i32}.
      *
      * @param encoder encodes a line
      * @return this job

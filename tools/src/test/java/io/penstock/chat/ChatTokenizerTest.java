@@ -159,8 +159,41 @@ class ChatTokenizerTest {
         weights.messages().get(3).put("weight", 0L);
         assertEquals(Optional.empty(), chats.encode(weights), "nothing to train on: left out");
         weights.messages().get(3).put("weight", 0.5);
-        assertEquals("messages[3]: found weight 0.5, expected 0 or 1",
+        assertEquals("messages[3]: found weight 0.5, expected 0 or 1: a token is trained on or not",
                 assertThrows(IllegalArgumentException.class, () -> chats.encode(weights)).getMessage());
+        weights.messages().get(1).put("weight", true);
+        weights.messages().get(3).put("weight", false);
+        assertEquals("b<|im_end|>", trained(qwen, chats.encode(weights).orElseThrow()));
+    }
+
+    @Test
+    void aWeightHoldsInTheShareGptFormAndIsRefusedWhereTheAnswerCannotBeTold() throws IOException {
+        Tokenizer qwen = tokenizer("qwen2");
+        ChatTokenizer chats = ChatTokenizer.of(ChatTemplate.parse(CHATML), qwen);
+        Conversation shareGpt = chats.conversation(Json.object(Json.parse("{\"conversations\":[{\"from\":\"human\","
+                + "\"value\":\"a\"},{\"from\":\"gpt\",\"value\":\"b\",\"weight\":0},{\"from\":\"human\",\"value\":"
+                + "\"c\"},{\"from\":\"gpt\",\"value\":\"d\"}]}")));
+        assertEquals("d<|im_end|>", trained(qwen, chats.encode(shareGpt).orElseThrow()));
+        ChatTemplate marksTheWhole = ChatTemplate.parse("{% generation %}{% for m in messages %}{{ m.content }}"
+                + "{% endfor %}{% endgeneration %}");
+        ChatTokenizer whole = ChatTokenizer.of(marksTheWhole, qwen);
+        assertTrue(whole.encode(conversation("a", "b", "c", "d")).isPresent());
+        assertEquals("messages[1]: found 1 texts that the template marks for 2 answers, so the one not to train on"
+                + " cannot be told",
+                assertThrows(IllegalArgumentException.class, () -> whole.encode(shareGpt)).getMessage());
+    }
+
+    @Test
+    void aTextAsPromptIsNoPartOfWholeConversations() throws IOException {
+        Tokenizer qwen = tokenizer("qwen2");
+        AnswerTokenizer answers = AnswerTokenizer.of(ChatTokenizer.of(ChatTemplate.parse(CHATML), qwen));
+        String lists = "\"chosen\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"content\":\"b\"}],"
+                + "\"rejected\":[{\"role\":\"user\",\"content\":\"a\"},{\"role\":\"assistant\",\"content\":\"c\"}]}";
+        int[] expected = answers.encode(Json.object(Json.parse("{" + lists))).orElseThrow();
+        assertArrayEquals(expected, answers.encode(Json.object(Json.parse("{\"prompt\":\"a\",\"messages\":[{\"role\":"
+                + "\"user\",\"content\":\"a\"}]," + lists))).orElseThrow());
+        assertArrayEquals(expected, answers.encode(Json.object(Json.parse(
+                "{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}"))).orElseThrow());
     }
 
     /** The template drops earlier thoughts, as Qwen 3's does: such an answer can be trained on only as the last one. */

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -136,6 +137,58 @@ class ChatTokenizeCommandTest {
         assertTrue(batches.contains("prefix_lengths: i32["), batches);
         assertEquals(2, run("batches", out, "--pack", "64", "--batch", "1").exitCode());
         assertEquals(2, run("batches", out, "--window", "64", "--batch", "1").exitCode());
+    }
+
+    private String online(Object... options) {
+        Object[] args = new Object[options.length + 4];
+        System.arraycopy(new Object[] {"batches", "--chat", "--template", model}, 0, args, 0, 4);
+        System.arraycopy(options, 0, args, 4, options.length);
+        CommandRun run = run(args);
+        assertEquals(0, run.exitCode(), run.err());
+        return run.out();
+    }
+
+    @Test
+    void batchesOfASourceAndOfATableAreThoseOfAStore() throws IOException {
+        Path out = folder.resolve("out");
+        assertEquals(0, tokenize(out).exitCode());
+        Object[] packed = {"--pack", 256, "--pack-window", 1000, "--tokens-as", "i64", "--batch", 4, "--digest"};
+        assertEquals(batches(out, with(packed, "--no-shuffle")), online(with(packed, "--source", chats)));
+        Object[] windows = {"--window", 64, "--tokens-as", "i32", "--batch", 4, "--digest"};
+        assertEquals(batches(out, with(windows, "--no-shuffle")), online(with(windows, "--source", chats)));
+        Path table = Path.of("tools/src/test/resources/io/penstock/chat/pairs.parquet");
+        chats = table.resolveSibling("pairs.jsonl");
+        Path pairs = folder.resolve("pairs");
+        assertEquals(0, tokenize(pairs, "--preferences").exitCode());
+        Object[] padded = {"--documents", "--no-shuffle", "--batch", 4, "--digest"};
+        assertEquals(batches(pairs, padded), online(with(padded, "--preferences", table)));
+        assertEquals(batches(pairs, padded), online("--documents", "--batch", 4, "--digest", "--preferences",
+                "--max-length", 512, "--source", chats));
+        Object[] media = {"--media", "image=<|endoftext|>:4", table.resolveSibling("chats.parquet")};
+        assertTrue(online(with(media, "--pack", 128, "--batch", 1)).contains("input_ids"));
+        assertTrue(online(with(media, "--documents", "--tokens-as", "i64", "--batch", 1)).contains("labels"));
+        assertEquals(2, run("batches", "--chat", "--template", model, "--media", "image=none:4", "--pack", 9, table,
+                "--batch", 1).exitCode());
+        assertEquals(0, run("stream", "--chat", "--template", model, "--source", chats, "--pack", 64, "--batch", 2)
+                .exitCode());
+    }
+
+    private static Object[] with(Object[] options, Object... more) {
+        return Stream.concat(Stream.of(options), Stream.of(more)).toArray();
+    }
+
+    @Test
+    void onlineOptionsBelongTogether() throws IOException {
+        assertTrue(run("batches", "--chat", "--source", chats, "--pack", 64, "--batch", 1).err()
+                .contains("expected both --chat and --template"));
+        assertTrue(run("batches", "--chat", "--template", model, "--source", chats, "--batch", 1).err()
+                .contains("expected one of them, or --window"));
+        assertTrue(run("batches", "--chat", "--template", model, "--preferences", "--source", chats, "--pack", 64,
+                "--batch", 1).err().contains("--documents, which --preferences needs"));
+        Path out = folder.resolve("out");
+        assertEquals(0, tokenize(out).exitCode());
+        assertTrue(run("batches", "--chat", "--template", model, out, "--pack", 64, "--batch", 1).err()
+                .contains("which holds no records"));
     }
 
     private static String batches(Path store, Object... options) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.megatron.MegatronWriter;
-import io.penstock.tokenize.Tokenizer;
 import java.util.Arrays;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.api.java.UDF1;
@@ -28,8 +26,7 @@ final class DocumentEncoder implements UDF1<byte[], byte[]> {
         }
         DocumentTokens document = tokens;
         if (document == null) {
-            Tokenizer shared = tokenizer.value().tokenizer();
-            document = new DocumentTokens(shared, MegatronWriter.dtypeFor(shared.vocabularySize()));
+            document = new DocumentTokens(tokenizer.value());
             tokens = document;
         }
         document.encode(utf8);

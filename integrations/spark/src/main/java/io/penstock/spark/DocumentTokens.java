@@ -2,31 +2,44 @@
 package io.penstock.spark;
 
 import io.penstock.memory.DType;
+import io.penstock.tokenize.LineEncoder;
 import io.penstock.tokenize.SpecialText;
 import io.penstock.tokenize.TokenBuffer;
 import io.penstock.tokenize.Tokenizer;
 import java.lang.foreign.MemorySegment;
 import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.jspecify.annotations.Nullable;
 
 /** The tokens of one document after the other, as a store has them. For one thread at a time. */
 final class DocumentTokens {
 
     private final Tokenizer tokenizer;
+    private final @Nullable LineEncoder lines;
     private final DType dtype;
     private final TokenBuffer ids = new TokenBuffer();
     private byte[] stored = new byte[1 << 12];
     private int count;
 
-    DocumentTokens(Tokenizer tokenizer, DType dtype) {
-        this.tokenizer = tokenizer;
-        this.dtype = dtype;
+    DocumentTokens(TokenizerSource source) {
+        this.tokenizer = source.tokenizer();
+        this.lines = source.lines();
+        this.dtype = source.dtype();
     }
 
-    /** Encodes a text. */
+    /** Encodes a text, or a record in JSON: it has no numbers if it is left out. */
     void encode(byte[] utf8) {
         ids.clear();
-        tokenizer.encode(MemorySegment.ofArray(utf8), SpecialText.ORDINARY, ids);
+        if (lines == null) {
+            tokenizer.encode(MemorySegment.ofArray(utf8), SpecialText.ORDINARY, ids);
+        } else if (!lines.encode(utf8, 0, utf8.length, ids)) {
+            ids.clear();
+        }
         store();
+    }
+
+    /** Whether what was encoded is a record that is left out. */
+    boolean isLeftOut() {
+        return lines != null && count == 0;
     }
 
     /**

@@ -50,6 +50,21 @@ public final class JsonLines {
                         .as(field));
     }
 
+    /**
+     * Reads whole lines that are not blank: records in JSON, such as conversations.
+     *
+     * @param spark the session
+     * @param column the name of the column that the rows get
+     * @param paths files and folders, as for {@link #read}
+     * @return rows of that one column, of texts
+     */
+    public static Dataset<Row> records(SparkSession spark, String column, String... paths) {
+        Column line = col(LINE);
+        return spark.read().option("lineSep", "\n").text(paths)
+                .filter(line.startsWith("{").or(functions.trim(line, " \t\r").notEqual("")))
+                .select(line.as(column));
+    }
+
     private static final class Field implements UDF1<byte[], byte[]> {
 
         private static final long serialVersionUID = 1;

@@ -5,7 +5,6 @@ import io.penstock.format.manifest.PartNumber;
 import io.penstock.format.manifest.PartWriter;
 import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
-import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;
@@ -58,13 +57,13 @@ record PartTask(Broadcast<TokenizerSource> tokenizer, PartsFolder folder, String
     public Iterator<PartResult> call(Integer part, Iterator<InternalRow> rows) throws IOException {
         TokenizerSource source = tokenizer.value();
         Tokenizer shared = source.tokenizer();
-        DType dtype = MegatronWriter.dtypeFor(shared.vocabularySize());
+        DType dtype = source.dtype();
         TokenOrigin origin = new TokenOrigin(source.name(), source.vocabularySha256());
         PartNumber number = new PartNumber(part, parts, job);
         PartResult result = folder.write(PartsFolder.attempt(part, run), path -> {
             try (PartWriter writer = PartWriter.create(path, dtype, origin, number, IfExists.FAIL)) {
-                long filtered = write(part, rows, new DocumentTokens(shared, dtype), shared.endOfText(),
-                        writer.documents());
+                writer.content(source.content());
+                long filtered = write(part, rows, new DocumentTokens(source), shared.endOfText(), writer.documents());
                 return new PartResult(writer.commit(Progress.NONE).toJson(), filtered);
             }
         });
@@ -84,7 +83,7 @@ record PartTask(Broadcast<TokenizerSource> tokenizer, PartsFolder folder, String
                 throw new IllegalArgumentException("row " + number + " of partition " + part + ": " + e.getMessage(),
                         e);
             }
-            if (isWanted(document.count())) {
+            if (isWanted(document.count()) && !document.isLeftOut()) {
                 documents.append(MemorySegment.ofArray(document.stored()), 0, document.count());
                 if (options.appendEndOfText) {
                     documents.append(end, 0, 1);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
+import io.penstock.chat.AnswerTokenizer;
+import io.penstock.chat.ChatTokenizer;
 import io.penstock.store.IfExists;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +15,7 @@ import java.util.concurrent.Callable;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -27,6 +31,9 @@ import picocli.CommandLine.Parameters;
         footer = {"", "The store is STORE.manifest.json with its parts in STORE.parts. It appears complete or not at"
             + " all."})
 public final class SparkTokenize implements Callable<Integer> {
+
+    /** The column of records with conversations. */
+    private static final String RECORD = "penstock_record";
 
     @Parameters(arity = "1..*", paramLabel = "PATH", description = "Files and folders to read, as Spark names them.")
     private List<String> inputs = List.of();
@@ -61,6 +68,19 @@ public final class SparkTokenize implements Callable<Integer> {
             description = "Special token of the tokenizer.json that ends a document; default: <|endoftext|>,"
                     + " <|end_of_text|> or </s>.")
     private @Nullable String endOfText;
+
+    @Option(names = "--chat", paramLabel = "TEMPLATE",
+            description = "Rows are conversations: make their tokens by a model's folder or file with a template, or by"
+                    + " the name of a common one, and mark those to train on. With --format jsonl a line is a record,"
+                    + " else the columns of a row are its members.")
+    private @Nullable String chat;
+
+    @Option(names = "--preferences", description = "With --chat: tokenize all answers of a record.")
+    private boolean preferences;
+
+    @Option(names = "--max-length", paramLabel = "N",
+            description = "With --chat: leave out conversations of more than N tokens.")
+    private int maxLength = Integer.MAX_VALUE;
 
     @Option(names = "--append-eot", description = "Append the end-of-text token to each document.")
     private boolean appendEndOfText;
@@ -118,6 +138,10 @@ public final class SparkTokenize implements Callable<Integer> {
             System.err.println("--end-of-text needs --vocabulary with a tokenizer.json");
             return CommandLine.ExitCode.USAGE;
         }
+        if (chat == null && (preferences || maxLength != Integer.MAX_VALUE)) {
+            System.err.println("--preferences and --max-length need --chat");
+            return CommandLine.ExitCode.USAGE;
+        }
         SparkSession spark = SparkSession.builder().appName("penstock tokenize").getOrCreate();
         try {
             SparkTokenizeSummary written = job(rows(spark, inputs.toArray(String[]::new))).run();
@@ -133,13 +157,21 @@ public final class SparkTokenize implements Callable<Integer> {
     }
 
     private Dataset<Row> rows(SparkSession spark, String[] paths) {
-        return format.equals("jsonl") ? JsonLines.read(spark, column, paths)
+        boolean isLines = format.equals("jsonl");
+        if (chat != null && isLines) {
+            return JsonLines.records(spark, RECORD, paths);
+        }
+        Dataset<Row> rows = isLines ? JsonLines.read(spark, column, paths)
                 : spark.read().format(format).options(readerOptions).load(paths);
+        return chat == null ? rows : rows.withColumn(RECORD, functions.to_json(functions.struct(functions.col("*"))));
     }
 
     private SparkTokenizeJob job(Dataset<Row> rows) throws IOException {
-        SparkTokenizeJob made = new SparkTokenizeJob(rows, column, tokenizer(), output)
+        SparkTokenizeJob made = new SparkTokenizeJob(rows, chat == null ? column : RECORD, tokenizer(), output)
                 .documentTokens(minTokens, maxTokens).ifExists(force ? IfExists.REPLACE : IfExists.FAIL);
+        if (chat != null) {
+            made.conversations(chats(chat));
+        }
         if (seed != null) {
             made.order(RowOrder.shuffled(seed, parts));
         } else if (!orderColumns.isEmpty()) {
@@ -154,7 +186,22 @@ public final class SparkTokenize implements Callable<Integer> {
         return job == null ? made : made.resumable(job);
     }
 
+    private ChatSource chats(String template) throws IOException {
+        boolean hasAnswers = preferences;
+        int most = maxLength;
+        ChatSource.Settings settings = made -> {
+            ChatTokenizer bounded = made.maxTokens(most, ChatTokenizer.Truncation.LEAVE_OUT);
+            return hasAnswers ? AnswerTokenizer.of(bounded) : bounded;
+        };
+        Path path = Path.of(template);
+        return Files.exists(path) ? ChatSource.of(path, settings) : ChatSource.named(template, settings);
+    }
+
     private TokenizerSource tokenizer() throws IOException {
+        Path beside = chat == null ? null : Path.of(chat, "tokenizer.json");
+        if (vocabulary == null && beside != null && Files.isRegularFile(beside)) {
+            return TokenizerSource.of(beside);
+        }
         if (vocabulary == null) {
             return TokenizerSource.published(encoding);
         }

@@ -4,6 +4,7 @@ package io.penstock.spark;
 import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
 import io.penstock.store.IfExists;
+import io.penstock.store.TokenContent;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -73,6 +74,7 @@ public final class SparkTokenizeJob {
     private long maxTokens = Long.MAX_VALUE;
     private IfExists ifExists = IfExists.FAIL;
     private @Nullable String name;
+    private @Nullable ChatSource chats;
 
     /**
      * Creates a job with the defaults: partitions as they are, all documents, no end-of-text token,
@@ -120,6 +122,23 @@ public final class SparkTokenizeJob {
      */
     public SparkTokenizeJob dropDuplicates(String... columns) {
         alike = columns.length == 0 ? List.of(RowOrder.CONTENT) : List.of(columns);
+        return this;
+    }
+
+    /**
+     * Makes tokens of conversations, as {@code penstock tokenize --chat} does: a document is a record in JSON, of which
+     * {@link JsonLines#records} gives those of lines, and {@code to_json(struct("*"))} those of a table with columns.
+     * The store says which tokens are trained on. Records that are left out count as filtered.
+     *
+     * @param source makes the tokens
+     * @return this job
+     * @throws IllegalArgumentException if the column has tokens already
+     */
+    public SparkTokenizeJob conversations(ChatSource source) {
+        if (isTokens) {
+            throw new IllegalArgumentException("column " + column + ": found tokens, expected records in JSON");
+        }
+        chats = Objects.requireNonNull(source);
         return this;
     }
 
@@ -181,9 +200,13 @@ public final class SparkTokenizeJob {
      * @return what was written
      * @throws FileAlreadyExistsException if the store exists and is not to be replaced
      * @throws IOException if a part's files are not where the driver looks for them, or one cannot be written
-     * @throws IllegalArgumentException if there is no partition, or {@link #dropDuplicates} has no order
+     * @throws IllegalArgumentException if there is no partition, {@link #dropDuplicates} has no order, or answers are
+     *     to have an end-of-text token
      */
     public SparkTokenizeSummary run() throws IOException {
+        if (appendEndOfText && tokenizer.with(chats).content() == TokenContent.ANSWERS) {
+            throw new IllegalArgumentException("found answers with an end-of-text token behind them, expected none");
+        }
         SparkTokenizeSummary written = folder.write(ifExists, name != null, this::write);
         Map<String, Long> files = new TreeMap<>();
         for (ManifestPart inFolder : written.manifest().parts()) {
@@ -199,7 +222,7 @@ public final class SparkTokenizeJob {
     private SparkTokenizeSummary write(String run) throws IOException {
         Dataset<Row> kept = alike.isEmpty() ? rows : order.withoutDuplicates(rows, alike);
         JavaSparkContext context = JavaSparkContext.fromSparkContext(rows.sparkSession().sparkContext());
-        Broadcast<TokenizerSource> sent = context.broadcast(tokenizer);
+        Broadcast<TokenizerSource> sent = context.broadcast(tokenizer.with(chats));
         PartTask.Form form = isTokens ? PartTask.Form.IDS
                 : order.movesValues() ? PartTask.Form.STORED : PartTask.Form.TEXT;
         Column document = functions.col(RowOrder.CONTENT);
@@ -226,7 +249,8 @@ public final class SparkTokenizeJob {
         int endOfText = appendEndOfText ? tokenizer.tokenizer().endOfText() : -1;
         String common = String.join("\n", name == null ? run : name, column, tokenizer.vocabularySha256(),
                 order.toString(), alike.toString(), count + " " + isTokens + " " + endOfText + " " + minTokens + " "
-                + maxTokens);
+                + maxTokens + (chats == null ? "" : "\n" + Objects.requireNonNull(tokenizer.with(chats).lines())
+                        .fingerprint()));
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256")
                     .digest(common.getBytes(StandardCharsets.UTF_8)));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
+import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.memory.DType;
+import io.penstock.store.TokenContent;
+import io.penstock.tokenize.LineEncoder;
 import io.penstock.tokenize.Tokenizer;
 import java.io.IOException;
 import java.io.Serializable;
@@ -27,15 +31,43 @@ public final class TokenizerSource implements Serializable {
     private final String name;
     /** The token of a tokenizer.json that ends a document; null for the usual one. */
     private final @Nullable String endOfText;
+    /** Makes tokens of records with conversations; null if documents are texts. */
+    private final @Nullable ChatSource chats;
     private transient @Nullable Tokenizer tokenizer;
     private transient @Nullable String vocabularySha256;
 
     private TokenizerSource(@Nullable String encoding, byte @Nullable [] vocabulary, String name,
-            @Nullable String endOfText) {
+            @Nullable String endOfText, @Nullable ChatSource chats) {
         this.encoding = encoding;
         this.vocabulary = vocabulary;
         this.name = name;
         this.endOfText = endOfText;
+        this.chats = chats;
+    }
+
+    /** The same for documents that are records with conversations. */
+    TokenizerSource with(@Nullable ChatSource conversations) {
+        return new TokenizerSource(encoding, vocabulary, name, endOfText, conversations);
+    }
+
+    /** What encodes records; null if documents are texts. */
+    @Nullable LineEncoder lines() {
+        try {
+            return chats == null ? null : chats.encoder(tokenizer());
+        } catch (IOException e) {
+            throw new UncheckedIOException("the chat template: " + e.getMessage(), e);
+        }
+    }
+
+    /** The dtype of the numbers that parts have. */
+    DType dtype() {
+        return chats != null ? DType.I32 : MegatronWriter.dtypeFor(tokenizer().vocabularySize());
+    }
+
+    /** What the numbers are. */
+    TokenContent content() {
+        LineEncoder encoder = lines();
+        return encoder == null ? TokenContent.TOKENS : encoder.content();
     }
 
     /**
@@ -50,7 +82,7 @@ public final class TokenizerSource implements Serializable {
             throw new IllegalArgumentException("unknown encoding '" + encoding + "', expected one of "
                     + String.join(", ", Tokenizer.encodings()));
         }
-        return new TokenizerSource(encoding, null, encoding, null);
+        return new TokenizerSource(encoding, null, encoding, null, null);
     }
 
     /**
@@ -63,7 +95,7 @@ public final class TokenizerSource implements Serializable {
      */
     public static TokenizerSource published(String encoding, Path ranks) throws IOException {
         published(encoding);
-        return new TokenizerSource(encoding, Files.readAllBytes(ranks), encoding, null);
+        return new TokenizerSource(encoding, Files.readAllBytes(ranks), encoding, null, null);
     }
 
     /**
@@ -90,7 +122,8 @@ public final class TokenizerSource implements Serializable {
     private static TokenizerSource json(Path file, @Nullable String endOfText) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         String parent = folder == null || folder.getFileName() == null ? "" : folder.getFileName() + "/";
-        return new TokenizerSource(null, Files.readAllBytes(file), parent + file.getFileName(), endOfText);
+        return new TokenizerSource(null, Files.readAllBytes(file), parent + file.getFileName(), endOfText,
+                null);
     }
 
     /** The name that parts have for the tokenizer, whatever the place of its file. */
