@@ -12,6 +12,7 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.SampleTimes;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -231,6 +232,19 @@ public sealed class DeviceLoader permits DataLoader {
      */
     public final Optional<Accounts> accounts() {
         return parts.telemetry.accounts();
+    }
+
+    /**
+     * {@return how long single samples took so far, also those of batches made ahead, and the slowest by name; nothing
+     * {@linkplain DataLoaderBuilder#withoutAccounts without accounts}; for any thread}
+     */
+    public final SampleTimes sampleTimes() {
+        return parts.sampleTimes();
+    }
+
+    /** Forgets {@link #sampleTimes} so far: each worker does so when it begins its next batch. For any thread. */
+    public final void restartSampleTimes() {
+        parts.restartSampleTimes();
     }
 
     /** {@return the settings in effect, with the defaults computed at open} */

@@ -37,7 +37,7 @@ final class DecodedReader extends MadeReader {
         storedBytes = found.byteSize();
         long begin = context.clock.now();
         context.reader.copy(found, stored.of(storedBytes), 0);
-        context.clock.readSince(begin);
+        context.clock.readSince(begin, context.sample(), storedBytes);
         if (!isVariable) {
             return unitBytes;
         }
@@ -55,7 +55,7 @@ final class DecodedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            context.clock.decodedSince(begin, part);
+            context.clock.decodedSince(begin, part, context.sample());
         } catch (IOException | PenstockException e) {
             throw context.bad(spec, e);
         }
