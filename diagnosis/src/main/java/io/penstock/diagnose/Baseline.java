@@ -5,6 +5,7 @@ import io.penstock.diagnose.PastRuns.Against;
 import io.penstock.diagnose.PastRuns.Run;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -68,8 +69,8 @@ final class Baseline implements AutoCloseable {
         return BaselineFile.read(file).of(key(now)).judge(Run.of(now));
     }
 
-    private static BaselineFile.Key key(Summary now) {
-        return BaselineFile.Key.of(now.fingerprint(), now.input().rank(), Summarizer.hostName());
+    private static Map<String, String> key(Summary now) {
+        return BaselineFile.key(now.fingerprint(), now.input().rank(), Summarizer.hostName());
     }
 
     /** A run beside its past; empty if the run has too few steps, or there is no past. */

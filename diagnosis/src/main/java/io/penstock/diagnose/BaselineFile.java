@@ -12,32 +12,43 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The past of runs in one file: for each combination of data, settings and machine the latest {@value #MOST_RUNS} runs.
  * The file is replaced as a whole. Of processes that end at the same moment, the last one's run is kept.
  */
-record BaselineFile(List<Entry> entries) {
+final class BaselineFile {
 
     private static final String FORMAT = "penstock-baseline-1";
     private static final long MOST_BYTES = 16 << 20;
     private static final int MOST_RUNS = 20;
     private static final int MOST_ENTRIES = 500;
 
-    /** What must be equal for runs to be comparable. */
-    record Key(@Nullable String dataset, int batchSize, int worldSize, int rank, int workers, int hostSlots,
-            int deviceSlots, @Nullable String readMode, @Nullable String gpu, int cores, String host) {
+    private final List<Entry> entries;
 
-        static Key of(Fingerprint print, int rank, String host) {
-            return new Key(print.dataset(), print.batchSize(), print.worldSize(), rank, print.workers(),
-                    print.hostSlots(), print.deviceSlots(), print.readMode(), print.gpu(), print.cores(), host);
-        }
+    private BaselineFile(List<Entry> entries) {
+        this.entries = entries;
     }
 
-    record Entry(Key key, List<Run> runs) {
+    /** What must be equal for runs to be comparable, and the latest runs for which it is. */
+    private record Entry(Map<String, String> key, List<Run> runs) {
+    }
+
+    /** What must be equal for runs of a rank on a machine to be comparable. */
+    static Map<String, String> key(Fingerprint print, int rank, String host) {
+        Map<String, String> key = new LinkedHashMap<>();
+        key.put("dataset", String.valueOf(print.dataset()));
+        key.put("batch_size", String.valueOf(print.batchSize()));
+        key.put("rank", rank + " of " + print.worldSize());
+        key.put("workers", String.valueOf(print.workers()));
+        key.put("slots", print.hostSlots() + " and " + print.deviceSlots());
+        key.put("read_mode", String.valueOf(print.readMode()));
+        key.put("device", String.valueOf(print.gpu()));
+        key.put("machine", host + ", " + print.cores() + " cores");
+        return key;
     }
 
     /** Reads the file; nothing if there is none. */
@@ -51,17 +62,27 @@ record BaselineFile(List<Entry> entries) {
         if (!FORMAT.equals(format)) {
             throw fields.wrong("format", String.valueOf(format), FORMAT);
         }
-        Map<String, @Nullable Object> all = Json.members("entries", fields.take("entries"));
-        return RecordJson.record(all, BaselineFile.class, "baseline");
+        List<Entry> entries = new ArrayList<>();
+        for (JsonFields entry : fields.objects("entries")) {
+            List<Run> runs = new ArrayList<>();
+            for (Object run : entry.array("runs")) {
+                if (!(run instanceof Map<?, ?> members)) {
+                    throw entry.wrong("runs", String.valueOf(run), "objects");
+                }
+                runs.add(RecordJson.record(members, Run.class, "runs"));
+            }
+            entries.add(new Entry(entry.object("key").texts(), runs));
+        }
+        return new BaselineFile(entries);
     }
 
-    PastRuns of(Key key) {
+    PastRuns of(Map<String, String> key) {
         return new PastRuns(entries.stream().filter(entry -> entry.key.equals(key)).findFirst().map(Entry::runs)
                 .orElse(List.of()));
     }
 
     /** This with one more run, as the latest entry. */
-    BaselineFile with(Key key, Run run) {
+    BaselineFile with(Map<String, String> key, Run run) {
         List<Run> runs = new ArrayList<>(of(key).runs());
         runs.add(run);
         List<Entry> all = new ArrayList<>(entries.stream().filter(entry -> !entry.key.equals(key)).toList());
@@ -70,6 +91,7 @@ record BaselineFile(List<Entry> entries) {
     }
 
     void write(Path file) throws IOException {
-        AtomicFile.write(file, Json.pretty(Json.members("format", FORMAT, "entries", RecordJson.write(entries))));
+        AtomicFile.write(file, Json.pretty(Json.members("format", FORMAT, "entries", entries.stream().map(entry ->
+                Json.members("key", entry.key, "runs", RecordJson.write(entry.runs))).toList())));
     }
 }
