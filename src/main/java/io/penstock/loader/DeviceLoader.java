@@ -70,6 +70,7 @@ public sealed class DeviceLoader permits DataLoader {
     void opened() {
         leak = Leak.watch(this, "loader", name);
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, parts.memory);
+        Listeners.ALL.forEach(listener -> listener.opened(this));
     }
 
     // ---- taking batches
@@ -313,6 +314,7 @@ public sealed class DeviceLoader permits DataLoader {
         boolean closes = closed.compareAndSet(false, true);
         if (closes) {
             Objects.requireNonNull(leak).closed();
+            Listeners.ALL.forEach(listener -> listener.closing(this));
         }
         return closes;
     }
