@@ -29,8 +29,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "run",
         description = "Runs a trainer of yours, unchanged, and reports what slowed it down.",
-        footer = {"", "Examples: penstock run -- java -cp app.jar com.acme.Trainer",
-            "          penstock run --input com.acme.Data#next -- java -cp app.jar com.acme.Trainer",
+        footer = {"", "Examples: penstock run -- java -cp app.jar acme.Trainer",
+            "          penstock run --input acme.Data#next -- java -cp app.jar acme.Trainer",
             "", "Loaders of Penstock are found by themselves. The input of another library is timed if you name the"
                 + " method that returns a step's input, or an Iterator or Iterable of it.",
             "", "The report is there when the trainer ends, also by Ctrl-C. The exit status is the trainer's."})

@@ -147,8 +147,8 @@ class RunCommandTest {
         Summary summary = Summary.read(report);
         assertEquals(input, summary.run());
         assertEquals(2, summary.input().coldStart().count(), "two epochs");
-        // Of 40 steps, two are the first of their epoch, and the last has no end.
-        assertEquals(37, summary.ranks().getFirst().steps());
+        // Of 40 steps, two are the first of their epoch.
+        assertEquals(38, summary.ranks().getFirst().steps());
         assertTrue(Files.readString(report.resolve("report.html")).contains(input));
     }
 
