@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * there is nothing to see. Options as in {@link LoaderThroughput}, with {@code --sessions}, {@code --pairs} and
  * {@code --round-ms}.
  *
- * <p>Then everything is on: phases are marked, the status is written to a folder and served, metrics are scraped twice a
- * second, and a past is kept. First the trainer's thread alone, by turns with a loader without any of it, in
+ * <p>Then everything is on: phases are marked, the status is written to a folder and served, metrics are scraped every
+ * 15 s, and a past is kept. First the trainer's thread alone, by turns with a loader without any of it, in
  * nanoseconds a step; then a trainer with a step of 5 ms, for the processor time of the threads beside it and what the
  * trainer's thread allocates ({@code --seconds}).
  */
@@ -44,7 +44,8 @@ public final class DiagnosisOverhead {
     private static final double T = 2.2;
     private static final int WARM_UP_ROUNDS = 10;
     private static final long STEP_NANOS = 5_000_000;
-    private static final long SCRAPE_MILLIS = 500;
+    private static final long SCRAPE_MILLIS = 15_000;
+    private static final int COUNTED_STEPS = 20_000;
 
     private final Map<String, String> options;
     private final int sessions;
@@ -122,15 +123,30 @@ public final class DiagnosisOverhead {
             System.out.printf(Locale.ROOT, "everything on: %.0f ns more a step (median of %d pairs; quartiles %.0f to"
                     + " %.0f): %.4f %% of a step of 5 ms%n", median, more.length, more[more.length / 4],
                     more[3 * more.length / 4], 100 * median / STEP_NANOS);
+            System.out.printf(Locale.ROOT, "the trainer's thread allocates %.2f B a batch, and %.2f B without"
+                    + " diagnosis%n", allocated(judged, all.diagnosis), allocated(plain, null));
             beside(judged, all.diagnosis, seconds);
         }
     }
 
-    /** What the threads beside a trainer with a step of 5 ms take, and what its own thread allocates. */
+    private static double allocated(LoaderFeed feed, @Nullable Diagnosis diagnosis) {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < COUNTED_STEPS; i++) {
+            feed.take();
+            if (diagnosis != null) {
+                diagnosis.begin(Phase.FORWARD);
+                diagnosis.end();
+            }
+            feed.release();
+        }
+        return (double) (threads.getCurrentThreadAllocatedBytes() - before) / COUNTED_STEPS;
+    }
+
+    /** What the threads beside a trainer with a step of 5 ms take. */
     private static void beside(LoaderFeed feed, Diagnosis diagnosis, long seconds) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         Map<String, Long> before = cpuNanos(threads);
-        long allocated = threads.getCurrentThreadAllocatedBytes();
         long begin = System.nanoTime();
         long steps = 0;
         while (System.nanoTime() - begin < seconds * 1_000_000_000) {
@@ -143,12 +159,10 @@ public final class DiagnosisOverhead {
             steps++;
         }
         long nanos = System.nanoTime() - begin;
-        allocated = threads.getCurrentThreadAllocatedBytes() - allocated;
         Map<String, Long> after = cpuNanos(threads);
         after.forEach((name, cpu) -> System.out.printf(Locale.ROOT, "thread %-20s %.4f %% of a core%n", name,
                 100.0 * (cpu - before.getOrDefault(name, 0L)) / nanos));
-        System.out.printf(Locale.ROOT, "the trainer's thread allocates %.2f B a batch over %d steps of %.2f ms%n",
-                (double) allocated / steps, steps, nanos / 1e6 / steps);
+        System.out.printf(Locale.ROOT, "beside %d steps of %.2f ms%n", steps, nanos / 1e6 / steps);
     }
 
     /** Of threads that only diagnosis has. */
