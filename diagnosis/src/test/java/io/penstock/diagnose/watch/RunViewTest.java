@@ -44,6 +44,32 @@ class RunViewTest {
     }
 
     @Test
+    void severalRanksAreNamedAtOnceEachWithItsOwnCauseAndTheSilentOneBehindThem() {
+        var history = new RunView.History(Double.NaN);
+        RankStatus[] all = new RankStatus[64];
+        for (int rank = 0; rank < 64; rank++) {
+            all[rank] = switch (rank) {
+                case 6 -> Statuses.of(rank, 64, Double.NaN, "decode", 120, "compute", 250);
+                case 13 -> Statuses.of(rank, 64, Double.NaN, "read_blocked", 110, "compute", 250);
+                case 46 -> Statuses.of(rank, 64, Double.NaN, "compute", 500);
+                case 26 -> Statuses.idle(Statuses.of(rank, 64, Double.NaN, "compute", 250), 21, "");
+                default -> Statuses.of(rank, 64, Double.NaN, "decode", 1 + rank / 64.0, "compute", 250);
+            };
+        }
+        RunView view = history.add(List.of(Statuses.answer(all)), NOW);
+        assertEquals(List.of(6, 13, 46, 26, 0), view.ranks().stream().limit(5).map(row -> row.status().rank())
+                .toList());
+        assertEquals(3, view.stragglers().size());
+        assertTrue(view.stragglers().get(1).startsWith("rank 13: read blocked the others have none, 110 of 360 ms"),
+                view.stragglers().toString());
+        assertTrue(view.ranks().get(2).note().startsWith("compute 2.0 × the median"), view.ranks().get(2).note());
+        assertEquals("silent for 21 s", view.ranks().get(3).note());
+        List<String> lines = RunText.of(view, 80, 24);
+        assertEquals(3, lines.stream().filter(line -> line.startsWith("SLOW")).count(), lines.toString());
+        assertEquals(24, lines.size());
+    }
+
+    @Test
     void withMarkedBackwardPassesComputingIsNamedToo() {
         // All steps take 100 ms; rank 1 computes for 70 of them, the others for 40 and wait for it.
         RunView view = view(4, rank -> Statuses.of(rank, 4, rank == 1 ? 20 : 50, "compute", 90, "residual", 10));
