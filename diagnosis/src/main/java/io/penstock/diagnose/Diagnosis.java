@@ -406,7 +406,8 @@ public final class Diagnosis implements AutoCloseable {
                 : accounts.since(Math.max(from, newest - StatusMaker.WINDOW - 3));
         List<Recording.Stretch> paused = all.isEmpty() ? List.of() : pauses.since(all.getFirst().making().claimedAt());
         var recording = new Recording(loader.info(), all, paused, null, new Recording.Machine(1, Double.NaN,
-                Double.NaN, Double.NaN), List.of(), LoaderReport.Downloads.NONE, 0, interludes(), machine(), SampleTimes.NONE);
+                Double.NaN, Double.NaN), List.of(), LoaderReport.Downloads.NONE, 0, interludes(), machine(),
+                SampleTimes.NONE);
         Recording.Interlude now = open;
         return new StatusMaker(recording, newest, nanoTime.getAsLong(), now == null ? "" : now.name())
                 .status(exchangeMillis(newest), loader.report().since(before).consumerWaitNanos() / 1e9);

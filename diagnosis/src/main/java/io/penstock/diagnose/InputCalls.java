@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Input that is asked for by calls of a method, such as {@code next()}: a step lasts from one call that gives input to
- * the next one, and the time within calls is the wait. Calls of {@code hasNext()} before it count to the same wait. Used
- * where the caller cannot be given a {@link DiagnosedInput}, as by an agent.
+ * the next one, and the time within calls is the wait. Calls of {@code hasNext()} before it count to the same wait.
+ * For callers that cannot be given a {@link DiagnosedInput}, such as those that an agent finds.
  *
  * <p><b>Threads.</b> The first thread that calls is the trainer; calls of other threads do not count. A call within a
  * call does not count either. Any thread may ask for a summary.

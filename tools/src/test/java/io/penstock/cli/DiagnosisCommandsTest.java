@@ -148,7 +148,8 @@ class DiagnosisCommandsTest {
         assertTrue(second.out().contains("in 1 earlier run (noise"), second.out());
         assertTrue(Files.readString(past).contains("\"batch_size\": \"8\""), Files.readString(past));
         Files.writeString(past, "no JSON");
-        assertEquals(ExitCode.BAD_INPUT, stream(folder.resolve("third"), "--step-ms", 1, "--baseline", past).exitCode());
+        CommandRun third = stream(folder.resolve("third"), "--step-ms", 1, "--baseline", past);
+        assertEquals(ExitCode.BAD_INPUT, third.exitCode(), third.err());
     }
 
     @Test

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Java agent that diagnoses a trainer whose code does not do it. It finds every loader that the process opens, and
- * writes a report of each when it is closed, or when the process ends, also by Ctrl-C. Input of other libraries is timed
- * if its method is named.
+ * writes a report of each when it is closed, or when the process ends, also by Ctrl-C. Input of other libraries is
+ * timed if its method is named.
  *
  * <pre>{@code
  * java -javaagent:penstock-diagnosis.jar=report=run,input=com.acme.Data#next -cp … com.acme.Trainer
@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  * <caption>Arguments, separated by commas; {@code %2C} is a comma within one</caption>
- * <tr><td>{@code report=DIR}</td><td>folder of the report; default {@code penstock-run}. Further loaders and inputs have
- * folders in it</td></tr>
+ * <tr><td>{@code report=DIR}</td><td>folder of the report; default {@code penstock-run}. Further loaders and inputs
+ * have folders in it</td></tr>
  * <tr><td>{@code input=CLASS#METHOD}</td><td>a method that returns the input of a step, or an {@code Iterator} or
  * {@code Iterable} of it; may be given several times</td></tr>
  * <tr><td>{@code watch=PORT|FOLDER}</td><td>offers the first loader to {@code penstock watch}</td></tr>
