@@ -2,7 +2,7 @@
 package io.penstock.diagnose;
 
 import io.penstock.diagnose.PastRuns.Against;
-import io.penstock.diagnose.PastRuns.Run;
+import io.penstock.diagnose.PastRuns.PastRun;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -66,7 +66,7 @@ final class Baseline implements AutoCloseable {
     }
 
     private Optional<Against> judge(Summary now) throws IOException {
-        return BaselineFile.read(file).of(key(now)).judge(Run.of(now));
+        return BaselineFile.read(file).of(key(now)).judge(PastRun.of(now));
     }
 
     private static Map<String, String> key(Summary now) {
@@ -100,7 +100,7 @@ final class Baseline implements AutoCloseable {
             if (now.input().stepMillis().count() < LEAST_STEPS) {
                 return;
             }
-            Run run = Run.of(now);
+            PastRun run = PastRun.of(now);
             boolean slower = judge(now).filter(Against::isSlower).isPresent();
             BaselineFile.read(file).with(key(now), slower ? run.asSlower() : run).write(file);
         } catch (IOException | RuntimeException e) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose;
 
-import io.penstock.diagnose.PastRuns.Run;
+import io.penstock.diagnose.PastRuns.PastRun;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.JsonFile;
@@ -34,7 +34,7 @@ final class BaselineFile {
     }
 
     /** What must be equal for runs to be comparable, and the latest runs for which it is. */
-    private record Entry(Map<String, String> key, List<Run> runs) {
+    private record Entry(Map<String, String> key, List<PastRun> runs) {
     }
 
     /** What must be equal for runs of a rank on a machine to be comparable. */
@@ -64,12 +64,12 @@ final class BaselineFile {
         }
         List<Entry> entries = new ArrayList<>();
         for (JsonFields entry : fields.objects("entries")) {
-            List<Run> runs = new ArrayList<>();
+            List<PastRun> runs = new ArrayList<>();
             for (Object run : entry.array("runs")) {
                 if (!(run instanceof Map<?, ?> members)) {
                     throw entry.wrong("runs", String.valueOf(run), "objects");
                 }
-                runs.add(RecordJson.record(members, Run.class, "runs"));
+                runs.add(RecordJson.record(members, PastRun.class, "runs"));
             }
             entries.add(new Entry(entry.object("key").texts(), runs));
         }
@@ -82,8 +82,8 @@ final class BaselineFile {
     }
 
     /** This with one more run, as the latest entry. */
-    BaselineFile with(Map<String, String> key, Run run) {
-        List<Run> runs = new ArrayList<>(of(key).runs());
+    BaselineFile with(Map<String, String> key, PastRun run) {
+        List<PastRun> runs = new ArrayList<>(of(key).runs());
         runs.add(run);
         List<Entry> all = new ArrayList<>(entries.stream().filter(entry -> !entry.key.equals(key)).toList());
         all.add(new Entry(key, runs.subList(Math.max(0, runs.size() - MOST_RUNS), runs.size())));

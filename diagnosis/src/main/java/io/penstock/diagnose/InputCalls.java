@@ -57,16 +57,20 @@ public final class InputCalls implements AutoCloseable {
         }
     }
 
-    /**
-     * The call says whether there is more input.
-     *
-     * @param more false at the end of an epoch
-     */
-    public void answered(boolean more) {
+    /** The call says that there is more input, as {@code hasNext()} does. */
+    public void more() {
         if (isTrainer() && inside) {
             inside = false;
-            input.answered(began, more);
-            if (!more && !first) {
+            input.answered(began, true);
+        }
+    }
+
+    /** The call says that the epoch is over. */
+    public void over() {
+        if (isTrainer() && inside) {
+            inside = false;
+            input.answered(began, false);
+            if (!first) {
                 first = true;
                 input.beginEpoch();
             }

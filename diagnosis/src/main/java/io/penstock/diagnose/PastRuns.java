@@ -25,7 +25,7 @@ import java.util.Set;
  *
  * @param runs the earlier runs, in order
  */
-public record PastRuns(List<Run> runs) {
+public record PastRuns(List<PastRun> runs) {
 
     /** The smallest change of a step that counts, as a share of it. */
     public static final double LEAST_CHANGE = 0.03;
@@ -54,11 +54,11 @@ public record PastRuns(List<Run> runs) {
      * @param parts where the mean step goes: causes of waiting, {@code compute}, {@code residual}
      * @param slower whether it was slower than its own past, so that it is no measure for others
      */
-    public record Run(String name, String at, long steps, double stepMillis, double errorMillis, List<Part> parts,
+    public record PastRun(String name, String at, long steps, double stepMillis, double errorMillis, List<PastPart> parts,
             boolean slower) {
 
         /** Copies the list. */
-        public Run {
+        public PastRun {
             parts = List.copyOf(parts);
         }
 
@@ -67,19 +67,19 @@ public record PastRuns(List<Run> runs) {
          *
          * @param summary the run
          */
-        public static Run of(Summary summary) {
-            List<Part> parts = new ArrayList<>();
+        public static PastRun of(Summary summary) {
+            List<PastPart> parts = new ArrayList<>();
             double steps = Math.max(1, summary.input().stepMillis().count());
             for (CauseRow row : summary.input().causes()) {
-                parts.add(new Part("wait: " + row.cause().label(), row.millis() / steps));
+                parts.add(new PastPart("wait: " + row.cause().label(), row.millis() / steps));
             }
             Optional<RankSteps> rank = summary.ranks().stream()
                     .filter(row -> row.rank() == summary.input().rank()).findFirst();
             rank.ifPresent(row -> {
-                parts.add(new Part("compute", row.computeMillis()));
-                parts.add(new Part("residual", row.residualMillis()));
+                parts.add(new PastPart("compute", row.computeMillis()));
+                parts.add(new PastPart("residual", row.residualMillis()));
             });
-            return new Run(summary.run(), summary.generatedAt().toString(), summary.input().stepMillis().count(),
+            return new PastRun(summary.run(), summary.generatedAt().toString(), summary.input().stepMillis().count(),
                     summary.input().stepMillis().mean(), error(summary.input().series()), parts, false);
         }
 
@@ -96,12 +96,12 @@ public record PastRuns(List<Run> runs) {
             return deviation(means) / Math.sqrt(BLOCKS);
         }
 
-        Run asSlower() {
-            return new Run(name, at, steps, stepMillis, errorMillis, parts, true);
+        PastRun asSlower() {
+            return new PastRun(name, at, steps, stepMillis, errorMillis, parts, true);
         }
 
         private double millis(String part) {
-            return parts.stream().filter(one -> one.name.equals(part)).mapToDouble(Part::millis).sum();
+            return parts.stream().filter(one -> one.name.equals(part)).mapToDouble(PastPart::millis).sum();
         }
     }
 
@@ -111,7 +111,7 @@ public record PastRuns(List<Run> runs) {
      * @param name {@code wait: decode}, {@code compute}, {@code residual}
      * @param millis its mean time
      */
-    public record Part(String name, double millis) {
+    public record PastPart(String name, double millis) {
     }
 
     /**
@@ -153,7 +153,7 @@ public record PastRuns(List<Run> runs) {
      *
      * @param now the later run
      */
-    public Optional<Against> judge(Run now) {
+    public Optional<Against> judge(PastRun now) {
         return judge(now, LEAST_CHANGE);
     }
 
@@ -164,32 +164,32 @@ public record PastRuns(List<Run> runs) {
      * @param leastChange the smallest change, as a share of the step; of few runs, {@link #LEAST_CHANGE_OF_FEW} if that
      *     is more
      */
-    public Optional<Against> judge(Run now, double leastChange) {
-        List<Run> measure = runs.stream().filter(run -> !run.slower && run.stepMillis > 0).toList();
+    public Optional<Against> judge(PastRun now, double leastChange) {
+        List<PastRun> measure = runs.stream().filter(run -> !run.slower && run.stepMillis > 0).toList();
         if (measure.isEmpty() || !(now.stepMillis > 0)) {
             return Optional.empty();
         }
-        double[] steps = measure.stream().mapToDouble(Run::stepMillis).toArray();
+        double[] steps = measure.stream().mapToDouble(PastRun::stepMillis).toArray();
         int count = steps.length;
         double before = median(steps);
         double own = NORMAL * (now.errorMillis > 0 ? now.errorMillis : 0);
         double spread = count < 2 ? 0 : student(count - 1) * deviation(steps) * Math.sqrt(1 + 1.0 / count);
         double least = (count < FEW ? Math.max(leastChange, LEAST_CHANGE_OF_FEW) : leastChange) * before;
         double noise = Math.max(least, Math.hypot(own, count < FEW ? 0 : spread));
-        Part part = mover(measure, now, now.stepMillis < before ? -1 : 1);
+        PastPart part = mover(measure, now, now.stepMillis < before ? -1 : 1);
         return Optional.of(new Against(count, before, now.stepMillis, noise,
                 Math.abs(now.stepMillis - before) > noise, part.name, part.millis, now.millis(part.name)));
     }
 
     /** The part that changed most, with its median of before. */
-    private static Part mover(List<Run> before, Run now, int sign) {
+    private static PastPart mover(List<PastRun> before, PastRun now, int sign) {
         Set<String> names = new LinkedHashSet<>();
         now.parts.forEach(part -> names.add(part.name));
         before.forEach(run -> run.parts.forEach(part -> names.add(part.name)));
-        return names.stream().map(name -> new Part(name, median(before.stream().mapToDouble(run -> run.millis(name))
+        return names.stream().map(name -> new PastPart(name, median(before.stream().mapToDouble(run -> run.millis(name))
                         .toArray())))
                 .max(Comparator.comparingDouble(part -> sign * (now.millis(part.name) - part.millis)))
-                .orElse(new Part("step", median(before.stream().mapToDouble(Run::stepMillis).toArray())));
+                .orElse(new PastPart("step", median(before.stream().mapToDouble(PastRun::stepMillis).toArray())));
     }
 
     /** The verdict on a run that is slower than its past. */

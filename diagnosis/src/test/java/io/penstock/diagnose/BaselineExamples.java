@@ -19,10 +19,10 @@ public final class BaselineExamples {
     public static void write(Path file, int runs) throws IOException {
         BaselineFile past = BaselineFile.read(file.resolveSibling("absent"));
         for (int run = 0; run < runs; run++) {
-            past = past.with(key(0), PastRuns.Run.of(SummaryExamples.run(run, 3, runs, 0.1,
+            past = past.with(key(0), PastRuns.PastRun.of(SummaryExamples.run(run, 3, runs, 0.1,
                     SummaryExamples.FINGERPRINT)));
         }
-        past.with(key(1), PastRuns.Run.of(SummaryExamples.run(1, 3, 2, 0.1, SummaryExamples.FINGERPRINT))).write(file);
+        past.with(key(1), PastRuns.PastRun.of(SummaryExamples.run(1, 3, 2, 0.1, SummaryExamples.FINGERPRINT))).write(file);
     }
 
     /** Reads such a file as text. */

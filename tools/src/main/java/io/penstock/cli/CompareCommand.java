@@ -5,8 +5,8 @@ import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.report.Change;
 import io.penstock.diagnose.report.Comparison;
 import io.penstock.diagnose.report.Comparison.Difference;
-import io.penstock.diagnose.report.History;
 import io.penstock.diagnose.report.Outcome;
+import io.penstock.diagnose.report.RunHistory;
 import io.penstock.json.Json;
 import io.penstock.json.RecordJson;
 import io.penstock.text.NumberText;
@@ -73,19 +73,20 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private int compareAll(List<Summary> summaries) {
-        History history = UsageException.valid("--threshold: ",
-                () -> History.of(summaries, thresholdPercent / 100, allowMismatch));
+        RunHistory history = UsageException.valid("--threshold: ",
+                () -> allowMismatch ? RunHistory.ofMismatched(summaries, thresholdPercent / 100)
+                        : RunHistory.of(summaries, thresholdPercent / 100));
         report.print(report.isJson() ? fields(history) : text(history));
         return failOn.contains(history.outcome()) ? exitCode(history.outcome()) : ExitCode.SUCCESS;
     }
 
-    private String text(History history) {
+    private String text(RunHistory history) {
         StringBuilder text = new StringBuilder();
         text.append(history.outcome()).append(": ").append(history.reason()).append(".\n\n");
         text.append(String.format(Locale.ROOT, "%-28s %12s %10s %10s %10s  %s%n", "run", "samples/s", "step, ms",
                 "p99, ms", "wait, ms", "verdict"));
         for (int i = 0; i < runs.size(); i++) {
-            History.Row row = history.rows().get(i);
+            RunHistory.Row row = history.rows().get(i);
             text.append(String.format(Locale.ROOT, "%-28s %12s %10s %10s %10s  %s%n", runs.get(i),
                     shown(row.samplesPerSecond()), shown(row.stepMillis()), shown(row.p99Millis()),
                     shown(row.waitMillis()), row.verdict().label()));
@@ -93,7 +94,7 @@ final class CompareCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    private static Map<String, @Nullable Object> fields(History history) {
+    private static Map<String, @Nullable Object> fields(RunHistory history) {
         return Json.members("outcome", history.outcome().label(), "reason", history.reason(),
                 "against", RecordJson.write(history.against()), "runs", RecordJson.write(history.rows()));
     }

@@ -46,13 +46,17 @@ public final class InputHooks {
     }
 
     /**
-     * {@return whether there is more input, as the call says}
+     * {@return what the call says of more input: 0 for none, as a class file has a boolean}
      *
      * @param more what the call returns
      * @param input its number
      */
-    public static boolean answered(boolean more, int input) {
-        INPUTS.get(input).answered(more);
+    public static int answered(int more, int input) {
+        if (more == 0) {
+            INPUTS.get(input).over();
+        } else {
+            INPUTS.get(input).more();
+        }
         return more;
     }
 
@@ -71,7 +75,7 @@ public final class InputHooks {
             public boolean hasNext() {
                 calls.begin();
                 boolean more = source.hasNext();
-                calls.answered(more);
+                answered(more ? 1 : 0, input);
                 return more;
             }
 

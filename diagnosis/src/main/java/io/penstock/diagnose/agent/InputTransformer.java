@@ -33,7 +33,7 @@ final class InputTransformer implements ClassFileTransformer {
     private static final ClassDesc ITERATOR = ClassDesc.of("java.util.Iterator");
     private static final ClassDesc ITERABLE = ClassDesc.of("java.lang.Iterable");
     private static final MethodTypeDesc TOLD = MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int);
-    private static final MethodTypeDesc ASKED = MethodTypeDesc.of(ConstantDescs.CD_boolean, ConstantDescs.CD_boolean,
+    private static final MethodTypeDesc ASKED = MethodTypeDesc.of(ConstantDescs.CD_int, ConstantDescs.CD_int,
             ConstantDescs.CD_int);
 
     /**

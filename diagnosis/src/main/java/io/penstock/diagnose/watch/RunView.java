@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>The straggler.</b> Ranks that exchange gradients take equally long steps: the fast ones wait for the slow one
  * in their backward pass. So what a rank does by itself is compared: its step without the backward pass or, where that
  * is not marked, without computing. Ranks are named that have 10 % of the typical step more than the median rank; so
- * are those whose whole step is 10 % longer than the median. The cause is the part with the largest excess. Twenty steps
- * are needed.
+ * are those whose whole step is 10 % longer than the median. The cause is the part with the largest excess. Twenty
+ * steps are needed.
  *
  * @param ranks stragglers first, the slowest before the others; then silent ranks, then by number
  * @param stragglers a sentence each, the slowest first

@@ -127,24 +127,24 @@ class ComparisonTest {
     void theLastOfSeveralRunsIsComparedBeyondWhatTheOthersDifferBy() {
         List<Summary> past = List.of(run(1, 1), run(2, 1.02), run(3, 0.98), run(4, 1.01));
         for (long seed = 0; seed < 20; seed++) {
-            History same = history(past, run(100 + seed, 1.01));
+            RunHistory same = history(past, run(100 + seed, 1.01));
             assertFalse(same.outcome() == Outcome.REGRESSION || same.outcome() == Outcome.IMPROVEMENT,
                     same.reason());
-            History slower = history(past, run(100 + seed, 1.25));
+            RunHistory slower = history(past, run(100 + seed, 1.25));
             assertEquals(Outcome.REGRESSION, slower.outcome(), slower.reason());
             assertTrue(slower.reason().contains("compute"), slower.reason());
             assertEquals(Outcome.IMPROVEMENT, history(past, run(100 + seed, 0.75)).outcome());
         }
         // The same change among runs that differ more is noise.
-        History noisy = history(List.of(run(1, 1), run(2, 1.3), run(3, 0.8), run(4, 1.1)), run(5, 1.25));
+        RunHistory noisy = history(List.of(run(1, 1), run(2, 1.3), run(3, 0.8), run(4, 1.1)), run(5, 1.25));
         assertEquals(Outcome.INCONCLUSIVE, noisy.outcome(), noisy.reason());
         assertEquals(5, noisy.rows().size());
     }
 
-    private static History history(List<Summary> past, Summary last) {
+    private static RunHistory history(List<Summary> past, Summary last) {
         List<Summary> all = new ArrayList<>(past);
         all.add(last);
-        return History.of(all, Comparison.THRESHOLD, false);
+        return RunHistory.of(all, Comparison.THRESHOLD);
     }
 
     @Test
@@ -154,11 +154,11 @@ class ComparisonTest {
                 p.batchSize(), p.worldSize(), p.workers(), p.hostSlots(), p.deviceSlots(), p.readMode(),
                 p.cacheState());
         List<Summary> runs = List.of(run(1, 1), SummaryExamples.run(2, POINTS, 1, 0.03, other), run(3, 1.5));
-        History refused = History.of(runs, Comparison.THRESHOLD, false);
+        RunHistory refused = RunHistory.of(runs, Comparison.THRESHOLD);
         assertEquals(Outcome.INCONCLUSIVE, refused.outcome());
         assertTrue(refused.reason().contains("dataset other"), refused.reason());
-        assertEquals(Outcome.REGRESSION, History.of(runs, Comparison.THRESHOLD, true).outcome());
-        assertThrows(IllegalArgumentException.class, () -> History.of(runs.subList(0, 1), 0.03, false));
+        assertEquals(Outcome.REGRESSION, RunHistory.ofMismatched(runs, Comparison.THRESHOLD).outcome());
+        assertThrows(IllegalArgumentException.class, () -> RunHistory.of(runs.subList(0, 1), 0.03));
     }
 
     @Test

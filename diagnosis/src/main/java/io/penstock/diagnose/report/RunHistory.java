@@ -3,7 +3,7 @@ package io.penstock.diagnose.report;
 
 import io.penstock.diagnose.PastRuns;
 import io.penstock.diagnose.PastRuns.Against;
-import io.penstock.diagnose.PastRuns.Run;
+import io.penstock.diagnose.PastRuns.PastRun;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Verdict;
 import io.penstock.text.NumberText;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param against the last run beside the others; null if one of them took no steps
  * @param rows a row per run, in the order given
  */
-public record History(Outcome outcome, String reason, @Nullable Against against, List<Row> rows) {
+public record RunHistory(Outcome outcome, String reason, @Nullable Against against, List<Row> rows) {
 
     /**
      * One run.
@@ -44,11 +44,26 @@ public record History(Outcome outcome, String reason, @Nullable Against against,
      *
      * @param runs in order of time, at least two
      * @param threshold the smallest change of the step that counts, for example {@link Comparison#THRESHOLD}
-     * @param allowMismatch whether runs are judged that are not comparable
      * @return the comparison
      * @throws IllegalArgumentException if the threshold is not above 0 and below 1, or there are fewer runs
      */
-    public static History of(List<Summary> runs, double threshold, boolean allowMismatch) {
+    public static RunHistory of(List<Summary> runs, double threshold) {
+        return of(runs, threshold, false);
+    }
+
+    /**
+     * Compares the last run with the others like {@link #of}, even if they are not comparable.
+     *
+     * @param runs in order of time, at least two
+     * @param threshold as for {@link #of}
+     * @return the comparison
+     * @throws IllegalArgumentException if the threshold is not above 0 and below 1, or there are fewer runs
+     */
+    public static RunHistory ofMismatched(List<Summary> runs, double threshold) {
+        return of(runs, threshold, true);
+    }
+
+    private static RunHistory of(List<Summary> runs, double threshold, boolean allowMismatch) {
         if (runs.size() < 2) {
             throw new IllegalArgumentException("found " + runs.size() + " runs, expected at least 2");
         }
@@ -56,19 +71,19 @@ public record History(Outcome outcome, String reason, @Nullable Against against,
         List<Summary> earlier = runs.subList(0, runs.size() - 1);
         String mismatches = earlier.stream().flatMap(run -> Comparison.of(run, last, threshold).mismatches().stream())
                 .map(Comparison.Difference::toString).distinct().collect(Collectors.joining(", "));
-        Against against = new PastRuns(earlier.stream().map(Run::of).toList()).judge(Run.of(last), threshold)
+        Against against = new PastRuns(earlier.stream().map(PastRun::of).toList()).judge(PastRun.of(last), threshold)
                 .orElse(null);
-        List<Row> rows = runs.stream().map(History::row).toList();
+        List<Row> rows = runs.stream().map(RunHistory::row).toList();
         if (!mismatches.isEmpty() && !allowMismatch) {
-            return new History(Outcome.INCONCLUSIVE, "the runs are not comparable: " + mismatches, against, rows);
+            return new RunHistory(Outcome.INCONCLUSIVE, "the runs are not comparable: " + mismatches, against, rows);
         }
         if (against == null) {
-            return new History(Outcome.INCONCLUSIVE, "a run took no steps", null, rows);
+            return new RunHistory(Outcome.INCONCLUSIVE, "a run took no steps", null, rows);
         }
         Outcome outcome = against.beyondNoise()
                 ? against.isSlower() ? Outcome.REGRESSION : Outcome.IMPROVEMENT
                 : Math.abs(against.change()) < threshold ? Outcome.UNCHANGED : Outcome.INCONCLUSIVE;
-        return new History(outcome, switch (outcome) {
+        return new RunHistory(outcome, switch (outcome) {
             case UNCHANGED -> "the step changed by " + NumberText.change(against.change()) + ", less than "
                     + NumberText.percent(threshold);
             default -> against.text().replaceAll("\\.$", "").replaceFirst("^A", "a");
