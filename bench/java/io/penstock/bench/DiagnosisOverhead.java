@@ -22,7 +22,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What diagnosis costs: two loaders on the same workload, one that keeps accounts and is diagnosed and one that does
@@ -129,7 +128,7 @@ public final class DiagnosisOverhead {
         }
     }
 
-    private static double allocated(LoaderFeed feed, @Nullable Diagnosis diagnosis) {
+    private static double allocated(LoaderFeed feed, Diagnosis diagnosis) {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < COUNTED_STEPS; i++) {
@@ -177,7 +176,7 @@ public final class DiagnosisOverhead {
     }
 
     /** Nanoseconds a step of a trainer that only marks, if it has a diagnosis. */
-    private static double step(LoaderFeed feed, @Nullable Diagnosis diagnosis, long nanos) {
+    private static double step(LoaderFeed feed, Diagnosis diagnosis, long nanos) {
         long begin = System.nanoTime();
         long steps = 0;
         long now = begin;

@@ -80,7 +80,7 @@ final class Baseline implements AutoCloseable {
         }
         try {
             return judge(now);
-        } catch (IOException e) {
+        } catch (IOException _) {
             return Optional.empty();        // look() has said why
         }
     }

@@ -54,8 +54,8 @@ public record PastRuns(List<PastRun> runs) {
      * @param parts where the mean step goes: causes of waiting, {@code compute}, {@code residual}
      * @param slower whether it was slower than its own past, so that it is no measure for others
      */
-    public record PastRun(String name, String at, long steps, double stepMillis, double errorMillis, List<PastPart> parts,
-            boolean slower) {
+    public record PastRun(String name, String at, long steps, double stepMillis, double errorMillis,
+            List<PastPart> parts, boolean slower) {
 
         /** Copies the list. */
         public PastRun {

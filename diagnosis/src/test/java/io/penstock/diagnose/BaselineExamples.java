@@ -22,7 +22,8 @@ public final class BaselineExamples {
             past = past.with(key(0), PastRuns.PastRun.of(SummaryExamples.run(run, 3, runs, 0.1,
                     SummaryExamples.FINGERPRINT)));
         }
-        past.with(key(1), PastRuns.PastRun.of(SummaryExamples.run(1, 3, 2, 0.1, SummaryExamples.FINGERPRINT))).write(file);
+        past.with(key(1), PastRuns.PastRun.of(SummaryExamples.run(1, 3, 2, 0.1, SummaryExamples.FINGERPRINT)))
+                .write(file);
     }
 
     /** Reads such a file as text. */
