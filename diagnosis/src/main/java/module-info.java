@@ -3,12 +3,14 @@
 module io.penstock.diagnosis {
     requires transitive io.penstock;
     requires jdk.management;
+    requires static java.instrument;
     requires static jdk.jfr;
     requires static jdk.httpserver;
     requires static micrometer.core;
     requires static org.jspecify;
 
     exports io.penstock.diagnose;
+    exports io.penstock.diagnose.agent;
     exports io.penstock.diagnose.data;
     exports io.penstock.diagnose.machine;
     exports io.penstock.diagnose.metrics;

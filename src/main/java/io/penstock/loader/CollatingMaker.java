@@ -3,6 +3,7 @@ package io.penstock.loader;
 
 import io.penstock.collate.Collator;
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.reading.SampleTimer;
 import io.penstock.dataset.reading.StageClock;
 import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
@@ -39,13 +40,15 @@ final class CollatingMaker implements BatchMaker {
     /** How many batches may be in use at the same time. */
     private final int batchesInUse;
     private final ArrivalWait waited = new ArrivalWait();
+    /** Null if the loader keeps no accounts. */
+    private final @Nullable SampleTimer samples;
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, EpochRandom random,
-            Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, int batchesInUse, LoaderProbe probe,
-            LongSupplier nanoTime) {
+            Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, int batchesInUse,
+            @Nullable SampleTimer samples, LoaderProbe probe, LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
@@ -54,6 +57,7 @@ final class CollatingMaker implements BatchMaker {
         this.arrivals = arrivals;
         this.isStopped = reader::isStopped;
         this.batchesInUse = batchesInUse;
+        this.samples = samples;
         this.probe = probe;
         this.nanoTime = nanoTime;
     }
@@ -79,7 +83,10 @@ final class CollatingMaker implements BatchMaker {
     public void make(long sequence, HostSlot slot, Filling filled) {
         StageClock stages = reader.clock();
         FetchWaits waits = reader.waits();
-        stages.reset();
+        if (samples != null) {
+            samples.begin();
+        }
+        stages.reset(samples);
         waits.reset();
         try {
             if (arrivals == null) {
@@ -94,6 +101,9 @@ final class CollatingMaker implements BatchMaker {
             long batch = sequence - run.base;
             throw new BatchException(batch, run.batches.epochOf(batch), reader.sample(), reader.explain(t));
         } finally {
+            if (samples != null) {
+                samples.end();
+            }
             filled.epoch = slot.plan.epoch();
             filled.first = sequence == run.base || slot.plan.indexInEpoch() == 0;
             filled.readNanos = stages.readNanos();

@@ -12,6 +12,7 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.SampleTimes;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -69,6 +70,7 @@ public sealed class DeviceLoader permits DataLoader {
     void opened() {
         leak = Leak.watch(this, "loader", name);
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, parts.memory);
+        Listeners.ALL.forEach(listener -> listener.opened(this));
     }
 
     // ---- taking batches
@@ -233,6 +235,19 @@ public sealed class DeviceLoader permits DataLoader {
         return parts.telemetry.accounts();
     }
 
+    /**
+     * {@return how long single samples took so far, also those of batches made ahead, and the slowest by name; nothing
+     * {@linkplain DataLoaderBuilder#withoutAccounts without accounts}; for any thread}
+     */
+    public final SampleTimes sampleTimes() {
+        return parts.sampleTimes();
+    }
+
+    /** Forgets {@link #sampleTimes} so far: each worker does so when it begins its next batch. For any thread. */
+    public final void restartSampleTimes() {
+        parts.restartSampleTimes();
+    }
+
     /** {@return the settings in effect, with the defaults computed at open} */
     public final LoaderInfo info() {
         return parts.info;
@@ -299,6 +314,7 @@ public sealed class DeviceLoader permits DataLoader {
         boolean closes = closed.compareAndSet(false, true);
         if (closes) {
             Objects.requireNonNull(leak).closed();
+            Listeners.ALL.forEach(listener -> listener.closing(this));
         }
         return closes;
     }

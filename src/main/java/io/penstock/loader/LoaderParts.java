@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
+import io.penstock.dataset.reading.SampleTimer;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.internal.Closing;
@@ -21,6 +22,7 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.SampleTimes;
 import io.penstock.telemetry.recording.Telemetry;
 import io.penstock.telemetry.recording.Telemetry.LoaderIdentity;
 import java.util.ArrayList;
@@ -48,6 +50,8 @@ final class LoaderParts {
     final Telemetry telemetry;
     /** The makers of the threads that fill slots, one each. */
     final List<CollatingMaker> makers = new ArrayList<>();
+    /** One for each maker; none if no accounts are kept. */
+    private final List<SampleTimer> sampleTimers = new ArrayList<>();
     /** Fills on the trainer's thread; null if there are workers. */
     @Nullable Worker own;
     final LateBatch late;
@@ -195,6 +199,24 @@ final class LoaderParts {
         return fetchAhead.map(ahead -> withFetched(report, ahead.fetched())).orElse(report);
     }
 
+    /** Returns how long single samples took so far. */
+    SampleTimes sampleTimes() {
+        return SampleTimer.sum(sampleTimers, this::nameOf);
+    }
+
+    /** Returns a sample's name; only its number once the store that has the names is closed. */
+    private String nameOf(long sample) {
+        try {
+            return settings.dataset.name(sample);
+        } catch (IllegalStateException _) {
+            return "sample " + sample;
+        }
+    }
+
+    void restartSampleTimes() {
+        sampleTimers.forEach(SampleTimer::restart);
+    }
+
     private LoaderReport withFetched(LoaderReport report, FetchAhead.Fetched fetched) {
         BatchSampler batches = deviceRing.batches();
         return report.withFetched(fetched.bytes(), fetched.blocks(), fetched.requests(),
@@ -211,8 +233,12 @@ final class LoaderParts {
 
     /** Opens a maker of this loader's batches for a thread, with the thread's own reader. */
     CollatingMaker openMaker(SampleReader reader, EpochRandom random) {
+        SampleTimer timer = settings.accounts ? new SampleTimer() : null;
+        if (timer != null) {
+            sampleTimers.add(timer);
+        }
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
-                batchesInUse(), telemetry.probe(), settings.nanoTime);
+                batchesInUse(), timer, telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return maker;
     }

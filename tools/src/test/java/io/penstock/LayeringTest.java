@@ -50,6 +50,7 @@ class LayeringTest {
     /** Packages outside of java.base, and the layers, or packages in them, that may use them. */
     private static final Map<String, Set<String>> EDGES = Map.ofEntries(
             Map.entry("com.sun.management", Set.of("diagnose", "os")),
+            Map.entry("java.lang.instrument", Set.of("diagnose.agent")),
             Map.entry("java.lang.management", Set.of("diagnose", "os")),
             Map.entry("javax.management", Set.of("diagnose")),
             Map.entry("com.sun.net.httpserver", Set.of("diagnose.metrics", "diagnose.watch")),

@@ -58,6 +58,16 @@ public final class Diagnose {
     }
 
     /**
+     * Times input that is asked for by calls of a method, of which only begin and end are seen.
+     *
+     * @param name the name of the input in its summary
+     * @return told of each call; closed by the caller
+     */
+    public static InputCalls calls(String name) {
+        return new InputCalls(name, System::nanoTime);
+    }
+
+    /**
      * Wraps input from a stream.
      *
      * @param <T> the input of a step

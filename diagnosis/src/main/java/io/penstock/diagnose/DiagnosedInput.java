@@ -129,8 +129,7 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
             try {
                 more = source.hasNext();
             } finally {
-                waitNanos += clock.getAsLong() - begin;
-                asking = more;
+                answered(begin, more);
             }
             return more;
         }
@@ -142,35 +141,46 @@ public final class DiagnosedInput<T> implements Iterable<T>, AutoCloseable {
             try {
                 item = source.next();
             } finally {
-                waitNanos += clock.getAsLong() - begin;
-                asking = false;
+                answered(begin, false);
             }
-            beginStep(item, first);
+            beginStep(samples.applyAsInt(item), first);
             first = false;
             return item;
         }
-
-        /** The first call after the last input was returned ends that input's step. */
-        private long ask() {
-            long now = clock.getAsLong();
-            if (!asking) {
-                endStep(now);
-                asking = true;
-                askedAt = now;
-                waitNanos = 0;
-            }
-            return now;
-        }
     }
 
-    private void beginStep(T item, boolean first) {
+    /** The first call after the last input was returned ends that input's step. */
+    long ask() {
+        long now = clock.getAsLong();
+        if (!asking) {
+            endStep(now);
+            asking = true;
+            askedAt = now;
+            waitNanos = 0;
+        }
+        return now;
+    }
+
+    /** A call that began at a time has returned; whether another one follows for the same input. */
+    void answered(long begin, boolean goesOn) {
+        waitNanos += clock.getAsLong() - begin;
+        asking = goesOn;
+    }
+
+    /** The input of a step is there, the first one of an epoch or another one. */
+    void beginStep(int count, boolean first) {
         inStep = true;
         step.requestedAt = askedAt;
         step.waitNanos = waitNanos;
-        step.samples = samples.applyAsInt(item);
+        step.samples = count;
         step.epoch = epoch;
         step.first = first;
         Arrays.fill(step.phaseNanos, 0);
+    }
+
+    /** An epoch begins that has no iterator. */
+    void beginEpoch() {
+        epoch++;
     }
 
     private void endStep(long now) {

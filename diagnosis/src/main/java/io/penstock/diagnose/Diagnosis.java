@@ -16,11 +16,15 @@ import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.Marks;
 import io.penstock.telemetry.Phase;
+import io.penstock.telemetry.SampleTimes;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -78,7 +82,10 @@ public final class Diagnosis implements AutoCloseable {
     private volatile LoaderReport before;
     /** The totals when it stopped; null while it measures. */
     private volatile @Nullable LoaderReport after;
+    /** How long samples had taken then; null while it measures. */
+    private volatile @Nullable SampleTimes samplesThen;
     private volatile @Nullable Headroom headroom;
+    private volatile @Nullable Baseline baseline;
     private final @Nullable MachineWatch watch;
     private final Marks.Listener listener = this::beganElsewhere;
     private volatile Thread trainer = Thread.currentThread();
@@ -124,6 +131,8 @@ public final class Diagnosis implements AutoCloseable {
     /** Discards everything so far, marks included, as a warm-up. If the trainer marks, its thread must call this. */
     public void restart() {
         before = loader.report();
+        loader.restartSampleTimes();
+        samplesThen = null;
         from = next();
         until = Long.MAX_VALUE;
         after = null;
@@ -140,6 +149,7 @@ public final class Diagnosis implements AutoCloseable {
         if (after == null) {
             until = next();
             after = loader.report();
+            samplesThen = loader.sampleTimes();
         }
     }
 
@@ -263,6 +273,30 @@ public final class Diagnosis implements AutoCloseable {
         return watch == null ? MachineLog.NONE : watch.log();
     }
 
+    /**
+     * Compares this run with its past, which a file keeps by data, settings and machine. After 200 steps, a run that is
+     * slower than its past by more than the {@linkplain PastRuns noise} says so in the log, with the part of a step
+     * that it is; summaries then have it as a finding. {@link #close} adds the run to the file, if it has as many
+     * steps. The file is read and written by other threads than the trainer's, and by {@link #close}.
+     *
+     * @param file the file; made if missing. Ranks that share a file at the same time may lose a run of each other
+     * @throws IOException if it cannot be read, or is no such file
+     * @throws IllegalStateException if there is one already
+     */
+    public void baseline(Path file) throws IOException {
+        openBaseline(file).start();
+    }
+
+    /** Without the thread that looks. */
+    synchronized Baseline openBaseline(Path file) throws IOException {
+        if (baseline != null) {
+            throw new IllegalStateException("found a second baseline, expected one");
+        }
+        var made = new Baseline(file, () -> accounts == null ? 0 : Math.min(until, next()) - from, this::withoutPast);
+        baseline = made;
+        return made;
+    }
+
     /** {@return the loader that is diagnosed} */
     public DeviceLoader loader() {
         return loader;
@@ -329,18 +363,38 @@ public final class Diagnosis implements AutoCloseable {
                 markedNanos[Phase.OPTIMIZER.ordinal()]);
         LoaderReport last = after;
         LoaderReport report = (last == null ? loader.report() : last).since(before);
+        SampleTimes timed = samplesThen;
         return new Recording(loader.info(), all, paused, marks, MachineProbe.of(loader), report.parts(),
-                report.downloads(), report.samples(), interludes(), machine());
+                report.downloads(), report.samples(), interludes(), machine(),
+                timed == null ? loader.sampleTimes() : timed);
     }
 
     /** {@return a diagnosis of the recording so far, which takes some milliseconds} */
     public Summary summary() {
-        Recording recording = recording();
-        var facts = new Facts(recording);
-        Summary summary = new Summarizer(facts).summary(fingerprint(facts), accounts == null ? 0
-                : accounts.costNanos(recording.accounts()), headroom);
+        Summary summary = withPast(withoutPast());
         FlightReport.of(summary);
         return summary;
+    }
+
+    /**
+     * {@return this run beside its {@linkplain #baseline past}; empty without a past, and before 200 steps. Takes some
+     * milliseconds}
+     */
+    public Optional<PastRuns.Against> past() {
+        Baseline past = baseline;
+        return past == null ? Optional.empty() : past.against(withoutPast());
+    }
+
+    private Summary withPast(Summary summary) {
+        Baseline past = baseline;
+        return past == null ? summary : PastRuns.finding(past.against(summary)).map(summary::with).orElse(summary);
+    }
+
+    private Summary withoutPast() {
+        Recording recording = recording();
+        var facts = new Facts(recording);
+        return new Summarizer(facts).summary(fingerprint(facts), accounts == null ? 0
+                : accounts.costNanos(recording.accounts()), headroom);
     }
 
     /**
@@ -352,7 +406,8 @@ public final class Diagnosis implements AutoCloseable {
                 : accounts.since(Math.max(from, newest - StatusMaker.WINDOW - 3));
         List<Recording.Stretch> paused = all.isEmpty() ? List.of() : pauses.since(all.getFirst().making().claimedAt());
         var recording = new Recording(loader.info(), all, paused, null, new Recording.Machine(1, Double.NaN,
-                Double.NaN, Double.NaN), List.of(), LoaderReport.Downloads.NONE, 0, interludes(), machine());
+                Double.NaN, Double.NaN), List.of(), LoaderReport.Downloads.NONE, 0, interludes(), machine(),
+                SampleTimes.NONE);
         Recording.Interlude now = open;
         return new StatusMaker(recording, newest, nanoTime.getAsLong(), now == null ? "" : now.name())
                 .status(exchangeMillis(newest), loader.report().since(before).consumerWaitNanos() / 1e9);
@@ -388,10 +443,17 @@ public final class Diagnosis implements AutoCloseable {
         return Double.isNaN(share) ? "unknown" : share < WARM_SHARE ? "warm" : share < COLD_SHARE ? "mixed" : "cold";
     }
 
-    /** Stops listening to the garbage collectors and looking at the machine. Repeating it has no effect. */
+    /**
+     * Stops listening to the garbage collectors and looking at the machine, and adds the run to its {@linkplain
+     * #baseline past}, if it has one. Repeating it has no effect.
+     */
     @Override
     public void close() {
         Marks.remove(listener);
+        Baseline past = baseline;
+        if (past != null) {
+            past.close();
+        }
         if (watch != null) {
             watch.close();
         }

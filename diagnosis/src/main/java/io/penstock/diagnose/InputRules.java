@@ -55,6 +55,7 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         rules.storage();
         rules.amplified();
         rules.stages();
+        new SampleRules(facts).judge().ifPresent(rules.findings::add);
         rules.slots();
         rules.order();
         rules.cores();

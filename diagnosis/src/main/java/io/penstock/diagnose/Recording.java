@@ -7,6 +7,7 @@ import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.OnDevice;
 import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
+import io.penstock.telemetry.SampleTimes;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,13 +24,14 @@ import org.jspecify.annotations.Nullable;
  * @param samples the samples that the trainer took meanwhile
  * @param interludes what the trainer marked as no training; in order, without overlap
  * @param seen what was seen of the machine
+ * @param sampleTimes how long single samples took
  */
 public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses,
         @Nullable PhaseMarks marks, Machine machine, List<PartTime> parts, Downloads downloads, long samples,
-        List<Interlude> interludes, MachineLog seen) {
+        List<Interlude> interludes, MachineLog seen, SampleTimes sampleTimes) {
 
     /**
-     * A recording without interludes, of a machine that was not looked at.
+     * A recording without interludes and times of samples, of a machine that was not looked at.
      *
      * @param settings the loader's settings
      * @param accounts one per complete step, in order
@@ -42,7 +44,8 @@ public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<S
      */
     public Recording(LoaderInfo settings, List<BatchAccount> accounts, List<Stretch> pauses, @Nullable PhaseMarks marks,
             Machine machine, List<PartTime> parts, Downloads downloads, long samples) {
-        this(settings, accounts, pauses, marks, machine, parts, downloads, samples, List.of(), MachineLog.NONE);
+        this(settings, accounts, pauses, marks, machine, parts, downloads, samples, List.of(), MachineLog.NONE,
+                SampleTimes.NONE);
     }
 
     /** Whether the device's clock has measured every step, so that steps are judged by it. */
@@ -72,7 +75,7 @@ public record Recording(LoaderInfo settings, List<BatchAccount> accounts, List<S
             timed--;
         }
         Recording earlier = new Recording(settings, accounts.subList(0, timed), pauses, marks, machine, parts,
-                downloads, samples, interludes, seen);
+                downloads, samples, interludes, seen, sampleTimes);
         return timed >= Math.ceilDiv(accounts.size(), 2) && earlier.isTimedByDevice() ? earlier : this;
     }
 

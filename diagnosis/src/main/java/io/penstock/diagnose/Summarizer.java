@@ -63,7 +63,7 @@ final class Summarizer {
         findings.subList(1, findings.size()).sort(Comparator.comparing(Finding::severity).reversed());
         return new Summary(settings.name(), Instant.now().truncatedTo(ChronoUnit.SECONDS), durationSeconds(),
                 fingerprint, clock, ranks, List.copyOf(findings), input(headroom), overhead(overheadNanos),
-                interludes(), machine.use());
+                interludes(), machine.use(), new SampleRules(facts).use());
     }
 
     /** Of the run from its first step to its last event. */

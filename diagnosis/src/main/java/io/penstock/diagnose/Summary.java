@@ -4,6 +4,7 @@ package io.penstock.diagnose;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +24,11 @@ import org.jspecify.annotations.Nullable;
  * @param overhead the cost of diagnosis itself
  * @param interludes what the trainer marked as no training, the longest first
  * @param machine what was seen of the machine; null if it was not looked at
+ * @param samples how long single samples took; null if none were timed
  */
 public record Summary(String run, Instant generatedAt, double durationSeconds, Fingerprint fingerprint, String clock,
         List<RankSteps> ranks, List<Finding> findings, InputPipeline input, Overhead overhead,
-        List<InterludeRow> interludes, @Nullable MachineUse machine) {
+        List<InterludeRow> interludes, @Nullable MachineUse machine, @Nullable SampleUse samples) {
 
     /** The file that {@code penstock} and TraceML read. */
     public static final String JSON_FILE = "final_summary.json";
@@ -50,7 +52,20 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
      */
     public Summary(String run, Instant generatedAt, double durationSeconds, Fingerprint fingerprint, String clock,
             List<RankSteps> ranks, List<Finding> findings, InputPipeline input, Overhead overhead) {
-        this(run, generatedAt, durationSeconds, fingerprint, clock, ranks, findings, input, overhead, List.of(), null);
+        this(run, generatedAt, durationSeconds, fingerprint, clock, ranks, findings, input, overhead, List.of(), null,
+                null);
+    }
+
+    /** This with a finding more, behind those that are as severe. The first one remains the run's verdict. */
+    Summary with(Finding finding) {
+        List<Finding> all = new ArrayList<>(findings);
+        int at = 1;
+        while (at < all.size() && all.get(at).severity().compareTo(finding.severity()) >= 0) {
+            at++;
+        }
+        all.add(at, finding);
+        return new Summary(run, generatedAt, durationSeconds, fingerprint, clock, ranks, List.copyOf(all), input,
+                overhead, interludes, machine, samples);
     }
 
     /**
@@ -385,6 +400,45 @@ public record Summary(String run, Instant generatedAt, double durationSeconds, F
             double gpuWatts, double gpuCelsius, double gpuClockShare, double residentBytes, double cores,
             double loaderCores, double cpuPressure, double ioPressure, double diskBytesPerSecond,
             double networkBytesPerSecond, double limitCores, double throttledShare) {
+    }
+
+    /**
+     * How long single samples took: those that are decoded, mapped or generated. Those of batches made ahead count too.
+     *
+     * @param steps the steps of the work on a sample, in order
+     * @param slowest the slowest samples, the slowest first, at most ten
+     */
+    public record SampleUse(List<SampleStep> steps, List<SlowRow> slowest) {
+    }
+
+    /**
+     * One step of the work on samples.
+     *
+     * @param step {@code read}, {@code decode} or {@code transform}
+     * @param samples how often it was done
+     * @param p50Millis the median, exact to an eighth
+     * @param p99Millis that 99 % do not exceed
+     * @param totalMillis in all
+     * @param slowSamples samples that took at least eight times the median
+     * @param slowShare their share of the step's time, 0 to 1
+     */
+    public record SampleStep(String step, long samples, double p50Millis, double p99Millis, double totalMillis,
+            long slowSamples, double slowShare) {
+    }
+
+    /**
+     * A slow sample, at the time when it took longest.
+     *
+     * @param name its name: that of its file, or {@code sample 17}
+     * @param sample its index in the dataset
+     * @param bytes its stored bytes
+     * @param millis in all
+     * @param readMillis reading
+     * @param decodeMillis decoding
+     * @param transformMillis maps and generators
+     */
+    public record SlowRow(String name, long sample, long bytes, double millis, double readMillis, double decodeMillis,
+            double transformMillis) {
     }
 
     /**

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A summary as a file: the sections of TraceML's {@code final_summary.json}, schema 1.7, so that its {@code view} and
  * {@code compare} can read it. More sections hold all data: {@code input_pipeline}, {@code fingerprint}, {@code
- * overhead}, {@code interludes} and {@code machine}.
+ * overhead}, {@code interludes}, {@code machine} and {@code samples}.
  */
 record SummaryFile(Summary summary) {
 
@@ -49,7 +49,8 @@ record SummaryFile(Summary summary) {
         Map<String, @Nullable Object> pipeline = Json.object(members.take("input_pipeline"));
         Map<String, @Nullable Object> all = Json.members(
                 "run", members.takeIfThere("meta") instanceof Map<?, ?> meta ? meta.get("run_name") : null);
-        for (String key : List.of("generated_at", "duration_s", "fingerprint", "overhead", "interludes", "machine")) {
+        for (String key : List.of("generated_at", "duration_s", "fingerprint", "overhead", "interludes", "machine",
+                "samples")) {
             all.put(key, members.takeIfThere(key));
         }
         for (String key : List.of("clock", "ranks", "findings")) {
@@ -76,6 +77,7 @@ record SummaryFile(Summary summary) {
         json.put("overhead", RecordJson.members(summary.overhead()));
         json.put("interludes", RecordJson.write(summary.interludes()));
         json.put("machine", RecordJson.write(summary.machine()));
+        json.put("samples", RecordJson.write(summary.samples()));
         json.put("text", SummaryText.of(summary));
         return json;
     }
@@ -247,6 +249,6 @@ record SummaryFile(Summary summary) {
                         .max(Comparator.naturalOrder()).orElse(Instant.EPOCH),
                 summaries.stream().mapToDouble(Summary::durationSeconds).max().orElse(0), slowest.fingerprint(),
                 clock, List.copyOf(ranks.values()), List.copyOf(findings), slowest.input(), slowest.overhead(),
-                slowest.interludes(), slowest.machine());
+                slowest.interludes(), slowest.machine(), slowest.samples());
     }
 }

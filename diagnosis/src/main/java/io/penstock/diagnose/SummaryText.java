@@ -8,6 +8,9 @@ import io.penstock.diagnose.Summary.MachineUse;
 import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.SampleStep;
+import io.penstock.diagnose.Summary.SampleUse;
+import io.penstock.diagnose.Summary.SlowRow;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
@@ -68,6 +71,7 @@ final class SummaryText {
             if (!summary.input().parts().isEmpty()) {
                 parts();
             }
+            samples();
             predictions();
             interludes();
             machine();
@@ -166,6 +170,28 @@ final class SummaryText {
         table(widths, "Part", "Time", "Share");
         for (PartRow part : summary.input().parts()) {
             cells(widths, part.part(), millis(part.totalMillis()), NumberText.percent(part.share()));
+        }
+        row("");
+    }
+
+    private void samples() {
+        SampleUse use = summary.samples();
+        if (use == null) {
+            return;
+        }
+        int[] widths = {12, 12, 12, 12, 16};
+        row("Single samples");
+        table(widths, "Step", "Samples", "p50", "p99", "Slow ones");
+        for (SampleStep step : use.steps()) {
+            cells(widths, step.step(), Long.toString(step.samples()), millis(step.p50Millis()),
+                    millis(step.p99Millis()), step.slowSamples() == 0 ? "none"
+                            : NumberText.percent(step.slowShare()) + " of time");
+        }
+        row("");
+        row("Slowest samples");
+        for (SlowRow slow : use.slowest()) {
+            row("  " + millis(slow.millis()) + "  " + slow.name()
+                    + (slow.bytes() == 0 ? "" : ", " + bytes(slow.bytes())));
         }
         row("");
     }

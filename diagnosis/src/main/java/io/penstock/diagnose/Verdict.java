@@ -52,6 +52,8 @@ public enum Verdict {
     DECODE,
     /** Transforming is the largest part of the wait. */
     TRANSFORM,
+    /** A few samples take a large part of a step's time, for which the trainer waits. */
+    SLOW_SAMPLES,
     /** Collating is the largest part of the wait. */
     COLLATE,
     /** Planning is the largest part of the wait. */
@@ -86,6 +88,8 @@ public enum Verdict {
     MEMORY_CREEP,
     /** The control group used up its processor time in at least 5 % of its periods. */
     CPU_THROTTLED,
+    /** A step takes longer than in earlier runs like this, by more than their noise. */
+    SLOWER_THAN_BEFORE,
     /** The loader is ahead of the trainer, with capacity to spare. */
     LOADER_AHEAD;
 

@@ -11,6 +11,7 @@ import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.device.Device;
 import io.penstock.diagnose.watch.RankStatus;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -24,12 +25,15 @@ import io.penstock.state.Checkpoint;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.Marks;
 import io.penstock.telemetry.Phase;
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.function.LongUnaryOperator;
 import java.util.random.RandomGenerator;
@@ -105,6 +109,96 @@ class DiagnosisTest {
         Summary.Prediction two = summary.input().whatIf().stream()
                 .filter(prediction -> prediction.change().equals("workers 2")).findFirst().orElseThrow();
         assertEquals(1, two.gain(), 0.05, summary.text());
+    }
+
+    @Test
+    void theSlowestSamplesAreNamedAndASampleIsTimedByStep() {
+        Summary summary = run(loader(first(batch -> batch == 10 ? 400 * MILLI : 8 * MILLI)), Trainer.holding(4));
+        Summary.SampleUse use = Objects.requireNonNull(summary.samples());
+        Summary.SampleStep decode = use.steps().stream().filter(step -> step.step().equals("decode")).findAny()
+                .orElseThrow();
+        assertTrue(decode.samples() >= 60, decode.toString());
+        assertEquals(8, decode.p50Millis(), 1, "a bucket is an eighth wide");
+        assertEquals(1, decode.slowSamples());
+        Summary.SlowRow slowest = use.slowest().getFirst();
+        assertEquals(10 * BATCH, slowest.sample());
+        assertEquals("sample 40", slowest.name());
+        assertEquals(400, slowest.decodeMillis(), EXACT);
+        assertEquals(10, use.slowest().size());
+        assertTrue(summary.text().contains("400.0 ms  sample 40"), summary.text());
+    }
+
+    @Test
+    void restartingForgetsTheSlowSamplesOfTheWarmUp() {
+        try (DataLoader loader = time.open(loader(first(batch -> batch == 3 ? 400 * MILLI : 8 * MILLI)));
+                Diagnosis diagnosis = new Diagnosis(loader, time); SteppedTime _ = time) {
+            for (int i = 0; i < 80; i++) {
+                if (i == 20) {
+                    assertEquals(12, Objects.requireNonNull(diagnosis.summary().samples()).slowest().getFirst()
+                            .sample());
+                    diagnosis.restart();
+                }
+                Batch batch = time.next(i);
+                time.sleep(4 * MILLI);
+                batch.close();
+            }
+            Summary.SampleUse use = Objects.requireNonNull(diagnosis.summary().samples());
+            assertEquals(8, use.slowest().getFirst().decodeMillis(), EXACT);
+            assertTrue(use.slowest().stream().allMatch(row -> row.sample() >= 20 * BATCH), use.toString());
+        }
+    }
+
+    /** A run of 240 steps of so many ms of decoding for a trainer that holds a batch for 4 ms. */
+    private static Optional<PastRuns.Against> runWithPast(Path file, long decodeMicros) throws IOException {
+        var time = new SteppedTime();
+        try (DataLoader loader = time.open(DataLoader.builder(new InjectedRows(4_000, row ->
+                        time.sleep(row % BATCH == 0 ? decodeMicros * 1_000 : 0, row / BATCH), null)).batchSize(BATCH)
+                        .workers(1));
+                Diagnosis diagnosis = new Diagnosis(loader, time); SteppedTime _ = time) {
+            Baseline baseline = diagnosis.openBaseline(file);
+            for (int i = 0; i < 240; i++) {
+                Batch batch = time.next(i);
+                time.sleep(4 * MILLI);
+                batch.close();
+                if (i == 150) {
+                    assertFalse(baseline.look(), "150 steps are too few");
+                    assertTrue(diagnosis.past().isEmpty());
+                }
+            }
+            assertTrue(baseline.look());
+            Optional<PastRuns.Against> past = diagnosis.past();
+            assertEquals(past.filter(PastRuns.Against::isSlower).isPresent(),
+                    verdicts(diagnosis.summary()).contains(Verdict.SLOWER_THAN_BEFORE));
+            return past;
+        }
+    }
+
+    @Test
+    void aRunThatIsSlowerThanItsPastSaysSoAndWhichPartOfAStepItIs(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("past.json");
+        assertTrue(runWithPast(file, 8_000).isEmpty(), "the first run has no past");
+        for (long micros : new long[] {8_100, 7_900, 8_050}) {
+            assertFalse(runWithPast(file, micros).orElseThrow().beyondNoise());
+        }
+        PastRuns.Against slower = runWithPast(file, 9_500).orElseThrow();
+        assertTrue(slower.isSlower(), slower.text());
+        assertEquals(4, slower.runs());
+        assertEquals("wait: decode", slower.part());
+        assertEquals(1.475, slower.partNowMillis() - slower.partBeforeMillis(), 0.03, slower.text());
+        // The slow run is no measure for the next one.
+        assertTrue(runWithPast(file, 9_500).orElseThrow().isSlower());
+        assertFalse(runWithPast(file, 8_000).orElseThrow().beyondNoise());
+    }
+
+    @Test
+    void aFileThatIsNoBaselineIsRefused(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("past.json"), "{\"format\": \"other\"}");
+        try (DataLoader loader = time.open(loader(first(_ -> 0))); Diagnosis diagnosis = new Diagnosis(loader, time);
+                SteppedTime _ = time) {
+            String message = assertThrows(MalformedStoreException.class, () -> diagnosis.openBaseline(file))
+                    .getMessage();
+            assertTrue(message.contains("past.json") && message.contains("penstock-baseline-1"), message);
+        }
     }
 
     @Test

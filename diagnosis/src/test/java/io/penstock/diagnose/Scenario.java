@@ -16,6 +16,7 @@ import io.penstock.telemetry.BatchAccount.Taking;
 import io.penstock.telemetry.BatchAccount.Usage;
 import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
+import io.penstock.telemetry.SampleTimes;
 import io.penstock.telemetry.recording.KeptAccounts;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,6 +81,7 @@ final class Scenario {
     /** What is seen of the machine when a batch is requested; null for nothing. */
     IntFunction<MachineSample> machine = _ -> null;
     List<Recording.Interlude> interludes = List.of();
+    SampleTimes sampleTimes = SampleTimes.NONE;
 
     LoaderInfo settings() {
         return new LoaderInfo("scenario", Role.TRAIN, "d", samples, rank, worldSize, workers, readMode, "device",
@@ -98,7 +100,7 @@ final class Scenario {
         }
         return new Recording(settings(), KeptAccounts.of(accounts, deviceSlots > 0), pauses, marks,
                 new Recording.Machine(8, 10e9, copyRate, 0.3), parts, downloads, (long) batches * samples, interludes,
-                new MachineLog(seen, "Simulated"));
+                new MachineLog(seen, "Simulated"), sampleTimes);
     }
 
     private List<BatchAccount> accounts() {

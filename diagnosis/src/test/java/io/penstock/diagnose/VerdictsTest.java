@@ -9,6 +9,10 @@ import io.penstock.io.ReadMode;
 import io.penstock.telemetry.BatchAccount.Download;
 import io.penstock.telemetry.LoaderReport.Downloads;
 import io.penstock.telemetry.LoaderReport.PartTime;
+import io.penstock.telemetry.SampleTimes;
+import io.penstock.telemetry.SampleTimes.Bucket;
+import io.penstock.telemetry.SampleTimes.SizeClass;
+import io.penstock.telemetry.SampleTimes.SlowSample;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -90,6 +94,7 @@ class VerdictsTest {
         put(Verdict.READ_AMPLIFIED, s -> s.diskBytes = _ -> 5 << 20, s -> s.diskBytes = _ -> 1 << 20);
         put(Verdict.DECODE, s -> s.decode = _ -> 6_000, s -> s.transform = _ -> 6_000);
         put(Verdict.TRANSFORM, s -> s.transform = _ -> 6_000, s -> s.decode = _ -> 6_000);
+        put(Verdict.SLOW_SAMPLES, s -> slow(s, 40), s -> slow(s, 1));
         put(Verdict.COLLATE, s -> s.collate = _ -> 6_000, s -> s.decode = _ -> 6_000);
         put(Verdict.PLAN, s -> s.plan = _ -> 6_000, s -> s.collate = _ -> 6_000);
         put(Verdict.SLOT_STARVED, s -> {
@@ -146,6 +151,16 @@ class VerdictsTest {
                 s -> machine(s, m -> m.anonymous = i -> 2e9 + Math.min(i, 60) * 1e7 + (i * 7919 % 13) * 1e6));
         put(Verdict.CPU_THROTTLED, s -> machine(s, m -> m.throttled = i -> 2 * i / 10),
                 s -> machine(s, m -> m.throttled = i -> 2 * i / 100));
+    }
+
+    /** The trainer waits for decoding; twenty samples of 9 MB take so many ms each, 6,380 of 100 kB take 500 µs. */
+    private static void slow(Scenario scenario, long millis) {
+        scenario.decode = _ -> 6_000;
+        scenario.sampleTimes = new SampleTimes(List.of(), List.of(new Bucket(500_000, 500_000, 6_380),
+                new Bucket(millis * 1_000_000, millis * 1_000_000, 20)), List.of(),
+                List.of(new SizeClass(1 << 16, 6_380, 6_380L * 500_000),
+                        new SizeClass(1 << 23, 20, 20 * millis * 1_000_000)),
+                List.of(new SlowSample(17, "large.jpg", 9_000_000, 0, millis * 1_000_000, 0)));
     }
 
     /** Steps of 20 ms, with a look at the machine at every tenth. */
@@ -261,7 +276,7 @@ class VerdictsTest {
         Set<Verdict> missing = EnumSet.allOf(Verdict.class);
         missing.removeAll(CASES.keySet());
         assertEquals(EnumSet.of(Verdict.INPUT_STRAGGLER, Verdict.H2D_STRAGGLER, Verdict.COMPUTE_STRAGGLER,
-                Verdict.STRAGGLER, Verdict.INCOMPLETE_DATA), missing);
+                Verdict.STRAGGLER, Verdict.INCOMPLETE_DATA, Verdict.SLOWER_THAN_BEFORE), missing);
     }
 
     @Test

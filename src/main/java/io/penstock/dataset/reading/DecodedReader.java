@@ -47,7 +47,7 @@ final class DecodedReader extends MadeReader {
         long bytes = found.byteSize();
         long begin = context.clock.now();
         context.reader.copy(found, stored.of(bytes), 0);
-        context.clock.readSince(begin);
+        context.clock.readSince(begin, context.sample(), bytes);
         return bytes;
     }
 
@@ -67,7 +67,7 @@ final class DecodedReader extends MadeReader {
                 }
                 long begin = context.clock.now();
                 context.reader.copy(found, grown(from, at), from);
-                context.clock.readSince(begin);
+                context.clock.readSince(begin, context.sample(), bytes);
             }
             MemorySegment head = stored.of(at);
             head.set(LittleEndian.I32, (long) i * FieldSource.Gathered.PART_BYTES, (int) from);
@@ -105,7 +105,7 @@ final class DecodedReader extends MadeReader {
         long begin = context.clock.now();
         try {
             decoder.decode(stored.of(storedBytes), storedBytes, target, targetOffset, bytes);
-            context.clock.decodedSince(begin, part);
+            context.clock.decodedSince(begin, part, context.sample());
         } catch (IOException | PenstockException e) {
             throw context.bad(spec, e);
         }

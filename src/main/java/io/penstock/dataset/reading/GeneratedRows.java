@@ -97,7 +97,7 @@ final class GeneratedRows implements AutoCloseable {
                 TruthValues.normalize(memory.of(0), row * rowBytes() + offsets[f], rows[row].byteSize(f));
             }
         }
-        context.clock.transformedSince(begin);
+        context.clock.transformedSince(begin, context.sample());
         samples[row] = sample;
         positions[row] = context.position();
         epochs[row] = context.epoch();

@@ -94,7 +94,7 @@ final class MappedReader extends MadeReader {
                 session.beside(other.segment(), other.byteOffset(), other.byteSize());
             }
             run(value, begin, bytes, target, targetOffset);
-            context.clock.transformedSince(begin);
+            context.clock.transformedSince(begin, context.sample());
         } catch (IOException | PenstockException e) {
             throw context.bad(spec, e);
         } catch (RuntimeException e) {
@@ -120,7 +120,7 @@ final class MappedReader extends MadeReader {
             Span value = part.byteSize() == 0 ? part : context.reader.local(part);
             to.map(value.segment(), value.byteOffset() - first, size, context.chance(step), target, targetOffset,
                     bytes, PartClock.NONE);
-            context.clock.transformedSince(begin);
+            context.clock.transformedSince(begin, context.sample());
         } catch (UncheckedIOException | BadSampleException e) {
             throw e;
         } catch (IOException | PenstockException e) {

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The nanoseconds that a reader spent on samples that are not raw copies, since the last reset. For its thread.
@@ -29,6 +30,8 @@ public final class StageClock implements PartClock {
     /** The first part of the map that runs, and when its last part ended. */
     private int firstPart;
     private long partBegan;
+    /** Null if nobody asks for the times of single samples. */
+    private @Nullable SampleTimer samples;
 
     StageClock(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
@@ -45,26 +48,39 @@ public final class StageClock implements PartClock {
         return parts.size() - names.size();
     }
 
-    public void reset() {
+    /** Begins a batch, whose samples a timer counts; null for none. */
+    public void reset(@Nullable SampleTimer timer) {
+        samples = timer;
         readNanos = 0;
         decodeNanos = 0;
         transformNanos = 0;
         Arrays.fill(partNanos, 0);
     }
 
-    /** Adds the time since a moment to what reading took. */
-    public void readSince(long begin) {
-        readNanos += now() - begin;
+    /** Adds the time since a moment to what reading took: so many bytes of a sample. */
+    void readSince(long begin, long sample, long bytes) {
+        long nanos = now() - begin;
+        readNanos += nanos;
+        if (samples != null) {
+            samples.read(sample, nanos, bytes);
+        }
     }
 
-    void decodedSince(long begin, int part) {
+    void decodedSince(long begin, int part, long sample) {
         long nanos = now() - begin;
         decodeNanos += nanos;
         partNanos[part] += nanos;
+        if (samples != null) {
+            samples.decoded(sample, nanos);
+        }
     }
 
-    void transformedSince(long begin) {
-        transformNanos += now() - begin;
+    void transformedSince(long begin, long sample) {
+        long nanos = now() - begin;
+        transformNanos += nanos;
+        if (samples != null) {
+            samples.transformed(sample, nanos);
+        }
     }
 
     /** Times the parts of one map for one sample. */

@@ -6,11 +6,13 @@ import io.penstock.diagnose.report.Change;
 import io.penstock.diagnose.report.Comparison;
 import io.penstock.diagnose.report.Comparison.Difference;
 import io.penstock.diagnose.report.Outcome;
+import io.penstock.diagnose.report.RunHistory;
 import io.penstock.json.Json;
 import io.penstock.json.RecordJson;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -25,8 +27,9 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "compare",
-        description = "Compares two runs: is the later one slower beyond the noise, and which part of a step changed?",
+        description = "Compares runs: is the last one slower beyond the noise, and which part of a step changed?",
         footer = {"", "Example: penstock compare baseline run --fail-on regression,inconclusive",
+            "", "Of more than two runs, the last is compared with the others: the noise is how much these differ.",
             "", "The outcome is inconclusive if the runs differ in data, batches or kind of machine, or if the later"
                 + " one had a colder page cache.",
             "", "The exit status is 0 for every outcome that --fail-on does not name; for one that it names it is"
@@ -36,11 +39,9 @@ final class CompareCommand implements Callable<Integer> {
     @Mixin
     private Report report;
 
-    @Parameters(index = "0", paramLabel = "BEFORE", description = "Earlier run: its folder or its final_summary.json.")
-    private Path before;
-
-    @Parameters(index = "1", paramLabel = "AFTER", description = "Later run.")
-    private Path after;
+    @Parameters(arity = "2..*", paramLabel = "RUN",
+            description = "Earlier runs and the later one, in this order: folders or their final_summary.json.")
+    private List<Path> runs;
 
     @Option(names = "--threshold", defaultValue = "3", paramLabel = "PERCENT",
             description = "Smallest change of the step time that counts; default: ${DEFAULT-VALUE}.")
@@ -55,13 +56,47 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Summary earlier = Summary.read(before);
-        Summary later = Summary.read(after);
+        List<Summary> summaries = new ArrayList<>();
+        for (Path run : runs) {
+            summaries.add(Summary.read(run));
+        }
+        if (summaries.size() > 2) {
+            return compareAll(summaries);
+        }
+        Summary earlier = summaries.getFirst();
+        Summary later = summaries.getLast();
         Comparison comparison = UsageException.valid("--threshold: ", () -> allowMismatch
                 ? Comparison.ofMismatched(earlier, later, thresholdPercent / 100)
                 : Comparison.of(earlier, later, thresholdPercent / 100));
         report.print(report.isJson() ? fields(comparison) : text(comparison));
         return failOn.contains(comparison.outcome()) ? exitCode(comparison.outcome()) : ExitCode.SUCCESS;
+    }
+
+    private int compareAll(List<Summary> summaries) {
+        RunHistory history = UsageException.valid("--threshold: ",
+                () -> allowMismatch ? RunHistory.ofMismatched(summaries, thresholdPercent / 100)
+                        : RunHistory.of(summaries, thresholdPercent / 100));
+        report.print(report.isJson() ? fields(history) : text(history));
+        return failOn.contains(history.outcome()) ? exitCode(history.outcome()) : ExitCode.SUCCESS;
+    }
+
+    private String text(RunHistory history) {
+        StringBuilder text = new StringBuilder();
+        text.append(history.outcome()).append(": ").append(history.reason()).append(".\n\n");
+        text.append(String.format(Locale.ROOT, "%-28s %12s %10s %10s %10s  %s%n", "run", "samples/s", "step, ms",
+                "p99, ms", "wait, ms", "verdict"));
+        for (int i = 0; i < runs.size(); i++) {
+            RunHistory.Row row = history.rows().get(i);
+            text.append(String.format(Locale.ROOT, "%-28s %12s %10s %10s %10s  %s%n", runs.get(i),
+                    shown(row.samplesPerSecond()), shown(row.stepMillis()), shown(row.p99Millis()),
+                    shown(row.waitMillis()), row.verdict().label()));
+        }
+        return text.toString();
+    }
+
+    private static Map<String, @Nullable Object> fields(RunHistory history) {
+        return Json.members("outcome", history.outcome().label(), "reason", history.reason(),
+                "against", RecordJson.write(history.against()), "runs", RecordJson.write(history.rows()));
     }
 
     private static int exitCode(Outcome outcome) {

@@ -71,6 +71,11 @@ final class DiagnosisOptions {
                     + " as a small file in FOLDER.")
     private @Nullable String watch;
 
+    @Option(names = "--baseline", paramLabel = "FILE",
+            description = "Compare this run with earlier ones of the same data, settings and machine, which FILE keeps;"
+                    + " this run is added.")
+    private @Nullable Path baseline;
+
     /** Ends when the run ends. */
     @FunctionalInterface
     interface Offer extends AutoCloseable {
@@ -80,6 +85,7 @@ final class DiagnosisOptions {
 
     void check() {
         UsageException.requireFolder("--trace", trace);
+        UsageException.requireFolder("--baseline", baseline);
         if (watch != null && isPort() && (Integer.parseInt(watch) < 1 || Integer.parseInt(watch) > MOST_PORT)) {
             throw new UsageException("--watch: found port " + watch + ", expected 1 to 65535");
         }
@@ -98,13 +104,24 @@ final class DiagnosisOptions {
     }
 
     /** {@return a diagnosis that has begun; null if no option asks for one} */
-    @Nullable Diagnosis open(DataLoader loader) {
+    @Nullable Diagnosis open(DataLoader loader) throws IOException {
         if (deviceClock && loader.memory().deviceSlots() == 0) {
             throw new UsageException("--device-clock: found batches that are used in place, expected --transfer copy"
                     + " or a CUDA device");
         }
-        return folder == null && trace == null && watch == null && !synthetic && !deviceClock ? null
-                : Diagnosis.of(loader);
+        if (folder == null && trace == null && watch == null && baseline == null && !synthetic && !deviceClock) {
+            return null;
+        }
+        Diagnosis diagnosis = Diagnosis.of(loader);
+        if (baseline != null) {
+            try {
+                diagnosis.baseline(baseline);
+            } catch (IOException e) {
+                diagnosis.close();
+                throw e;
+            }
+        }
+        return diagnosis;
     }
 
     private boolean isPort() {
@@ -140,6 +157,21 @@ final class DiagnosisOptions {
                 : "copy p50 " + median(steps.copyMillis()) + ", stages p50 " + median(steps.stageMillis())
                         + ", stream stalled p50 " + median(steps.exposedMillis()) + ", overlap "
                         + NumberText.percent(steps.overlap())) + "\n";
+    }
+
+    /** This run beside its past, for JSON; nothing without {@code --baseline}. */
+    Map<String, @Nullable Object> pastFields(@Nullable Diagnosis diagnosis) {
+        return diagnosis == null || baseline == null ? Map.of()
+                : Json.members("past", diagnosis.past().map(RecordJson::members).orElse(null));
+    }
+
+    /** The same as a line of text. */
+    String pastText(@Nullable Diagnosis diagnosis) {
+        if (diagnosis == null || baseline == null) {
+            return "";
+        }
+        return "past     " + diagnosis.past().map(past -> (past.isSlower() ? "SLOWER: " : "") + past.text())
+                .orElse("no earlier run like this, or fewer than 200 steps") + "\n";
     }
 
     private static String median(Distribution millis) {

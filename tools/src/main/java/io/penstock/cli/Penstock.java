@@ -69,6 +69,7 @@ public final class Penstock implements Runnable {
         commands.put("batches", BatchesCommand.class);
         commands.put("explain", ExplainCommand.class);
         commands.put("stream", StreamCommand.class);
+        commands.put("run", RunCommand.class);
         commands.put("watch", WatchCommand.class);
         commands.put("report", ReportCommand.class);
         commands.put("compare", CompareCommand.class);

@@ -56,7 +56,7 @@ final class ReportCommand implements Callable<Integer> {
             summary.write(folder);
         }
         if (html != null) {
-            AtomicFile.write(html, HtmlReport.of(summary));
+            AtomicFile.write(html, HtmlReport.of(summary, gpuHour));
         }
         WaitCost cost = WaitCost.of(summary, gpuHour);
         if (report.isJson()) {

@@ -137,6 +137,7 @@ final class StreamCommand implements Callable<Integer> {
         fields.put("warmup_steps", warmup);
         fields.put("stand_in_step_ms", stepMillis);
         fields.putAll(diagnosing.clockFields(diagnosis));
+        fields.putAll(diagnosing.pastFields(diagnosis));
         fields.putAll(result.fields());
         return fields;
     }
@@ -147,6 +148,7 @@ final class StreamCommand implements Callable<Integer> {
                 + "device   " + device + "\n"
                 + "memory   " + result.memory() + "\n\n"
                 + diagnosing.clockText(diagnosis)
+                + diagnosing.pastText(diagnosis)
                 + result.text();
     }
 }

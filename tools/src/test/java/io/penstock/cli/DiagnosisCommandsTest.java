@@ -13,6 +13,7 @@ import io.penstock.testing.Corpora;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,7 +38,7 @@ class DiagnosisCommandsTest {
     private CommandRun stream(Path report, Object... more) {
         Object[] args = {"stream", store, "--window", 64, "--batch", 8, "--device", "host", "--steps", 300,
             "--report", report};
-        Object[] all = java.util.Arrays.copyOf(args, args.length + more.length);
+        Object[] all = Arrays.copyOf(args, args.length + more.length);
         System.arraycopy(more, 0, all, args.length, more.length);
         return CommandRun.of(all);
     }
@@ -115,6 +116,40 @@ class DiagnosisCommandsTest {
         assertTrue(gate.out().startsWith("REGRESSION: the step changed by +"), gate.out());
         assertTrue(gate.out().contains("mostly   compute"), gate.out());
         assertEquals(0, CommandRun.of("compare", slow, fast, "--fail-on", "regression").exitCode());
+    }
+
+    @Test
+    void theLastOfSeveralRunsIsComparedWithTheOthers() throws IOException {
+        Object[] command = {"compare", null, null, null, null, "--fail-on", "regression"};
+        for (int run = 0; run < 4; run++) {
+            Path at = Files.createDirectory(folder.resolve("run-" + run));
+            SummaryExamples.run(run, 300, run == 3 ? 2 : 1, 0.05, SummaryExamples.FINGERPRINT).write(at);
+            command[1 + run] = at;
+        }
+        CommandRun compared = CommandRun.of(command);
+        assertEquals(ExitCode.REGRESSION, compared.exitCode(), compared.err());
+        assertTrue(compared.out().startsWith("REGRESSION: a step takes "), compared.out());
+        assertTrue(compared.out().contains("in 3 earlier runs") && compared.out().contains("compute"), compared.out());
+        command[6] = "mixed";
+        Object[] asJson = Arrays.copyOf(command, 8);
+        asJson[7] = "--json";
+        Map<String, Object> result = CommandRun.of(asJson).json();
+        assertEquals("regression", result.get("outcome"));
+        assertEquals(4, ((List<?>) result.get("runs")).size());
+    }
+
+    @Test
+    void aRunIsComparedWithItsPastWhichItJoins() throws IOException {
+        Path past = folder.resolve("past.json");
+        CommandRun first = stream(folder.resolve("first"), "--step-ms", 1, "--baseline", past);
+        assertEquals(0, first.exitCode(), first.err());
+        assertTrue(first.out().contains("past     no earlier run"), first.out());
+        CommandRun second = stream(folder.resolve("second"), "--step-ms", 1, "--baseline", past);
+        assertTrue(second.out().contains("in 1 earlier run (noise"), second.out());
+        assertTrue(Files.readString(past).contains("\"batch_size\": \"8\""), Files.readString(past));
+        Files.writeString(past, "no JSON");
+        CommandRun third = stream(folder.resolve("third"), "--step-ms", 1, "--baseline", past);
+        assertEquals(ExitCode.BAD_INPUT, third.exitCode(), third.err());
     }
 
     @Test

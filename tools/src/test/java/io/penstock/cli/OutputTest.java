@@ -94,6 +94,8 @@ class OutputTest {
                 with("stream", source, "--steps=3", "--device=host", "--transfer=copy", "--device-clock"),
                 with("stream", lines), with("batches", source, "--state", folder.resolve("other.json")),
                 List.of("report", run), List.of("watch", watched, "--once"),
+                List.of("run", "--report", folder.resolve("ran"), "--", ProcessHandle.current().info().command()
+                        .orElse("java"), "-version"),
                 List.of("compare", run, run), with("stats", source),
                 with("tune", source, "--device=host", "--budget=50ms"),
                 List.of("convert", source.getFirst(), folder.resolve("converted.safetensors"), "--format=nanogpt"),

@@ -50,7 +50,8 @@ class CrashTest {
 
     /** The classes that do, and which writers of the table reach them, or why there is nothing to try. */
     private static final Map<String, String> WRITERS_BY_CLASS = Map.ofEntries(
-            Map.entry("AtomicFile", "loader state, checkpoint, filter, settings, profile, summary, report, trace"),
+            Map.entry("AtomicFile", "loader state, checkpoint, filter, settings, profile, summary, report, trace,"
+                    + " baseline"),
             Map.entry("StagingFolder", "all stores, checksum"),
             Map.entry("WriterLock", "all stores, checksum"),
             Map.entry("Commit", "all stores, checksum"),
@@ -71,6 +72,7 @@ class CrashTest {
             Map.entry("LibrarySet", "none: libraries in a temporary folder, deleted once they are loaded"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),
+            Map.entry("RunCommand", "none: a jar in a temporary folder, deleted when the trainer ends"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),
             Map.entry("Penstock", "none: standard output"));
 

@@ -8,6 +8,7 @@ import io.penstock.cli.CommandRun;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Filtered;
 import io.penstock.dataset.TensorRows;
+import io.penstock.diagnose.BaselineExamples;
 import io.penstock.diagnose.Recording;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.SummaryExamples;
@@ -263,6 +264,8 @@ final class Writers {
                 new Writer("profile of stats", LASTS, "profile.json", (folder, generation, _) ->
                         DataProfile.read(input(generation, "profile.json")).write(folder.resolve("profile.json")),
                         file("profile.json", file -> DataProfile.read(file).toJson())),
+                new Writer("baseline", LASTS, "past.json", (folder, generation, _) -> BaselineExamples.write(
+                        folder.resolve("past.json"), generation), file("past.json", BaselineExamples::read)),
                 new Writer("summary", LASTS, List.of(Summary.JSON_FILE, Summary.TEXT_FILE, "run"), (_, _) -> { },
                         (folder, generation, _) -> Summary.read(input(generation, "run"))
                                 .write(folder.resolve("run")), Writers::summary),

@@ -5,18 +5,24 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
-import java.lang.management.MemoryUsage;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what Linux tells of this process ({@code proc(5)}) and of its control group (versions 1 and 2). A file that is
- * missing, or that this process may not read, leaves its values out: they are NaN. For one thread.
+ * missing, or that this process may not read, leaves its values out: they are NaN. Files stay open, because opening one
+ * costs more than reading it. For one thread.
  */
-final class HostReader {
+final class HostReader implements AutoCloseable {
 
     /** {@code USER_HZ}, which is 100 on every Linux that runs a JVM. */
     private static final double TICKS_A_SECOND = 100;
@@ -28,6 +34,11 @@ final class HostReader {
     /** Version 1 writes a limit of about 2^63 bytes where there is none. */
     private static final double NO_LIMIT_BYTES = 0x1p60;
 
+    /** Of all files that are read again and again, the open ones. */
+    private final Map<Path, FileChannel> open = new HashMap<>();
+    private ByteBuffer buffer = ByteBuffer.allocateDirect(4 << 10);
+    private double heapBytes = UNKNOWN;
+    private double liveBytes = UNKNOWN;
     private final Path proc;
     private final Path self;
     private final List<Path> cpuGroups;
@@ -50,7 +61,7 @@ final class HostReader {
         this.proc = root.resolve("proc");
         this.self = proc.resolve("self");
         Path mount = root.resolve("sys/fs/cgroup");
-        String names = text(self.resolve("cgroup"));
+        String names = once(self.resolve("cgroup"));
         this.cpuGroups = groups(mount, names, "cpu");
         this.memoryGroups = groups(mount, names, "memory");
     }
@@ -70,10 +81,23 @@ final class HostReader {
         }).distinct().filter(Files::isDirectory).toList();
     }
 
-    /** Reads memory and threads, from one file. All else is as of the last {@link #readAll} and {@link #count}. */
+    /**
+     * Reads memory and threads, from one file. All else is as of the last {@link #readHeap}, {@link #readAll} and
+     * {@link #count}.
+     */
     HostSample sample() {
         HostSample known = latest;
         return new HostSample(memory(), known.cpu(), known.pressure(), known.traffic(), known.limits());
+    }
+
+    /** Asks the JVM for the heap in use, now and after the last collections. */
+    void readHeap() {
+        long after = 0;
+        for (MemoryPoolMXBean pool : heapPools) {
+            after += pool.getCollectionUsage().getUsed();
+        }
+        heapBytes = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+        liveBytes = after == 0 ? UNKNOWN : after;
     }
 
     /** Reads all that takes a file or two each. */
@@ -91,13 +115,8 @@ final class HostReader {
 
     private HostSample.ProcessMemory memory() {
         String status = text(self.resolve("status"));
-        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
-        long after = 0;
-        for (MemoryPoolMXBean pool : heapPools) {
-            after += pool.getCollectionUsage().getUsed();
-        }
         return new HostSample.ProcessMemory(1024 * after(status, "VmRSS:"), 1024 * after(status, "RssAnon:"),
-                heap.getUsed(), after == 0 ? UNKNOWN : after, openFiles, after(status, "Threads:"));
+                heapBytes, liveBytes, openFiles, after(status, "Threads:"));
     }
 
     private HostSample.Cpu cpu() {
@@ -112,7 +131,7 @@ final class HostReader {
         double other = 0;
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(self.resolve("task"))) {
             for (Path task : tasks) {
-                String stat = text(task.resolve("stat"));
+                String stat = once(task.resolve("stat"));
                 double seconds = seconds(stat);
                 if (Double.isNaN(seconds)) {
                     continue;                           // the thread has ended
@@ -196,19 +215,57 @@ final class HostReader {
         return new HostSample.GroupLimits(cores, periods, throttled, bytes, limit);
     }
 
-    private static double first(Path group, String file, String older) {
+    private double first(Path group, String file, String older) {
         double found = after(text(group.resolve(file)), "");
         return Double.isNaN(found) ? after(text(group.resolve(older)), "") : found;
     }
 
     // ---- files
 
-    private static String text(Path file) {
+    private static String once(Path file) {
         try {
             return Files.readString(file);
         } catch (IOException | SecurityException _) {
             return "";
         }
+    }
+
+    /** Reads a file anew, and leaves it open. */
+    private String text(Path file) {
+        try {
+            FileChannel channel = open.get(file);
+            if (channel == null) {
+                channel = FileChannel.open(file);
+                open.put(file, channel);
+            }
+            buffer.clear();
+            while (channel.read(buffer, buffer.position()) > 0) {
+                if (!buffer.hasRemaining()) {
+                    buffer = ByteBuffer.allocateDirect(2 * buffer.capacity()).put(buffer.flip());
+                }
+            }
+            return StandardCharsets.ISO_8859_1.decode(buffer.flip()).toString();
+        } catch (IOException | SecurityException _) {
+            close(open.remove(file));
+            return "";
+        }
+    }
+
+    private static void close(@Nullable FileChannel channel) {
+        if (channel != null) {
+            try {
+                channel.close();
+            } catch (IOException _) {
+                // It was only read.
+            }
+        }
+    }
+
+    /** Closes the files. Repeating it has no effect. */
+    @Override
+    public void close() {
+        open.values().forEach(HostReader::close);
+        open.clear();
     }
 
     private static double entries(Path folder) {

@@ -7,17 +7,22 @@ import java.util.Deque;
 import java.util.OptionalInt;
 
 /**
- * Looks at the machine beside a run, on daemon threads of its own: five times a second at the memory of the process,
- * once a second at the GPU, every five seconds at all else, every thirty at open files and groups of threads. Nothing
- * here can fail the run: what cannot be read is left out. Thread-safe.
+ * Looks at the machine beside a run, on daemon threads of its own: at the memory of the process five times a second at
+ * first and twice a second after {@value #QUICK_LOOKS} looks, at the GPU once a second, at the heap every fourth look,
+ * at all else every twentieth, at open files and groups of threads every hundredth. Nothing here can fail the run: what
+ * cannot be read is left out. Thread-safe.
  */
 public final class MachineWatch implements AutoCloseable {
 
     private static final int MOST_SAMPLES = 4096;
-    private static final long PERIOD_MILLIS = 200;
-    /** In looks: all that is cheap is read every five seconds, files and threads are counted every thirty. */
-    private static final int READ_EVERY = 25;
-    private static final int COUNT_EVERY = 150;
+    /** While a run begins, growth is found soon; later looks cost at most a thousandth of a core. */
+    private static final int QUICK_LOOKS = 150;
+    private static final long QUICK_MILLIS = 200;
+    private static final long PERIOD_MILLIS = 500;
+    /** In looks. */
+    private static final int HEAP_EVERY = 4;
+    private static final int READ_EVERY = 20;
+    private static final int COUNT_EVERY = 100;
     private static final long GPU_PERIOD_MILLIS = 1000;
     private static final long GPU_PATIENCE_MILLIS = 10_000;
 
@@ -46,16 +51,19 @@ public final class MachineWatch implements AutoCloseable {
     }
 
     private void run() {
-        try {
+        try (host) {
             for (long look = 0; !Thread.currentThread().isInterrupted(); look++) {
                 if (look % COUNT_EVERY == 0) {
                     host.count();
+                }
+                if (look % HEAP_EVERY == 0) {
+                    host.readHeap();
                 }
                 if (look % READ_EVERY == 0) {
                     host.readAll();
                 }
                 keep(new MachineSample(System.nanoTime(), host.sample(), gpu.take()));
-                Thread.sleep(PERIOD_MILLIS);
+                Thread.sleep(look < QUICK_LOOKS ? QUICK_MILLIS : PERIOD_MILLIS);
             }
         } catch (InterruptedException _) {
             // Closed.

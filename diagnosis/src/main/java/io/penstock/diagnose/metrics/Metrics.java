@@ -120,6 +120,9 @@ public record Metrics(List<Metric> all) {
         memory.gauge("device_memory", Unit.BYTES, "Device memory of all slots.", LoaderMemory::deviceBytes);
         loader.accounts().ifPresent(accounts -> addRecent(list, accounts, diagnosis));
         if (diagnosis != null) {
+            list.add(new Metric("own_step", Type.GAUGE, Unit.SECONDS, "Mean time of a step that the rank spends by"
+                    + " itself: without marked backward passes or, without marks, without computing.", Map.of(),
+                    () -> diagnosis.status().ownMillis() / 1e3));
             addMarked(list, diagnosis);
             addMachine(list, diagnosis);
         }

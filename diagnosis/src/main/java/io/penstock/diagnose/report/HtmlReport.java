@@ -8,9 +8,14 @@ import io.penstock.diagnose.Severity;
 import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.CauseRow;
 import io.penstock.diagnose.Summary.InputPipeline;
+import io.penstock.diagnose.Summary.InterludeRow;
+import io.penstock.diagnose.Summary.MachineUse;
 import io.penstock.diagnose.Summary.PartRow;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.diagnose.Summary.RankSteps;
+import io.penstock.diagnose.Summary.SampleStep;
+import io.penstock.diagnose.Summary.SampleUse;
+import io.penstock.diagnose.Summary.SlowRow;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.diagnose.Verdict;
@@ -28,6 +33,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.DoubleFunction;
 import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
@@ -47,10 +53,13 @@ public final class HtmlReport {
     private static final int NARROW = 380;
 
     private final Summary summary;
+    /** NaN without one. */
+    private final double gpuHourPrice;
     private final InputPipeline input;
     private final Markup page = new Markup();
 
-    private HtmlReport(Summary summary) {
+    private HtmlReport(Summary summary, double gpuHourPrice) {
+        this.gpuHourPrice = gpuHourPrice;
         this.summary = summary;
         this.input = summary.input();
     }
@@ -61,7 +70,17 @@ public final class HtmlReport {
      * @param summary the run's summary
      */
     public static String of(Summary summary) {
-        return new HtmlReport(summary).write();
+        return of(summary, Double.NaN);
+    }
+
+    /**
+     * {@return the page, with the price of the hours that GPUs waited}
+     *
+     * @param summary the run's summary
+     * @param gpuHourPrice the price of an hour of one GPU, in any currency; NaN without one
+     */
+    public static String of(Summary summary, double gpuHourPrice) {
+        return new HtmlReport(summary, gpuHourPrice).write();
     }
 
     private String write() {
@@ -75,10 +94,14 @@ public final class HtmlReport {
         stepParts();
         overTime();
         stages();
+        samples();
         timeline();
         whatIf();
         spreads();
         ranks();
+        cost();
+        interludes();
+        machine();
         settings();
         return page.close().close().close().toString();
     }
@@ -280,6 +303,30 @@ public final class HtmlReport {
         page.close().close();
     }
 
+    private void samples() {
+        SampleUse use = summary.samples();
+        if (use == null) {
+            return;
+        }
+        section("Single samples", "Of samples that are decoded, mapped or generated. Slow ones take at least eight"
+                + " times the median.");
+        table("step", "samples", "p50", "p99", "total", "slow samples", "their share of the time");
+        for (SampleStep step : use.steps()) {
+            row(step.step(), String.valueOf(step.samples()), TimeText.of(step.p50Millis()),
+                    TimeText.of(step.p99Millis()), TimeText.of(step.totalMillis()),
+                    String.valueOf(step.slowSamples()), NumberText.percent(step.slowShare()));
+        }
+        page.close().close();
+        page.element("h3", "The slowest samples");
+        table("sample", "index", "stored", "in all", "read", "decode", "transform");
+        for (SlowRow slow : use.slowest()) {
+            row(slow.name(), String.valueOf(slow.sample()), slow.bytes() == 0 ? null
+                    : NumberText.round(slow.bytes(), "B"), TimeText.of(slow.millis()), TimeText.of(slow.readMillis()),
+                    TimeText.of(slow.decodeMillis()), TimeText.of(slow.transformMillis()));
+        }
+        page.close().close().close();
+    }
+
     private void timeline() {
         if (input.timeline().isEmpty()) {
             return;
@@ -359,6 +406,73 @@ public final class HtmlReport {
                     TimeText.of(rank.residualMillis()));
         }
         page.close().close().close();
+    }
+
+    private void cost() {
+        WaitCost cost = WaitCost.of(summary, gpuHourPrice);
+        if (!(cost.gpuHours() > 0)) {
+            return;
+        }
+        section("Cost", "Hours that GPUs waited for input, one GPU a rank.");
+        table("cause", "GPU hours", "price");
+        for (WaitCost.CauseCost row : cost.causes()) {
+            row(row.cause().replace('_', ' '), NumberText.digits(row.gpuHours()), price(row.money()));
+        }
+        row("in all", NumberText.digits(cost.gpuHours()), price(cost.money()));
+        page.close().close().close();
+    }
+
+    private static @Nullable String price(double money) {
+        return Double.isNaN(money) ? null : NumberText.digits(money);
+    }
+
+    private void interludes() {
+        if (summary.interludes().isEmpty()) {
+            return;
+        }
+        section("Left out", "What the trainer marked as no training: in no step, throughput or share above.");
+        table("mark", "times", "time", "of the run");
+        for (InterludeRow row : summary.interludes()) {
+            row(row.name(), String.valueOf(row.count()), TimeText.of(row.millis()), NumberText.percent(row.share()));
+        }
+        page.close().close().close();
+    }
+
+    private void machine() {
+        MachineUse use = summary.machine();
+        if (use == null) {
+            return;
+        }
+        section("Machine", "What was seen of it during the steps.");
+        page.open("table");
+        row("GPU", use.gpu());
+        figure("GPU busy", use.gpuUtilization(), NumberText::percent);
+        figure("GPU memory, most", use.gpuMemoryBytes(), HtmlReport::bytes);
+        figure("GPU memory of this process, most", use.gpuProcessBytes(), HtmlReport::bytes);
+        figure("power, mean", use.gpuWatts(), value -> NumberText.digits(value) + " W");
+        figure("temperature, highest", use.gpuCelsius(), value -> NumberText.digits(value) + " °C");
+        figure("clock, of the possible one", use.gpuClockShare(), NumberText::percent);
+        figure("RAM of the process, most", use.residentBytes(), HtmlReport::bytes);
+        figure("cores used", use.cores(), NumberText::digits);
+        figure("cores used by loaders", use.loaderCores(), NumberText::digits);
+        figure("cores that the control group allows", use.limitCores(), NumberText::digits);
+        figure("periods in which the group had to wait", use.throttledShare(), NumberText::percent);
+        figure("time in which a task lacked a core", use.cpuPressure(), NumberText::percent);
+        figure("time in which a task waited for storage", use.ioPressure(), NumberText::percent);
+        figure("read from storage", use.diskBytesPerSecond(), value -> bytes(value) + "/s");
+        figure("received from the network", use.networkBytesPerSecond(), value -> bytes(value) + "/s");
+        page.close().close();
+    }
+
+    /** A row, unless the machine does not tell. */
+    private void figure(String name, double value, DoubleFunction<String> text) {
+        if (!Double.isNaN(value)) {
+            row(name, text.apply(value));
+        }
+    }
+
+    private static String bytes(double value) {
+        return NumberText.round(value, "B");
     }
 
     private void settings() {

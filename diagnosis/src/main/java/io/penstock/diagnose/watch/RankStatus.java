@@ -71,6 +71,14 @@ public record RankStatus(String run, int rank, int worldSize, String host, long 
         return parts.stream().filter(one -> one.name.equals(part)).mapToDouble(StepPart::millis).sum();
     }
 
+    /**
+     * {@return the mean time of a step that the rank spends by itself, in which it waits for no other rank: without the
+     * backward pass or, where that is not marked, without computing; NaN without steps}
+     */
+    public double ownMillis() {
+        return stepMillis - (exchangeMillis >= 0 ? exchangeMillis : millis(COMPUTE));
+    }
+
     /** {@return this as one line of JSON} */
     public String toJson() {
         Map<String, @Nullable Object> json = Json.members("format", FORMAT);

@@ -54,7 +54,13 @@ public final class RunText {
         lines.add(run + "  " + NumberText.count(view.ranks().size(), "rank")
                 + known("  %s steps/s", view.stepsPerSecond()) + known("  %s samples/s", view.samplesPerSecond())
                 + known("  waited %s GPU h", view.waitedGpuHours()) + known(" (%s)", view.waitedMoney()));
-        lines.add(view.straggler().isEmpty() ? "no rank holds the others up" : "SLOW  " + view.straggler());
+        if (view.stragglers().isEmpty()) {
+            lines.add("no rank holds the others up");
+        }
+        view.stragglers().stream().limit(MOST_PROBLEMS).forEach(slow -> lines.add("SLOW  " + slow));
+        if (view.stragglers().size() > MOST_PROBLEMS) {
+            lines.add("SLOW  and " + (view.stragglers().size() - MOST_PROBLEMS) + " more ranks");
+        }
         lines.add(legend(view));
         view.problems().stream().limit(MOST_PROBLEMS).forEach(problem -> lines.add("?     " + problem));
         if (view.problems().size() > MOST_PROBLEMS) {

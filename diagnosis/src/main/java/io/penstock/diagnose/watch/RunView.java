@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -21,19 +22,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>The straggler.</b> Ranks that exchange gradients take equally long steps: the fast ones wait for the slow one
  * in their backward pass. So what a rank does by itself is compared: its step without the backward pass or, where that
- * is not marked, without computing. The rank with the most is named if it has 10 % of the typical step more than the
- * median rank; so is one whose whole step is 10 % longer than the median. Its cause is the part with the largest
- * excess. Twenty steps are needed.
+ * is not marked, without computing. Ranks are named that have 10 % of the typical step more than the median rank; so
+ * are those whose whole step is 10 % longer than the median. The cause is the part with the largest excess. Twenty
+ * steps are needed.
  *
- * @param ranks the straggler first, then silent ranks, then by number
- * @param straggler one sentence; empty without one
+ * @param ranks stragglers first, the slowest before the others; then silent ranks, then by number
+ * @param stragglers a sentence each, the slowest first
  * @param problems places that gave no status, with the reason
  * @param stepsPerSecond of the median rank
  * @param samplesPerSecond of all ranks together
  * @param waitedGpuHours time that all ranks waited for input since the run began, a GPU each
  * @param waitedMoney the same at the price of an hour; NaN without a price
  */
-public record RunView(List<RankRow> ranks, String straggler, List<String> problems, double stepsPerSecond,
+public record RunView(List<RankRow> ranks, List<String> stragglers, List<String> problems, double stepsPerSecond,
         double samplesPerSecond, double waitedGpuHours, double waitedMoney) {
 
     private static final double NAMED = 0.10;
@@ -114,21 +115,23 @@ public record RunView(List<RankRow> ranks, String straggler, List<String> proble
             double price) {
         List<RankStatus> live = ranks.stream().filter(rank -> silent.getOrDefault(rank.rank(), 0.0) == 0
                 && rank.window() >= LEAST_STEPS && rank.stepMillis() > 0).toList();
-        Culprit culprit = culprit(live);
+        Map<Integer, Culprit> culprits = new LinkedHashMap<>();
+        culprits(live).forEach(one -> culprits.put(one.rank, one));
+        List<Integer> order = List.copyOf(culprits.keySet());
         List<RankRow> rows = new ArrayList<>();
         for (RankStatus rank : ranks) {
             double quiet = silent.getOrDefault(rank.rank(), 0.0);
-            rows.add(new RankRow(rank, quiet, culprit != null && culprit.rank == rank.rank() ? culprit.cause
+            rows.add(new RankRow(rank, quiet, culprits.containsKey(rank.rank()) ? culprits.get(rank.rank()).cause
                     : quiet > 0 ? String.format(Locale.ROOT, "silent for %.0f s", quiet)
                     : rank.doing()));
         }
-        int first = culprit == null ? -1 : culprit.rank;
-        rows.sort(Comparator.<RankRow>comparingInt(row -> row.status.rank() == first ? 0
-                        : row.silentSeconds > 0 ? 1 : 2)
+        rows.sort(Comparator.<RankRow>comparingInt(row -> culprits.containsKey(row.status.rank())
+                        ? order.indexOf(row.status.rank()) : row.silentSeconds > 0 ? order.size() : order.size() + 1)
                 .thenComparingInt(row -> row.status.rank()));
         double hours = ranks.stream().mapToDouble(RankStatus::waitedSeconds).filter(value -> value > 0).sum()
                 / SECONDS_AN_HOUR;
-        return new RunView(List.copyOf(rows), culprit == null ? "" : "rank " + culprit.rank + ": " + culprit.cause,
+        return new RunView(List.copyOf(rows), culprits.values().stream()
+                        .map(one -> "rank " + one.rank + ": " + one.cause).toList(),
                 problems, median(live, RankStatus::stepsPerSecond),
                 live.stream().mapToDouble(RankStatus::samplesPerSecond).filter(value -> value > 0).sum(), hours,
                 hours * price);
@@ -139,14 +142,18 @@ public record RunView(List<RankRow> ranks, String straggler, List<String> proble
     private record Culprit(int rank, String cause) {
     }
 
-    private static @Nullable Culprit culprit(List<RankStatus> ranks) {
+    /** Those who are slower than the median rank by enough, the slowest first. */
+    private static List<Culprit> culprits(List<RankStatus> ranks) {
         if (ranks.size() < 2) {
-            return null;
+            return List.of();
         }
         boolean marked = ranks.stream().allMatch(rank -> rank.exchangeMillis() >= 0);
         double step = median(ranks, RankStatus::stepMillis);
-        Culprit alone = most(ranks, step, rank -> rank.stepMillis() - together(rank, marked), marked, true);
-        return alone != null ? alone : most(ranks, step, RankStatus::stepMillis, marked, false);
+        List<Culprit> named = new ArrayList<>(
+                slow(ranks, step, rank -> rank.stepMillis() - together(rank, marked), marked, true));
+        slow(ranks, step, RankStatus::stepMillis, marked, false).stream()
+                .filter(one -> named.stream().noneMatch(other -> other.rank == one.rank)).forEach(named::add);
+        return named;
     }
 
     /** The part of a step in which ranks may wait for each other. */
@@ -154,12 +161,16 @@ public record RunView(List<RankRow> ranks, String straggler, List<String> proble
         return marked ? rank.exchangeMillis() : rank.millis(RankStatus.COMPUTE);
     }
 
-    private static @Nullable Culprit most(List<RankStatus> ranks, double step, ToDoubleFunction<RankStatus> time,
+    private static List<Culprit> slow(List<RankStatus> ranks, double step, ToDoubleFunction<RankStatus> time,
             boolean marked, boolean alone) {
-        RankStatus slowest = ranks.stream().max(Comparator.comparingDouble(time)).orElseThrow();
-        if (time.applyAsDouble(slowest) - median(ranks, time) < NAMED * step) {
-            return null;
-        }
+        double median = median(ranks, time);
+        return ranks.stream().filter(rank -> time.applyAsDouble(rank) - median >= NAMED * step)
+                .sorted(Comparator.comparingDouble(time).reversed())
+                .map(rank -> culprit(rank, ranks, step, marked, alone)).toList();
+    }
+
+    private static Culprit culprit(RankStatus slowest, List<RankStatus> ranks, double step, boolean marked,
+            boolean alone) {
         Set<String> names = new LinkedHashSet<>();
         ranks.forEach(rank -> rank.parts().forEach(part -> names.add(part.name())));
         String cause = "";

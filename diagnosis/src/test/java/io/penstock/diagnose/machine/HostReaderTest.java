@@ -31,6 +31,7 @@ class HostReaderTest {
     private HostSample counted() {
         var reader = new HostReader(root);
         reader.count();
+        reader.readHeap();
         reader.readAll();
         return reader.sample();
     }
@@ -110,6 +111,7 @@ class HostReaderTest {
     void thisProcessIsSeen() {
         var reader = new HostReader();
         reader.count();
+        reader.readHeap();
         reader.readAll();
         HostSample seen = reader.sample();
         assertTrue(seen.memory().residentBytes() > 1 << 20, seen.toString());

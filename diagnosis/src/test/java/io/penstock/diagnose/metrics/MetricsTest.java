@@ -4,6 +4,7 @@ package io.penstock.diagnose.metrics;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -25,6 +26,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -33,6 +35,7 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -198,19 +201,61 @@ class MetricsTest {
 
     /** A rule or a panel on a metric that does not exist would be silent for ever. */
     @ParameterizedTest
-    @ValueSource(strings = {"alerts.yml", "dashboard.json"})
-    void whatTheShippedFilesNameIsExported(String file) throws IOException {
-        Set<String> exported = Exposition.parse(PrometheusText.write(metrics)).types().keySet();
-        Path root = Path.of("docs").toAbsolutePath();
-        while (!Files.exists(root.resolve("monitoring"))) {
-            root = root.getParent().resolveSibling("docs");
+    @ValueSource(strings = {"alerts.yml", "alerts_test.yml", "dashboard.json"})
+    void whatTheShippedFilesNameIsExported(String file) throws Exception {
+        Set<String> exported;
+        try (PrometheusEndpoint endpoint = PrometheusEndpoint.open(metrics, 0);
+                HttpClient client = HttpClient.newHttpClient()) {
+            exported = Exposition.parse(get(client, endpoint, "GET", "/metrics").body()).types().keySet();
         }
-        String text = Files.readString(root.resolve("monitoring").resolve(file));
+        String text = Files.readString(shipped(file));
         Set<String> named = Pattern.compile("penstock_\\w+").matcher(text).results().map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertTrue(named.size() >= 5, named::toString);
         named.removeAll(exported);
         assertEquals(Set.of(), named, "not exported");
+    }
+
+    private static Path shipped(String file) {
+        Path root = Path.of("docs").toAbsolutePath();
+        while (!Files.exists(root.resolve("monitoring"))) {
+            root = root.getParent().resolveSibling("docs");
+        }
+        return root.resolve("monitoring").resolve(file);
+    }
+
+    @Test
+    void everyAlertHasATestInWhichItFires() throws IOException {
+        Set<String> alerts = Pattern.compile("- alert: (\\w+)").matcher(Files.readString(shipped("alerts.yml")))
+                .results().map(found -> found.group(1)).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> fire = Pattern.compile("alertname: (\\w+)\n +exp_alerts:\n +- exp_labels")
+                .matcher(Files.readString(shipped("alerts_test.yml"))).results().map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertTrue(alerts.size() >= 9, alerts::toString);
+        assertEquals(alerts, fire);
+    }
+
+    /** Debian's package {@code prometheus} has it. */
+    @Test
+    void promtoolAcceptsTheRulesAndTheyFireWhereTheirTestsSay() throws Exception {
+        assumeTrue(Stream.of(System.getenv("PATH").split(":")).anyMatch(place ->
+                Files.isExecutable(Path.of(place, "promtool"))), "promtool is not installed");
+        for (String file : new String[] {"alerts.yml", "alerts_test.yml"}) {
+            Files.copy(shipped(file), folder.resolve(file));
+        }
+        assertEquals("", promtool("check", "alerts.yml"));
+        assertEquals("", promtool("test", "alerts_test.yml"));
+        String rules = Files.readString(folder.resolve("alerts.yml"));
+        Files.writeString(folder.resolve("alerts.yml"), rules.replace("[5m]) > 0.1", "[5m]) > 0.9"));
+        assertTrue(promtool("test", "alerts_test.yml").contains("PenstockInputBound"), "a rule that never fires");
+    }
+
+    /** Returns what it says, nothing if all is well. */
+    private String promtool(String what, String file) throws Exception {
+        Process process = new ProcessBuilder("promtool", what, "rules", file).directory(folder.toFile())
+                .redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return process.waitFor() == 0 ? "" : said;
     }
 
     @Test

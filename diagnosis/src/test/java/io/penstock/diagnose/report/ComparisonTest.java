@@ -11,6 +11,7 @@ import io.penstock.diagnose.Summary;
 import io.penstock.diagnose.Summary.Fingerprint;
 import io.penstock.diagnose.Summary.RankSteps;
 import io.penstock.diagnose.SummaryExamples;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,44 @@ class ComparisonTest {
     void theLargestMoverIsThePartOfTheStepThatChangedMost() {
         Comparison comparison = compare(run(1, 1), run(2, 1.5));
         assertEquals("compute", comparison.largestMover().orElseThrow().name());
+    }
+
+    @Test
+    void theLastOfSeveralRunsIsComparedBeyondWhatTheOthersDifferBy() {
+        List<Summary> past = List.of(run(1, 1), run(2, 1.02), run(3, 0.98), run(4, 1.01));
+        for (long seed = 0; seed < 20; seed++) {
+            RunHistory same = history(past, run(100 + seed, 1.01));
+            assertFalse(same.outcome() == Outcome.REGRESSION || same.outcome() == Outcome.IMPROVEMENT,
+                    same.reason());
+            RunHistory slower = history(past, run(100 + seed, 1.25));
+            assertEquals(Outcome.REGRESSION, slower.outcome(), slower.reason());
+            assertTrue(slower.reason().contains("compute"), slower.reason());
+            assertEquals(Outcome.IMPROVEMENT, history(past, run(100 + seed, 0.75)).outcome());
+        }
+        // The same change among runs that differ more is noise.
+        RunHistory noisy = history(List.of(run(1, 1), run(2, 1.3), run(3, 0.8), run(4, 1.1)), run(5, 1.25));
+        assertEquals(Outcome.INCONCLUSIVE, noisy.outcome(), noisy.reason());
+        assertEquals(5, noisy.rows().size());
+    }
+
+    private static RunHistory history(List<Summary> past, Summary last) {
+        List<Summary> all = new ArrayList<>(past);
+        all.add(last);
+        return RunHistory.of(all, Comparison.THRESHOLD);
+    }
+
+    @Test
+    void aRunOfOtherDataAmongSeveralMakesThemIncomparable() {
+        Fingerprint p = FINGERPRINT;
+        Fingerprint other = new Fingerprint(p.penstock(), p.jdk(), p.os(), p.cores(), p.gpu(), p.driver(), "other",
+                p.batchSize(), p.worldSize(), p.workers(), p.hostSlots(), p.deviceSlots(), p.readMode(),
+                p.cacheState());
+        List<Summary> runs = List.of(run(1, 1), SummaryExamples.run(2, POINTS, 1, 0.03, other), run(3, 1.5));
+        RunHistory refused = RunHistory.of(runs, Comparison.THRESHOLD);
+        assertEquals(Outcome.INCONCLUSIVE, refused.outcome());
+        assertTrue(refused.reason().contains("dataset other"), refused.reason());
+        assertEquals(Outcome.REGRESSION, RunHistory.ofMismatched(runs, Comparison.THRESHOLD).outcome());
+        assertThrows(IllegalArgumentException.class, () -> RunHistory.of(runs.subList(0, 1), 0.03));
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.penstock.diagnose.Summary.InputPipeline;
 import io.penstock.diagnose.Summary.StageRow;
 import io.penstock.diagnose.SummaryExamples;
 import io.penstock.diagnose.Verdict;
+import io.penstock.text.NumberText;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,9 +38,36 @@ class HtmlReportTest {
                 run.findings(), run.input(), run.overhead());
     }
 
+    /** A run of which everything is known that a page can show. */
+    private static Summary known() {
+        Summary run = named("run");
+        return new Summary("run", run.generatedAt(), run.durationSeconds(), run.fingerprint(), run.clock(), run.ranks(),
+                run.findings(), run.input(), run.overhead(),
+                List.of(new Summary.InterludeRow("checkpoint", 2, 3_000, 0.125)),
+                new Summary.MachineUse("Simulated", 0.93, 20e9, 18e9, 412, 71, 0.88, 3.5e9, 1.75, 0.5, 0.02,
+                        Double.NaN, 2.5e8, 1e6, 4, 0.03),
+                new Summary.SampleUse(List.of(new Summary.SampleStep("decode", 6400, 0.5, 12, 4200, 20, 0.41)),
+                        List.of(new Summary.SlowRow("large <1>.jpg", 17, 9_000_000, 81, 1, 80, 0))));
+    }
+
+    @Test
+    void machineMarksSamplesAndCostAreShown() {
+        String page = HtmlReport.of(known(), 2500).replaceAll(">\\s+<", "><");
+        for (String shown : List.of("<th>GPU busy</th><td>93.0 %</td>", "412 W", "71 °C",
+                "<th>checkpoint</th><td>2</td><td>3 s</td><td>12.5 %</td>", "large &lt;1&gt;.jpg", "41.0 %",
+                "<th>in all</th>", "<h2>Machine</h2>")) {
+            assertTrue(page.contains(shown), shown);
+        }
+        assertFalse(page.contains("waited for storage"), "what is not known is left out");
+        double hours = 2400 * known().ranks().getFirst().inputWaitMillis() / 3.6e6;
+        assertTrue(page.contains("<th>in all</th><td>" + NumberText.digits(hours) + "</td><td>"
+                + NumberText.digits(2500 * hours) + "</td>"), page);
+        assertFalse(HtmlReport.of(named("run")).contains("<h2>Machine</h2>"));
+    }
+
     @Test
     void elementsNestAndAllAreClosed() {
-        String page = HtmlReport.of(named("run"));
+        String page = HtmlReport.of(known(), 2.5);
         String body = page.substring(page.indexOf("</style>"));
         Deque<String> open = new ArrayDeque<>(List.of("html", "head", "style").reversed());
         Matcher tags = TAG.matcher(body);

@@ -36,25 +36,51 @@ class RunViewTest {
     @Test
     void theStragglerIsFirstWithItsCause() {
         RunView view = view(64, rank -> together(rank, 3, "decode", 212));
-        assertEquals("rank 3: decode 4.1 × the median, 212 of 240 ms", view.straggler());
+        assertEquals("rank 3: decode 4.1 × the median, 212 of 240 ms", String.join("; ", view.stragglers()));
         assertEquals(3, view.ranks().getFirst().status().rank());
         assertEquals(0, view.ranks().get(1).status().rank());
         assertEquals("rank 9: read blocked the others have none, 100 of 128 ms",
-                view(64, rank -> together(rank, 9, "read_blocked", 100)).straggler());
+                view(64, rank -> together(rank, 9, "read_blocked", 100)).stragglers().getFirst());
+    }
+
+    @Test
+    void severalRanksAreNamedAtOnceEachWithItsOwnCauseAndTheSilentOneBehindThem() {
+        var history = new RunView.History(Double.NaN);
+        RankStatus[] all = new RankStatus[64];
+        for (int rank = 0; rank < 64; rank++) {
+            all[rank] = switch (rank) {
+                case 6 -> Statuses.of(rank, 64, Double.NaN, "decode", 120, "compute", 250);
+                case 13 -> Statuses.of(rank, 64, Double.NaN, "read_blocked", 110, "compute", 250);
+                case 46 -> Statuses.of(rank, 64, Double.NaN, "compute", 500);
+                case 26 -> Statuses.idle(Statuses.of(rank, 64, Double.NaN, "compute", 250), 21, "");
+                default -> Statuses.of(rank, 64, Double.NaN, "decode", 1 + rank / 64.0, "compute", 250);
+            };
+        }
+        RunView view = history.add(List.of(Statuses.answer(all)), NOW);
+        assertEquals(List.of(6, 13, 46, 26, 0), view.ranks().stream().limit(5).map(row -> row.status().rank())
+                .toList());
+        assertEquals(3, view.stragglers().size());
+        assertTrue(view.stragglers().get(1).startsWith("rank 13: read blocked the others have none, 110 of 360 ms"),
+                view.stragglers().toString());
+        assertTrue(view.ranks().get(2).note().startsWith("compute 2.0 × the median"), view.ranks().get(2).note());
+        assertEquals("silent for 21 s", view.ranks().get(3).note());
+        List<String> lines = RunText.of(view, 80, 24);
+        assertEquals(3, lines.stream().filter(line -> line.startsWith("SLOW")).count(), lines.toString());
+        assertEquals(24, lines.size());
     }
 
     @Test
     void withMarkedBackwardPassesComputingIsNamedToo() {
         // All steps take 100 ms; rank 1 computes for 70 of them, the others for 40 and wait for it.
         RunView view = view(4, rank -> Statuses.of(rank, 4, rank == 1 ? 20 : 50, "compute", 90, "residual", 10));
-        assertEquals("rank 1: compute 1.8 × the median, 70.0 of 100 ms", view.straggler());
+        assertEquals("rank 1: compute 1.8 × the median, 70.0 of 100 ms", String.join("; ", view.stragglers()));
     }
 
     @Test
     void aRankWhoseStepIsLongerIsNamedWithoutMarks() {
         assertEquals("rank 1: compute 1.5 × the median, 60.0 of 61.0 ms", view(
                 Statuses.of(0, 2, Double.NaN, "compute", 40, "residual", 1),
-                Statuses.of(1, 2, Double.NaN, "compute", 60, "residual", 1)).straggler());
+                Statuses.of(1, 2, Double.NaN, "compute", 60, "residual", 1)).stragglers().getFirst());
     }
 
     @Test
@@ -63,10 +89,10 @@ class RunViewTest {
         for (int run = 0; run < 20; run++) {
             RunView view = view(64, rank -> Statuses.of(rank, 64, Double.NaN, "decode",
                     5 * Math.exp(0.1 * random.nextGaussian()), "compute", 90 + random.nextGaussian(), "residual", 2));
-            assertEquals("", view.straggler());
+            assertEquals(List.of(), view.stragglers());
         }
-        assertEquals("", view(Statuses.of(0, 1, Double.NaN, "decode", 50, "compute", 5)).straggler());
-        assertEquals("", new RunView.History(1).add(List.of(), NOW).straggler());
+        assertEquals(List.of(), view(Statuses.of(0, 1, Double.NaN, "decode", 50, "compute", 5)).stragglers());
+        assertEquals(List.of(), new RunView.History(1).add(List.of(), NOW).stragglers());
     }
 
     @Test
