@@ -47,18 +47,47 @@ enum SampleForm {
             throw new CodecException("a frame with fewer than " + channels + " channels", "as many as before");
         }
         long first = plane + (isPlanar ? 0 : (long) channel * bytes) + (long) from * step;
-        MemorySegment memory = Native.ALL;
-        for (int i = 0; i < count; i++) {
-            long at = first + (long) i * step;
-            float value = switch (this) {
-                case U8, U8_PLANES -> ((memory.get(JAVA_BYTE, at) & 0xFF) - 0x80) * 0x1p-7f;
-                case S16, S16_PLANES -> memory.get(JAVA_SHORT_UNALIGNED, at) * 0x1p-15f;
-                case S32, S32_PLANES -> memory.get(JAVA_INT_UNALIGNED, at) * 0x1p-31f;
-                case F32, F32_PLANES -> memory.get(JAVA_FLOAT_UNALIGNED, at);
-                case F64, F64_PLANES -> (float) memory.get(JAVA_DOUBLE_UNALIGNED, at);
-                case S64, S64_PLANES -> memory.get(JAVA_LONG_UNALIGNED, at) * 0x1p-63f;
-            };
-            out.set(JAVA_FLOAT_UNALIGNED, offset + i * stepBytes, value);
+        // A loop for each form: a choice within would be made again for each sample.
+        switch (this) {
+            case U8, U8_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    int value = Native.ALL.get(JAVA_BYTE, first + (long) i * step) & 0xFF;
+                    set(out, offset + i * stepBytes, (value - 0x80) * 0x1p-7f);
+                }
+            }
+            case S16, S16_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    set(out, offset + i * stepBytes, Native.ALL.get(JAVA_SHORT_UNALIGNED, first + (long) i * step)
+                            * 0x1p-15f);
+                }
+            }
+            case S32, S32_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    set(out, offset + i * stepBytes, Native.ALL.get(JAVA_INT_UNALIGNED, first + (long) i * step)
+                            * 0x1p-31f);
+                }
+            }
+            case F32, F32_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    set(out, offset + i * stepBytes, Native.ALL.get(JAVA_FLOAT_UNALIGNED, first + (long) i * step));
+                }
+            }
+            case F64, F64_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    set(out, offset + i * stepBytes,
+                            (float) Native.ALL.get(JAVA_DOUBLE_UNALIGNED, first + (long) i * step));
+                }
+            }
+            case S64, S64_PLANES -> {
+                for (int i = 0; i < count; i++) {
+                    set(out, offset + i * stepBytes, Native.ALL.get(JAVA_LONG_UNALIGNED, first + (long) i * step)
+                            * 0x1p-63f);
+                }
+            }
         }
+    }
+
+    private static void set(MemorySegment out, long offset, float value) {
+        out.set(JAVA_FLOAT_UNALIGNED, offset, value);
     }
 }
