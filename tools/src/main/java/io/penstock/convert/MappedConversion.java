@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.convert;
 
+import io.penstock.collate.Collator;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.error.PenstockException;
@@ -11,6 +12,7 @@ import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderInterruptedException;
 import io.penstock.loader.LoaderSettings;
 import io.penstock.memory.Tensor;
@@ -151,6 +153,7 @@ public final class MappedConversion {
     private int threads = 1;
     private Shard shard = Shard.whole();
     private boolean isSkipping;
+    private @Nullable Collator collator;
     private Progress progress = Progress.NONE;
     private final AtomicLong done = new AtomicLong();
     private final AtomicLong written = new AtomicLong();
@@ -250,6 +253,18 @@ public final class MappedConversion {
      */
     public MappedConversion skipBad() {
         isSkipping = true;
+        return this;
+    }
+
+    /**
+     * Sets how samples become a batch.
+     *
+     * @param by such as {@link io.penstock.collate.StackAndPad} for fields of several lengths; by default they are
+     *     stacked
+     * @return this conversion
+     */
+    public MappedConversion collator(Collator by) {
+        collator = Objects.requireNonNull(by, "by");
         return this;
     }
 
@@ -385,9 +400,13 @@ public final class MappedConversion {
         var keys = new SampleKeys(samples);
         var format = (StoreWriter.OfSamples) TargetFormat.of("webdataset").writer();
         var out = new SampleFiles();
-        try (DataLoader loader = DataLoader.builder(samples).sampler(Sampler.sequential(samples.size()))
+        DataLoaderBuilder builder = DataLoader.builder(samples).sampler(Sampler.sequential(samples.size()))
                 .batchSize(batchSize).seed(seed).endEpoch(1).workers(readers).withoutAccounts()
-                .onBadSample(isSkipping ? BadSamplePolicy.SKIP : BadSamplePolicy.FAIL).open()) {
+                .onBadSample(isSkipping ? BadSamplePolicy.SKIP : BadSamplePolicy.FAIL);
+        if (collator != null) {
+            builder.collator(collator);
+        }
+        try (DataLoader loader = builder.open()) {
             LoaderState start = loader.state();
             long at = 0;
             for (long i = next.getAndIncrement(); i < missing.size(); i = next.getAndIncrement()) {
