@@ -7,7 +7,6 @@ module io.penstock.tools {
     requires transitive io.penstock.media;
     requires transitive io.penstock.remote;
     requires transitive io.penstock.diagnosis;
-    requires static java.desktop;
     requires static jdk.jfr;
     requires info.picocli;
     requires static jtokkit;

@@ -43,9 +43,9 @@ public final class StackAndPad implements Collator {
 
     /**
      * {@return this collator, with a field that is stacked to the shape that the samples of a batch have} A field
-     * {@code [*]} of values in a row becomes {@code [B, ...]}, another shape in each batch, without lengths. All samples
-     * of a batch must have one shape: {@link io.penstock.sampling.Sampler#bucketed} orders them so. A sample without
-     * weight may have another, and becomes zeros. Not for a token budget.
+     * {@code [*]} of values in a row becomes {@code [B, ...]}, another shape in each batch, without lengths. All
+     * samples of a batch must have one shape: {@link io.penstock.sampling.Sampler#bucketed} orders them so. A sample
+     * without weight may have another, and becomes zeros. Not for a token budget.
      *
      * @param field the field
      * @param of the shapes of its samples
@@ -85,8 +85,8 @@ public final class StackAndPad implements Collator {
     @Override
     public SlabLayout layout(Dataset dataset, TokenBudget budget) {
         if (shaped != null) {
-            throw new IllegalArgumentException("token budget: found '" + shaped + "', whose samples have shapes of their"
-                    + " own, expected batches of one number of samples");
+            throw new IllegalArgumentException("token budget: found '" + shaped + "', whose samples have shapes of"
+                    + " their own, expected batches of one number of samples");
         }
         int variable = -1;
         for (int f = 0; f < dataset.fields().size(); f++) {
@@ -143,8 +143,8 @@ public final class StackAndPad implements Collator {
     private TensorSpec greatest(Dataset dataset, TensorSpec field, int batchSize) {
         SampleShapes all = Objects.requireNonNull(shapes);
         if (!field.isVariable() || field.rank() != 1) {
-            throw new IllegalArgumentException(field + ": found for samples of several shapes, expected values in a row,"
-                    + " [*]");
+            throw new IllegalArgumentException(field + ": found for samples of several shapes, expected values in a"
+                    + " row, [*]");
         }
         if (all.size() != dataset.size()) {
             throw new IllegalArgumentException("'" + shaped + "': found the shapes of " + all.size()

@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  * another, scores in a third. Immutable.
  *
  * {@snippet :
- * Dataset pairs = Join.of(RecordFields.of(pictures).and("jpg"))
+ * RecordStore captions = RecordStore.open(Path.of("captions"));
+ * RecordStore scores = RecordStore.open(Path.of("scores"));
+ * Dataset pairs = Join.of(RecordFields.of(shards).and("jpg"))
  *         .with(RecordFields.of(captions).and("txt"), Join.Missing.LEAVE_OUT)
  *         .with(RecordFields.of(scores).and("json"), Join.Missing.EMPTY)
  *         .index(Path.of("pairs.join")).open();
@@ -112,8 +114,8 @@ public final class Join {
      * Finds the partners.
      *
      * @return the samples with all fields
-     * @throws IllegalArgumentException if a key has two samples in a partner, a sample lacks a partner that it must have,
-     *     none is left, two fields have one name, or there are 2^31 samples or more
+     * @throws IllegalArgumentException if a key has two samples in a partner, a sample lacks a partner that it must
+     *     have, none is left, two fields have one name, or there are 2^31 samples or more
      * @throws UnsupportedOperationException if a dataset's samples have no keys
      * @throws MalformedStoreException if the file is damaged, or that of other datasets
      * @throws IOException if it cannot be read or written
@@ -176,8 +178,8 @@ public final class Join {
             }
         }
         if (missing > 0) {
-            throw new IllegalArgumentException(partners.get(p).samples + ": lacks the keys of " + missing + " samples of "
-                    + first + ": " + String.join(", ", named) + (missing > NAMED ? ", …" : "")
+            throw new IllegalArgumentException(partners.get(p).samples + ": lacks the keys of " + missing
+                    + " samples of " + first + ": " + String.join(", ", named) + (missing > NAMED ? ", …" : "")
                     + " (LEAVE_OUT and EMPTY allow that)");
         }
     }

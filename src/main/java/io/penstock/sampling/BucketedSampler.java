@@ -4,8 +4,8 @@ package io.penstock.sampling;
 import java.util.Arrays;
 
 /**
- * Groups of samples of one bucket each, in a shuffled order; within a bucket, samples are shuffled too. A position costs
- * a binary search among the buckets. {@code docs/spec/samplers.md} specifies it for ports.
+ * Groups of samples of one bucket each, in a shuffled order; within a bucket, samples are shuffled too. A position
+ * costs a binary search among the buckets. {@code docs/spec/samplers.md} specifies it for ports.
  */
 final class BucketedSampler {
 
@@ -17,8 +17,8 @@ final class BucketedSampler {
             throw new IllegalArgumentException("groups of " + group + " samples, expected 1 or more");
         }
         if (rest == TailPolicy.EXACT) {
-            throw new IllegalArgumentException("the rest of a bucket: found EXACT, expected PAD or DROP: all groups have"
-                    + " as many samples");
+            throw new IllegalArgumentException("the rest of a bucket: found EXACT, expected PAD or DROP: all groups"
+                    + " have as many samples");
         }
         ClassSamples samples = new ClassSamples(dense(buckets));
         long[] starts = new long[samples.classes() + 1];

@@ -66,8 +66,8 @@ final class SoundClipReader implements AutoCloseable {
             int from = i - FLAC.length;
             int mask = from < 0 || from < FLAC_FRAME_BYTES || from >= FLAC_RATE && from < FLAC_TOTAL ? 0xFF
                     : from == FLAC_TOTAL ? 0xF0 : 0;
-            byte wanted = from < 0 ? FLAC[i] : kept.get(JAVA_BYTE, i);
-            if (((index.get(JAVA_BYTE, at + i) ^ wanted) & mask) != 0 || from < 0 && kept.get(JAVA_BYTE, i) != FLAC[i]) {
+            byte found = index.get(JAVA_BYTE, at + i);
+            if (((found ^ kept.get(JAVA_BYTE, i)) & mask) != 0 || from < 0 && found != FLAC[i]) {
                 return false;
             }
         }

@@ -30,7 +30,7 @@ import java.util.stream.LongStream;
  *
  * {@snippet :
  * PictureBuckets buckets = PictureBuckets.of(shards, "jpg", PictureBuckets.sizes(1024 * 1024, 64, 4));
- * Dataset pairs = RecordFields.of(shards).and("jpg", buckets.decoder()).and("txt", captions);
+ * Dataset pairs = RecordFields.of(shards).and("jpg", buckets.decoder()).and("txt");
  * DataLoader loader = DataLoader.builder(pairs).batchSize(8).sampler(buckets.sampler(8, TailPolicy.PAD, seed))
  *         .collator(StackAndPad.fields().shaped("jpg", buckets)).open();      // jpg: u8[8, H, W, 3]
  * }
@@ -78,7 +78,8 @@ public final class PictureBuckets implements SampleShapes {
         this.sizes = sizes;
         this.decoding = decoding;
         this.buckets = buckets;
-        shapes = sizes.stream().map(size -> new long[] {size.height, size.width, decoding.format().channels()}).toList();
+        int channels = decoding.format().channels();
+        shapes = sizes.stream().map(size -> new long[] {size.height, size.width, channels}).toList();
     }
 
     /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.penstock.collate.StackAndPad;
@@ -11,6 +10,7 @@ import io.penstock.convert.MappedConversion;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.image.ImageFit;
+import io.penstock.image.reading.JpegEncoder;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.media.ClipDataset;
@@ -23,19 +23,12 @@ import io.penstock.memory.Tensor;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.text.NumberText;
-import java.awt.image.BufferedImage;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import javax.imageio.IIOImage;
-import javax.imageio.ImageIO;
-import javax.imageio.ImageWriteParam;
-import javax.imageio.ImageWriter;
-import javax.imageio.stream.ImageOutputStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -113,7 +106,8 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
         MappedConversion conversion = Conversion.map(samples, folder, (rows, out) -> {
             code.run(rows, out);
             keep(rows, out);
-        }).batchSize((int) Math.min(batch, samplesOfTar)).shardsOf(samplesOfTar).version(version).collator(StackAndPad.fields())
+        }).batchSize((int) Math.min(batch, samplesOfTar)).shardsOf(samplesOfTar).version(version)
+                .collator(StackAndPad.fields())
                 .progress((done, total) -> bar.update("clips " + folder.getFileName(), done, total));
         return (skipBad ? conversion.skipBad() : conversion).run();
     }
@@ -129,8 +123,8 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
     }
 
     @Command(name = "frames",
-            description = "Decodes clips of all videos and writes their frames to tars: as JPEG files, or as an array of"
-                    + " bytes, the planes of one frame after the other.",
+            description = "Decodes clips of all videos and writes their frames to tars: as JPEG files, or as an array"
+                    + " of bytes, the planes of one frame after the other.",
             footer = {"", "Example: penstock clips frames videos frames --clips 4 --keep json"})
     static final class Frames extends ClipFilesCommand {
 
@@ -150,7 +144,8 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
         private String size = "224x224";
 
         @Option(names = "--as", paramLabel = "FORM",
-                description = "jpg: a file a frame, 000.jpg and so on; npy: an array a clip; default: ${DEFAULT-VALUE}.")
+                description = "jpg: a file a frame, 000.jpg and so on; npy: an array a clip; default:"
+                        + " ${DEFAULT-VALUE}.")
         private String form = "jpg";
 
         @Option(names = "--quality", paramLabel = "Q",
@@ -177,7 +172,7 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
                 return index == null ? chosen : chosen.index(index);
             });
             String version = isJpeg ? "frames jpg " + quality : "frames npy";
-            try (ClipDataset samples = of.open(); JpegFiles jpeg = isJpeg ? JpegFiles.of(quality) : null) {
+            try (ClipDataset samples = of.open(); JpegEncoder jpeg = isJpeg ? encoder(quality) : null) {
                 return run(samples, version, 8, bar, (batch, out) -> {
                     if (jpeg == null) {
                         out.arrays(column, batch.tensor(column));
@@ -186,8 +181,9 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
                     for (int row = 0; row < batch.count(); row++) {
                         Tensor clip = batch.tensor(column).row(row);
                         for (int t = 0; t < count; t++) {
-                            out.file(row, String.format(Locale.ROOT, "%03d.jpg", t),
-                                    MemorySegment.ofArray(jpeg.encode(clip.row(t))));
+                            Tensor frame = clip.row(t);
+                            out.file(row, String.format(Locale.ROOT, "%03d.jpg", t), MemorySegment.ofArray(
+                                    jpeg.encode(frame.segment(), (int) frame.dim(1), (int) frame.dim(2))));
                         }
                     }
                 });
@@ -195,9 +191,17 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
         }
     }
 
+    private static JpegEncoder encoder(int quality) {
+        try {
+            return new JpegEncoder(quality);
+        } catch (LinkageError e) {
+            throw new UsageException("--as jpg needs the module java.desktop, which this JDK lacks; npy does not");
+        }
+    }
+
     @Command(name = "mel",
-            description = "Decodes all sound, resamples it to 16 kHz and writes Whisper's logarithmic mel spectrograms to"
-                    + " tars: an array f32 of bands by frames each, 100 frames a second.",
+            description = "Decodes all sound, resamples it to 16 kHz and writes Whisper's logarithmic mel spectrograms"
+                    + " to tars: an array f32 of bands by frames each, 100 frames a second.",
             footer = {"", "Example: penstock clips mel speech mel --bands 128 --keep txt"})
     static final class Mel extends ClipFilesCommand {
 
@@ -217,59 +221,6 @@ abstract sealed class ClipFilesCommand implements Callable<Integer> {
                     FixedLength.of(Math.toIntExact(Math.round(seconds * RATE))), LogMel.whisper(bands))
                     .map(others.and(column, SoundDecoder.mono(RATE).resampled()), column));
             return run(samples, "mel", 16, bar, (batch, out) -> out.arrays(column, batch.tensor(column)));
-        }
-    }
-
-    /** The JDK's encoder of JPEG files; for one thread. */
-    private static final class JpegFiles implements AutoCloseable {
-
-        private static final int CHANNELS = 3;
-
-        private final ImageWriter writer;
-        private final ImageWriteParam parameters;
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-
-        private JpegFiles(int quality) {
-            writer = ImageIO.getImageWritersByFormatName("jpeg").next();
-            parameters = writer.getDefaultWriteParam();
-            parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
-            parameters.setCompressionQuality(quality / 100f);
-        }
-
-        static JpegFiles of(int quality) {
-            try {
-                return new JpegFiles(quality);
-            } catch (LinkageError e) {
-                throw new UsageException("--as jpg needs the JDK's module java.desktop, which this one lacks; npy does"
-                        + " not");
-            }
-        }
-
-        /** Encodes a frame {@code u8[3, H, W]}. */
-        byte[] encode(Tensor frame) throws IOException {
-            int height = (int) frame.dim(1);
-            int width = (int) frame.dim(2);
-            byte[] planes = frame.segment().toArray(JAVA_BYTE);
-            int plane = width * height;
-            int[] pixels = new int[plane];
-            for (int i = 0; i < plane; i++) {
-                for (int channel = 0; channel < CHANNELS; channel++) {
-                    pixels[i] = pixels[i] << Byte.SIZE | planes[channel * plane + i] & 0xFF;
-                }
-            }
-            var image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
-            image.setRGB(0, 0, width, height, pixels, 0, width);
-            bytes.reset();
-            try (ImageOutputStream out = ImageIO.createImageOutputStream(bytes)) {
-                writer.setOutput(out);
-                writer.write(null, new IIOImage(image, null, null), parameters);
-            }
-            return bytes.toByteArray();
-        }
-
-        @Override
-        public void close() {
-            writer.dispose();
         }
     }
 }

@@ -90,8 +90,8 @@ public final class Conversion {
      * parallel, and resumable.
      *
      * {@snippet :
-     * Conversion.map(images, Path.of("latents"), (batch, out) -> out.arrays("latent", encode(batch.tensor("jpg"))))
-     *         .batchSize(64).version("vae-2").run();
+     * Conversion.map(images, Path.of("copies"), (batch, out) -> out.arrays("image", batch.tensor("image")))
+     *         .batchSize(64).version("copy-1").run();
      * }
      *
      * @param samples what is read; must stay open

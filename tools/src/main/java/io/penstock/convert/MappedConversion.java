@@ -346,8 +346,8 @@ public final class MappedConversion {
         for (Map.Entry<String, @Nullable Object> field : now.entrySet()) {
             String found = String.valueOf(there.get(field.getKey()));
             if (!found.equals(String.valueOf(field.getValue()))) {
-                throw new ConversionException(record + ": the folder has another conversion, of '" + field.getKey() + "' "
-                        + found + ", expected " + field.getValue() + " (remove the folder, or name another)");
+                throw new ConversionException(record + ": the folder has another conversion, whose '" + field.getKey()
+                        + "' is " + found + ", expected " + field.getValue() + " (remove the folder, or name another)");
             }
         }
     }

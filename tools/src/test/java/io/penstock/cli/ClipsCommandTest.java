@@ -172,8 +172,8 @@ final class ClipsCommandTest {
             assertTrue(difference / (6 * 3 * 32 * 48) < 12, difference + " over all");
         }
         Files.delete(arrays.resolve("shard-000001.tar"));
-        CommandRun again = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "4", "--clips", "3",
-                "--size", "32x48", "--samples", "4");
+        CommandRun again = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "4", "--clips",
+                "3", "--size", "32x48", "--samples", "4");
         assertTrue(again.out().contains("2 samples in 1 new file") || again.out().contains("2 samples in 2 new files"),
                 again.out() + again.err());
         CommandRun other = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "5");

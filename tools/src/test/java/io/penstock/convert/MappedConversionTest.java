@@ -132,7 +132,8 @@ class MappedConversionTest {
             squares(batch, out);
         }).batchSize(4).shardsOf(7).seed(5);
         assertEquals("stopped", assertThrows(IOException.class, stopped::run).getMessage());
-        assertEquals(List.of("conversion.json", "shard-000000.tar", "shard-000000.tar.crc32c"), List.copyOf(files("resumed").keySet()));
+        assertEquals(List.of("conversion.json", "shard-000000.tar", "shard-000000.tar.crc32c"),
+                List.copyOf(files("resumed").keySet()));
         var told = new ConcurrentSkipListSet<Long>();
         assertEquals(SAMPLES - 8, conversion("resumed").progress((done, total) -> {
             assertEquals(SAMPLES, total);
