@@ -74,6 +74,11 @@ final class SoundClipReader implements AutoCloseable {
         return true;
     }
 
+    /** Whether the file whose index was loaded is decoded by the decoder that there is. */
+    boolean isKept() {
+        return decoder != null && parameterBytes >= 0;
+    }
+
     /** How many packets were sent to a decoder. */
     long decodedPackets() {
         return decodedPackets;
