@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clips in a second of CPU time, one thread: Penstock and PyAV by turns. Prints a table.
+"""Clips in a second of CPU time, one thread: Penstock, C and PyAV by turns. Prints a table.
 
-    python bench/peers/clips.py --rounds 3 --seconds 2      needs PyAV, FFmpeg's program, and the benchmark classes
+    python bench/peers/clips.py --rounds 3 --seconds 2      needs PyAV, the benchmark classes, a C compiler, FFmpeg's
+                                                            program and the headers of its libraries
 
 FFmpeg's program makes the files from its test source: 640x360, 30 frames a second, 20 s, H.264 with B-frames and a key
-every 60 frames; and FLAC of 44.1 kHz stereo. Both sides decode the same frames: PyAV opens the file, seeks and decodes.
+every 60 frames; and FLAC of 44.1 kHz stereo. Both sides decode the same frames: PyAV opens the file, seeks and decodes. C is
+`bench/native/clips.c`, which feeds packets from memory and skips frames that no other needs.
 """
 import argparse
 import json
@@ -99,6 +101,19 @@ def pyav(folder, work, seconds):
     return count / (time.thread_time() - start)
 
 
+def compile_c(folder):
+    program = folder / "clips-c"
+    subprocess.run([os.environ.get("CC", "gcc"), "-O3", "-march=native", ROOT / "bench/native/clips.c", "-o", program,
+                    "-lavformat", "-lavcodec", "-lswscale", "-lavutil"], check=True)
+    return program
+
+
+def in_c(program, folder, work, seconds):
+    out = subprocess.run([program, "--store", folder, "--work", work, "--way", "skip", "--seconds", str(seconds)],
+                         stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(out.stdout)["clips_per_cpu_second"]
+
+
 def penstock(folder, work, args):
     classes = args.classes or preparing.class_path(ROOT)
     out = subprocess.run([args.java, "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", classes,
@@ -106,7 +121,7 @@ def penstock(folder, work, args):
                           "--seconds", str(args.seconds), "--warmup", str(args.warmup)],
                          stdout=subprocess.PIPE, check=True, text=True)
     line = json.loads(out.stdout.splitlines()[-1])
-    return line["clips_per_cpu_second"], line["decoded_for_one"]
+    return line
 
 
 def main():
@@ -120,19 +135,21 @@ def main():
     args = parser.parse_args()
     folder = ROOT / "target" / "bench" / "clips"
     make(folder)
+    program = compile_c(folder)
     print(f"PyAV {av.__version__}, avcodec {'.'.join(map(str, av.library_versions['libavcodec']))}")
-    print("| work | Penstock | decoded for one | PyAV | × PyAV |")
-    print("|---|---:|---:|---:|---:|")
+    print("| work | Penstock | C | PyAV | × C | × PyAV | decoded for one | read, KiB a clip | heap, B a clip |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     for work in ("frames", "apart", "together", "sound"):
         home = folder / ("sound" if work == "sound" else "video")
-        ours, theirs, decoded = [], [], 0
+        rates, line = [], {}
         for _ in range(args.rounds):
-            rate, decoded = penstock(home, work, args)
-            ours.append(rate)
-            theirs.append(pyav(home, work, args.seconds))
-        shown = [f"{statistics.median(r):,.1f} ({min(r):,.1f} to {max(r):,.1f})" for r in (ours, theirs)]
-        print(f"| {work} | {shown[0]} | {decoded} | {shown[1]} | "
-              f"{statistics.median(ours) / statistics.median(theirs):.2f} |", flush=True)
+            line = penstock(home, work, args)
+            rates.append((line["clips_per_cpu_second"], in_c(program, home, work, args.seconds),
+                          pyav(home, work, args.seconds)))
+        shown = [f"{statistics.median(r):,.1f} ({min(r):,.1f} to {max(r):,.1f})" for r in zip(*rates)]
+        ratios = [f"{statistics.median(ours / other[i] for ours, *other in rates):.2f}" for i in range(2)]
+        print(f"| {work} | {' | '.join(shown + ratios)} | {line['decoded_for_one']} | {line['read_kib_a_clip']} | "
+              f"{line['heap_bytes_a_clip']} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class WeightedWithoutReplacement:
         return self.order[position]
 
 
-# Stratified and balanced
+# Stratified, balanced and bucketed
 
 def members_of(classes):
     members = [[] for _ in range(max(classes) + 1)]
@@ -167,6 +167,28 @@ class Balanced:
         return self.members[c][order.at(q % size)]
 
 
+class Bucketed:
+    def __init__(self, buckets, group, rest, seed, epoch):
+        numbers = numbered(buckets)
+        self.members = members_of(numbers)
+        self.group, self.seed, self.epoch = group, seed, epoch
+        self.groups = [(c, j) for c, of_bucket in enumerate(self.members)
+                       for j in range(-(-len(of_bucket) // group) if rest == "PAD" else len(of_bucket) // group)]
+        self.size = len(self.groups) * group
+
+    def at(self, position):
+        order = Permutation(len(self.groups), first((first(self.seed & WRAP) + 0x534841504553) & WRAP), self.epoch)
+        c, j = self.groups[order.at(position // self.group)]
+        size = len(self.members[c])
+        within = Permutation(size, first((first(self.seed & WRAP) + c) & WRAP), self.epoch)
+        return self.members[c][within.at((j * self.group + position % self.group) % size)]
+
+
+def numbered(buckets):
+    used = sorted(set(buckets))
+    return [used.index(bucket) for bucket in buckets]
+
+
 # Fingerprints
 
 def digest(numbers):
@@ -195,6 +217,10 @@ def fingerprint(case):
         weights = case["weights"]
         return "weighted %s replacement size=%d of %d:%s seed=%d" % (
             words, draws, len(weights), digest(map(bits, weights)), seed)
+    if kind == "bucketed":
+        numbers = numbered(case["buckets"])
+        return "bucketed %d samples of %d classes:%s group=%d rest=%s seed=%d" % (
+            len(numbers), max(numbers) + 1, digest(numbers), case["group"], case["rest"], seed)
     classes = case["classes"]
     of = "%d samples of %d classes:%s seed=%d" % (len(classes), max(classes) + 1, digest(classes), seed)
     return "stratified " + of if kind == "stratified" else "balanced size=%d %s" % (draws, of)
@@ -219,6 +245,10 @@ def sampler_of(case):
         return Stratified(case["classes"], seed, epoch).at
     if kind == "balanced":
         return Balanced(case["classes"], case["draws"], seed, epoch).at
+    if kind == "bucketed":
+        order = Bucketed(case["buckets"], case["group"], case["rest"], seed, epoch)
+        assert order.size == len(case["samples"])
+        return order.at
     raise ValueError(kind)
 
 

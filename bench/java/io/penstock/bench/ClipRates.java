@@ -49,6 +49,9 @@ public final class ClipRates {
     private final long bytes;
     private final KeyedRandom random = new KeyedRandom(1, 2);
     private long next;
+    /** Of the clips until now: the bytes of the files that are read. */
+    private long readBytes;
+    private long done;
 
     private ClipRates(ClipDataset clips, int field, Arena arena) {
         this.clips = clips;
@@ -79,12 +82,16 @@ public final class ClipRates {
                 rates.round(Double.parseDouble(options.getOrDefault("warmup", "2")), isPlanned);
                 long decoded = clips.decodedPackets();
                 long used = clips.usedFrames();
+                rates.readBytes = 0;
+                long allocated = allocatedBytes();
                 var line = new LinkedHashMap<String, Object>();
                 line.put("work", work);
                 line.put("clips_per_cpu_second",
                         rates.round(Double.parseDouble(options.getOrDefault("seconds", "2")), isPlanned));
                 line.put("decoded_for_one", Math.round(10.0 * (clips.decodedPackets() - decoded)
                         / (clips.usedFrames() - used)) / 10.0);
+                line.put("read_kib_a_clip", Math.round(10.0 * rates.readBytes / rates.done / 1024) / 10.0);
+                line.put("heap_bytes_a_clip", (allocatedBytes() - allocated) / rates.done);
                 System.out.println(Json.write(line));
                 rates.session.close();
             }
@@ -107,9 +114,14 @@ public final class ClipRates {
                 map((first + row) % clips.size(), row);
             }
             count += BATCH;
+            done = count;
             now = THREADS.getCurrentThreadCpuTime();
         } while (now < end);
         return Math.round(count * 1e10 / (now - start)) / 10.0;
+    }
+
+    private static long allocatedBytes() {
+        return ((com.sun.management.ThreadMXBean) THREADS).getCurrentThreadAllocatedBytes();
     }
 
     private void tell(long sample) throws IOException {
@@ -121,7 +133,8 @@ public final class ClipRates {
         ((FieldSource.Stored) source.input()).place().locate(sample, span);
         tell(sample);
         random.select(sample, source.step());
-        session.begin(span.byteSize(), random);
+        long begin = session.begin(span.byteSize(), random);
+        readBytes += Math.max(0, session.end(span.byteSize()) - begin);
         session.map(span.segment(), span.byteOffset(), span.byteSize(), random, out, row * bytes, bytes,
                 PartClock.NONE);
     }

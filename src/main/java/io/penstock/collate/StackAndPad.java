@@ -14,6 +14,8 @@ import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.TokenBudget;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collates samples of several fields, each by its shape. A field of fixed shape {@code [...]} is stacked to
@@ -29,14 +31,36 @@ public final class StackAndPad implements Collator {
     public static final String LENGTHS_SUFFIX = "_lengths";
 
     private final long maxLength;
+    /** The field whose samples have one of several shapes, and which; both null without one. */
+    private final @Nullable String shaped;
+    private final @Nullable SampleShapes shapes;
 
-    private StackAndPad(long maxLength) {
+    private StackAndPad(long maxLength, @Nullable String shaped, @Nullable SampleShapes shapes) {
         this.maxLength = maxLength;
+        this.shaped = shaped;
+        this.shapes = shapes;
+    }
+
+    /**
+     * {@return this collator, with a field that is stacked to the shape that the samples of a batch have} A field
+     * {@code [*]} of values in a row becomes {@code [B, ...]}, another shape in each batch, without lengths. All
+     * samples of a batch must have one shape: {@link io.penstock.sampling.Sampler#bucketed} orders them so. A sample
+     * without weight may have another, and becomes zeros. Not for a token budget.
+     *
+     * @param field the field
+     * @param of the shapes of its samples
+     */
+    public StackAndPad shaped(String field, SampleShapes of) {
+        return new StackAndPad(maxLength, Objects.requireNonNull(field, "field"), Objects.requireNonNull(of, "of"));
+    }
+
+    private boolean isShaped(TensorSpec field) {
+        return field.name().equals(shaped);
     }
 
     /** {@return a collator that truncates nothing} */
     public static StackAndPad fields() {
-        return new StackAndPad(Integer.MAX_VALUE);
+        return new StackAndPad(Integer.MAX_VALUE, null, null);
     }
 
     /**
@@ -50,7 +74,7 @@ public final class StackAndPad implements Collator {
         if (maxLength < 1 || maxLength > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("samples cut to " + maxLength + ": must be 1 to " + Integer.MAX_VALUE);
         }
-        return new StackAndPad(maxLength);
+        return new StackAndPad(maxLength, null, null);
     }
 
     /**
@@ -60,6 +84,10 @@ public final class StackAndPad implements Collator {
      */
     @Override
     public SlabLayout layout(Dataset dataset, TokenBudget budget) {
+        if (shaped != null) {
+            throw new IllegalArgumentException("token budget: found '" + shaped + "', whose samples have shapes of"
+                    + " their own, expected batches of one number of samples");
+        }
         int variable = -1;
         for (int f = 0; f < dataset.fields().size(); f++) {
             if (dataset.fields().get(f).isVariable()) {
@@ -87,9 +115,13 @@ public final class StackAndPad implements Collator {
 
     private SlabLayout layout(Dataset dataset, int batchSize, long mostLength) {
         List<TensorSpec> batched = new ArrayList<>();
+        int bounded = -1;
         for (int f = 0; f < dataset.fields().size(); f++) {
             TensorSpec field = dataset.fields().get(f);
-            if (field.isVariable()) {
+            if (isShaped(field)) {
+                bounded = batched.size();
+                batched.add(greatest(dataset, field, batchSize));
+            } else if (field.isVariable()) {
                 long longest = Math.min(Math.min(maxLength, mostLength), dataset.maxLength(f));
                 batched.add(Stack.batched(field.withLength(longest), batchSize));
                 batched.add(new TensorSpec(field.name() + LENGTHS_SUFFIX, DType.I32, batchSize));
@@ -97,7 +129,47 @@ public final class StackAndPad implements Collator {
                 batched.add(Stack.batched(field, batchSize));
             }
         }
-        return new SlabLayout(batched);
+        if (shapes == null) {
+            return new SlabLayout(batched);
+        }
+        if (bounded < 0) {
+            throw new IllegalArgumentException("found no field '" + shaped + "' in " + dataset.fields());
+        }
+        long most = shapes.shapes().stream().mapToLong(StackAndPad::elements).max().orElseThrow();
+        return new SlabLayout(batched).bounded(bounded, most * batched.get(bounded).dtype().byteSize() * batchSize);
+    }
+
+    /** A batch of the greatest size of each dimension. */
+    private TensorSpec greatest(Dataset dataset, TensorSpec field, int batchSize) {
+        SampleShapes all = Objects.requireNonNull(shapes);
+        if (!field.isVariable() || field.rank() != 1) {
+            throw new IllegalArgumentException(field + ": found for samples of several shapes, expected values in a"
+                    + " row, [*]");
+        }
+        if (all.size() != dataset.size()) {
+            throw new IllegalArgumentException("'" + shaped + "': found the shapes of " + all.size()
+                    + " samples, expected " + dataset.size() + ", those of the dataset");
+        }
+        long[] most = new long[all.shapes().getFirst().length + 1];
+        most[0] = batchSize;
+        for (long[] shape : all.shapes()) {
+            if (shape.length != most.length - 1) {
+                throw new IllegalArgumentException("'" + shaped + "': found shapes of " + shape.length + " and "
+                        + (most.length - 1) + " dimensions, expected one number");
+            }
+            for (int d = 0; d < shape.length; d++) {
+                most[d + 1] = Math.max(most[d + 1], shape[d]);
+            }
+        }
+        return new TensorSpec(field.name(), field.dtype(), most);
+    }
+
+    private static long elements(long[] shape) {
+        long elements = 1;
+        for (long dim : shape) {
+            elements *= dim;
+        }
+        return elements;
     }
 
     @Override
@@ -106,7 +178,12 @@ public final class StackAndPad implements Collator {
         int b = 0;
         for (int f = 0; f < fields.size(); f++, b++) {
             out.setDim(b, 0, plan.count());
-            if (fields.get(f).isVariable()) {
+            if (isShaped(fields.get(f))) {
+                long[] shape = shape(plan);
+                for (int d = 0; d < shape.length; d++) {
+                    out.setDim(b, d + 1, shape[d]);
+                }
+            } else if (fields.get(f).isVariable()) {
                 out.setDim(b, 1, longest(in, plan, f, fields.get(f).rowBytes()));
                 out.setDim(++b, 0, plan.count());
             }
@@ -114,10 +191,40 @@ public final class StackAndPad implements Collator {
         out.layOut();
         b = 0;
         for (int f = 0; f < fields.size(); f++, b++) {
-            if (fields.get(f).isVariable()) {
+            if (isShaped(fields.get(f))) {
+                stackShaped(in, plan, f, out, b);
+            } else if (fields.get(f).isVariable()) {
                 pad(in, plan, f, out, b++);
             } else {
                 in.copyAll(plan, f, out.segment(), out.offset(b));
+            }
+        }
+    }
+
+    /** The shape of the batch: that of its first sample. */
+    private long[] shape(BatchPlan plan) {
+        SampleShapes all = Objects.requireNonNull(shapes);
+        return all.shapes().get(plan.count() == 0 ? 0 : all.shapeOf(plan.sample(0)));
+    }
+
+    private void stackShaped(BatchReader in, BatchPlan plan, int f, Slab out, int b) {
+        SampleShapes all = Objects.requireNonNull(shapes);
+        long sampleBytes = elements(shape(plan)) * in.samples().fields().get(f).dtype().byteSize();
+        long at = out.offset(b);
+        for (int i = 0; i < plan.count(); i++, at += sampleBytes) {
+            if (all.shapeOf(plan.sample(i)) == all.shapeOf(plan.sample(0))) {
+                Span value = in.locate(plan, i, f);
+                if (value.byteSize() != sampleBytes) {
+                    throw new IllegalStateException(in.samples().name(plan.sample(i)) + ": '" + shaped + "' has "
+                            + value.byteSize() + " bytes, expected " + sampleBytes + " by its shape");
+                }
+                in.copyPart(value, 0, sampleBytes, out.segment(), at);
+            } else if (i >= plan.valid()) {
+                Integers.fill(out.segment(), at, DType.U8, sampleBytes, 0);
+            } else {
+                throw new IllegalStateException(in.samples().name(plan.sample(i)) + ": '" + shaped
+                        + "' has another shape than the batch's first sample; order them by Sampler.bucketed, in groups"
+                        + " of the samples of a step, and skip bad samples rather than replace them");
             }
         }
     }

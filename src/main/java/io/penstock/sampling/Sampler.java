@@ -165,6 +165,24 @@ public interface Sampler {
     }
 
     /**
+     * {@return a sampler of groups of samples that are all of one bucket, such as pictures of one size, so that each
+     * batch has one shape} Within a bucket samples are shuffled, and so are the groups of all buckets. A batch has one
+     * bucket if it has as many samples as a group, or they divide a group, over all ranks; a run that resumes with
+     * other batches must begin where an epoch or a group does. Keeps 12 bytes a sample.
+     *
+     * @param buckets the bucket of each sample, from 0; a bucket may be empty
+     * @param group samples of a group: those of all ranks in a step, or several times that
+     * @param rest what becomes of a bucket's samples that do not fill a group: {@link TailPolicy#PAD} fills it with
+     *     samples of the bucket again, so that each sample comes at least once an epoch; {@link TailPolicy#DROP} leaves
+     *     them out, others in each epoch
+     * @param seed any 64 bits
+     * @throws IllegalArgumentException if a bucket is negative, a number is outside its range, or no group is full
+     */
+    static Sampler bucketed(int[] buckets, long group, TailPolicy rest, long seed) {
+        return BucketedSampler.of(buckets, group, rest, seed);
+    }
+
+    /**
      * Draws every class equally often, whatever its number of samples, so samples of small classes repeat more. Keeps 4
      * bytes a sample.
      *

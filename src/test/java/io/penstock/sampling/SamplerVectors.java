@@ -81,6 +81,7 @@ final class SamplerVectors {
         }
         threshold(cases);
         classes(cases, random);
+        buckets(cases);
         List<Object> tables = new ArrayList<>();
         for (double[] weights : weights(random)) {
             WeightedSampler table = (WeightedSampler) Sampler.weighted(weights, 1, 0);
@@ -152,6 +153,21 @@ final class SamplerVectors {
             }
             cases.add(at(members("kind", "balanced", "classes", list, "draws", 1L << 40, "seed", -5L),
                     Sampler.balanced(classes, 1L << 40, -5), 1 << 20, 0, 1, 2, 3, 4, 5, 6, 7, (1L << 40) - 1));
+        }
+    }
+
+    private static void buckets(List<Object> cases) {
+        int[] many = IntStream.range(0, 60).map(i -> i * i % 7 == 4 ? 9 : i % 5 == 0 ? 3 : 0).toArray();
+        for (int[] buckets : new int[][] {{0}, {2, 2, 0, 2, 0, 2, 2}, {0, 1, 2, 3, 4, 4}, many}) {
+            List<Integer> list = Arrays.stream(buckets).boxed().toList();
+            for (TailPolicy rest : List.of(TailPolicy.PAD, TailPolicy.DROP)) {
+                for (long group : new long[] {1, 2, 4}) {
+                    if (rest == TailPolicy.PAD || group <= 2 && buckets.length > 1) {
+                        cases.add(all(members("kind", "bucketed", "buckets", list, "group", group, "rest",
+                                rest.toString(), "seed", 11L), Sampler.bucketed(buckets, group, rest, 11), group));
+                    }
+                }
+            }
         }
     }
 

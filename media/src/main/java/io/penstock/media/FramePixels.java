@@ -24,6 +24,8 @@ final class FramePixels {
     /** From the product of a sample and a coefficient to a byte. */
     private static final int SHIFT = COEFFICIENT_BITS + SAMPLE_BITS - 8;
     private static final int HALF = 1 << SHIFT - 1;
+    /** Half of the last bit, of two sums in a long. */
+    private static final long ROUNDING = (1L << Integer.SIZE | 1) << PlaneAxis.ONE_BITS - 1;
     private static final int FULL_RANGE = 2;
     private static final int BT_709 = 1;
     private static final int BT_2020 = 9;
@@ -42,7 +44,8 @@ final class FramePixels {
     private int[][] lines = {};
     private int[] lineRows = {};
     private final int[][] samples = new int[2 * PLANES][];
-    private final byte[][] pixels = new byte[PLANES][];
+    private final int[][] colors = new int[PLANES][];
+    private byte[] pixels = {};
     private int height;
     private int width;
     private int luma;
@@ -80,7 +83,8 @@ final class FramePixels {
         width = isTurned ? fit.height() : fit.width();
         place(frame.width(), frame.height(), layout);
         color(layout.isFull() || frame.colorRange() == FULL_RANGE, frame.colorMatrix(), layout.bits());
-        grow(columns[0].end());
+        // Columns read as many samples as the most need, of those behind the last with the weight 0.
+        grow(Math.max(columns[0].end() + columns[0].room, columns[1].end() + columns[1].room));
         for (int y = 0; y < height; y += 2) {
             for (int plane = 0; plane < PLANES; plane++) {
                 resize(frame, plane, y, layout.bits());
@@ -93,9 +97,10 @@ final class FramePixels {
     }
 
     private void write(int y, int from, int rotation, MemorySegment out, long offset, Target target) {
-        mix(samples[from], samples[from + 1], samples[from + 2], pixels[0], pixels[1], pixels[2]);
+        mix(samples[from], samples[from + 1], samples[from + 2], colors[0], colors[1], colors[2]);
         for (int plane = 0; plane < PLANES; plane++) {
-            put(pixels[plane], y, rotation, out, offset + plane * target.plane, target);
+            narrow(colors[plane], pixels, width);
+            put(pixels, y, rotation, out, offset + plane * target.plane, target);
         }
     }
 
@@ -184,11 +189,12 @@ final class FramePixels {
             lineRows = new int[PLANES * kept];
         }
         Arrays.fill(lineRows, -1);
-        if (samples[0] == null || pixels[0].length < width) {
+        if (pixels.length < width) {
+            pixels = new byte[width];
             for (int plane = 0; plane < PLANES; plane++) {
                 samples[plane] = new int[width];
                 samples[PLANES + plane] = new int[width];
-                pixels[plane] = new byte[width];
+                colors[plane] = new int[width];
             }
         }
     }
@@ -219,13 +225,27 @@ final class FramePixels {
     private void rows(Decoder frame, int plane, int y, int bits, int from, int length) {
         PlaneAxis down = rows[plane == 0 ? 0 : 1];
         int shift = bits + PlaneAxis.ONE_BITS - SAMPLE_BITS;
+        int at = down.start[y];
+        int count = down.count[y];
         Arrays.fill(sums, 0, length, 1 << shift - 1);
-        for (int t = 0; t < down.count[y]; t++) {
-            int[] line = line(frame, plane, down.first[y] + t, bits, from, length);
-            add(line, down.weights[down.start[y] + t], sums, length);
+        int t = 0;
+        for (; t + 2 < count; t += 3) {
+            add(line(frame, plane, down.first[y] + t, bits, from, length), down.weights[at + t],
+                    line(frame, plane, down.first[y] + t + 1, bits, from, length), down.weights[at + t + 1],
+                    line(frame, plane, down.first[y] + t + 2, bits, from, length), down.weights[at + t + 2], sums,
+                    length);
+        }
+        for (; t < count; t++) {
+            add(line(frame, plane, down.first[y] + t, bits, from, length), down.weights[at + t], sums, length);
         }
         for (int x = 0; x < length; x++) {
             sums[x] >>= shift;
+        }
+    }
+
+    private static void add(int[] a, int ofA, int[] b, int ofB, int[] c, int ofC, int[] sums, int length) {
+        for (int x = 0; x < length; x++) {
+            sums[x] += a[x] * ofA + b[x] * ofB + c[x] * ofC;
         }
     }
 
@@ -244,42 +264,87 @@ final class FramePixels {
             long address = frame.plane(plane) + (long) row * frame.lineBytes(plane);
             if (bits > 8) {
                 MemorySegment.copy(memory, JAVA_SHORT_UNALIGNED, address + 2L * from, wide, 0, length);
-                for (int x = 0; x < length; x++) {
-                    line[x] = wide[x] & 0xFFFF;
-                }
+                widen(wide, line, length);
+                mask(line, 0xFFFF, length);
             } else {
                 MemorySegment.copy(memory, JAVA_BYTE, address + from, narrow, 0, length);
-                for (int x = 0; x < length; x++) {
-                    line[x] = narrow[x] & 0xFF;
-                }
+                widen(narrow, line, length);
+                mask(line, 0xFF, length);
             }
         }
         return line;
     }
 
+    // The JIT compiler vectorizes a conversion with its sign, and a mask, but not both in one loop.
+
+    private static void widen(byte[] from, int[] to, int length) {
+        for (int x = 0; x < length; x++) {
+            to[x] = from[x];
+        }
+    }
+
+    private static void widen(short[] from, int[] to, int length) {
+        for (int x = 0; x < length; x++) {
+            to[x] = from[x];
+        }
+    }
+
+    private static void mask(int[] line, int bits, int length) {
+        for (int x = 0; x < length; x++) {
+            line[x] &= bits;
+        }
+    }
+
+    private static void narrow(int[] from, byte[] to, int length) {
+        for (int x = 0; x < length; x++) {
+            to[x] = (byte) from[x];
+        }
+    }
+
+    /** Straight code for a few weights: a loop of so few rounds costs more than its work. */
     private static void across(PlaneAxis axis, int from, long[] line, int[] upper, int[] lower, int width) {
-        int[] weights = axis.weights;
+        int[] first = axis.first;
+        long[] weights = axis.padded;
+        int room = axis.room;
         for (int x = 0; x < width; x++) {
-            int low = axis.first[x] - from;
-            int at = axis.start[x];
-            long sum = (1L << Integer.SIZE | 1) << PlaneAxis.ONE_BITS - 1;
-            for (int t = axis.count[x] - 1; t >= 0; t--) {
-                sum += line[low + t] * weights[at + t];
+            int low = first[x] - from;
+            int at = x * room;
+            long sum = ROUNDING;
+            switch (room) {
+                case 2 -> sum += two(line, low, weights, at);
+                case 4 -> sum += two(line, low, weights, at) + two(line, low + 2, weights, at + 2);
+                case 6 -> sum += two(line, low, weights, at) + two(line, low + 2, weights, at + 2)
+                        + two(line, low + 4, weights, at + 4);
+                default -> {
+                    for (int t = 0; t < room; t += 2) {
+                        sum += two(line, low + t, weights, at + t);
+                    }
+                }
             }
             upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
             lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);
         }
     }
 
-    private void mix(int[] ys, int[] us, int[] vs, byte[] reds, byte[] greens, byte[] blues) {
+    private static long two(long[] line, int low, long[] weights, int at) {
+        return line[low] * weights[at] + line[low + 1] * weights[at + 1];
+    }
+
+    private void mix(int[] ys, int[] us, int[] vs, int[] reds, int[] greens, int[] blues) {
+        int dark = black;
+        int ofY = luma;
+        int ofRed = redV;
+        int ofGreenU = greenU;
+        int ofGreenV = greenV;
+        int ofBlue = blueU;
         int neutral = 1 << SAMPLE_BITS - 1;
         for (int x = 0; x < width; x++) {
-            int y = (ys[x] - black) * luma + HALF;
+            int y = (ys[x] - dark) * ofY + HALF;
             int u = us[x] - neutral;
             int v = vs[x] - neutral;
-            reds[x] = (byte) Math.max(0, Math.min(255, y + redV * v >> SHIFT));
-            greens[x] = (byte) Math.max(0, Math.min(255, y - greenU * u - greenV * v >> SHIFT));
-            blues[x] = (byte) Math.max(0, Math.min(255, y + blueU * u >> SHIFT));
+            reds[x] = Math.max(0, Math.min(255, y + ofRed * v >> SHIFT));
+            greens[x] = Math.max(0, Math.min(255, y - ofGreenU * u - ofGreenV * v >> SHIFT));
+            blues[x] = Math.max(0, Math.min(255, y + ofBlue * u >> SHIFT));
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media;
 
+import java.util.Arrays;
+
 /**
  * The weights by which one axis of a plane is resized: a triangle as wide as the reduction, as in Pillow's bilinear
  * filter.
@@ -19,6 +21,9 @@ final class PlaneAxis {
     int[] weights = {};
     /** The greatest number of source samples of a target sample. */
     int most;
+    /** The same weights, as many of each target sample: an even number. Those that are not there are 0. */
+    long[] padded = {};
+    int room;
     private double[] exact = {};
     /** What it was set to. */
     private long source = -1;
@@ -41,13 +46,13 @@ final class PlaneAxis {
             return;
         }
         double support = Math.max(scale, 1);
-        int room = (int) Math.ceil(support) * 2 + 2;
-        if (first.length < length || exact.length < room || weights.length < length * room) {
+        int taps = (int) Math.ceil(support) * 2 + 2;
+        if (first.length < length || exact.length < taps || weights.length < length * taps) {
             first = new int[Math.max(length, first.length)];
             count = new int[first.length];
             start = new int[first.length];
-            exact = new double[Math.max(room, exact.length)];
-            weights = new int[Math.max(length * room, weights.length)];
+            exact = new double[Math.max(taps, exact.length)];
+            weights = new int[Math.max(length * taps, weights.length)];
         }
         int next = 0;
         most = 0;
@@ -61,6 +66,16 @@ final class PlaneAxis {
             start[i] = next;
             weigh(low, high - low, center, support, next);
             next += high - low;
+        }
+        room = most + 1 & ~1;
+        if (padded.length < length * room) {
+            padded = new long[length * room];
+        }
+        for (int i = 0; i < length; i++) {
+            Arrays.fill(padded, i * room, (i + 1) * room, 0);
+            for (int t = 0; t < count[i]; t++) {
+                padded[i * room + t] = weights[start[i] + t];
+            }
         }
         source = sourceSamples;
         ratio = scale;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
 import io.penstock.media.ffmpeg.Decoder;
@@ -16,6 +18,13 @@ final class SoundClipReader implements AutoCloseable {
 
     /** An entry was not proven: decoding begins at the first packet, with a new decoder. */
     private static final int UNPROVEN = -1;
+
+    /** Of FLAC's STREAMINFO: its size, and where frame sizes, the rate and the number of samples begin. */
+    private static final byte[] FLAC = {'f', 'l', 'a', 'c'};
+    private static final int STREAM_INFO_BYTES = 34;
+    private static final int FLAC_FRAME_BYTES = 4;
+    private static final int FLAC_RATE = 10;
+    private static final int FLAC_TOTAL = 13;
 
     private final int maxClipPackets;
     private final SoundTable table = new SoundTable();
@@ -40,11 +49,34 @@ final class SoundClipReader implements AutoCloseable {
         long from = table.extradataOffset(offset);
         long keyBytes = from + table.extradataBytes(offset) - offset - IndexEntry.HEADER_BYTES;
         if (keyBytes != parameterBytes || rate != table.rate || channels != table.channels
-                || MemorySegment.mismatch(index, offset + IndexEntry.HEADER_BYTES,
-                offset + IndexEntry.HEADER_BYTES + keyBytes, parameters.of(1), 0, keyBytes) >= 0) {
+                || !isSame(index, offset + IndexEntry.HEADER_BYTES, keyBytes)) {
             parameterBytes = -1;
         }
         return table;
+    }
+
+    /** Compares codec and parameters; of FLAC's, what belongs to the file alone, such as its MD5, does not count. */
+    private boolean isSame(MemorySegment index, long at, long bytes) {
+        MemorySegment kept = parameters.of(1);
+        long differing = MemorySegment.mismatch(index, at, at + bytes, kept, 0, bytes);
+        if (differing < 0 || bytes != FLAC.length + STREAM_INFO_BYTES) {
+            return differing < 0;
+        }
+        for (int i = 0; i < bytes; i++) {
+            int from = i - FLAC.length;
+            int mask = from < 0 || from < FLAC_FRAME_BYTES || from >= FLAC_RATE && from < FLAC_TOTAL ? 0xFF
+                    : from == FLAC_TOTAL ? 0xF0 : 0;
+            byte found = index.get(JAVA_BYTE, at + i);
+            if (((found ^ kept.get(JAVA_BYTE, i)) & mask) != 0 || from < 0 && found != FLAC[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the file whose index was loaded is decoded by the decoder that there is. */
+    boolean isKept() {
+        return decoder != null && parameterBytes >= 0;
     }
 
     /** How many packets were sent to a decoder. */

@@ -11,16 +11,21 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files and indexes with changed bytes: a frame or a reason, no more. {@code -Dpenstock.mutations=N} tries more. */
+/**
+ * Files and indexes with changed bytes: a frame or a reason, no more. {@code -Dpenstock.mutations=N} tries more, and
+ * {@code -Dpenstock.mutations.seed=S} others.
+ */
 final class MutatedFilesTest {
 
     private static final int MUTATIONS = Integer.getInteger("penstock.mutations", 30);
+    private static final int SEED = Integer.getInteger("penstock.mutations.seed", 0);
     private static final DecoderLimits LIMITS = new DecoderLimits(1_000_000, 1000);
 
     @BeforeAll
@@ -33,7 +38,7 @@ final class MutatedFilesTest {
         "mpeg4-asp.mp4"})
     void aMutatedFileGivesFramesOrAReason(String name) throws IOException {
         byte[] original = VideoFixture.resource(name);
-        var random = new Random(name.hashCode());
+        var random = new Random(name.hashCode() + SEED);
         int frames = 0;
         for (int mutation = 0; mutation < MUTATIONS; mutation++) {
             byte[] changed = mutated(original, random);
@@ -49,7 +54,7 @@ final class MutatedFilesTest {
     void mutatedSoundGivesSamplesOrAReason(String name) throws IOException {
         byte[] original = VideoFixture.resource(name);
         byte[] index = SoundIndexer.index(MemorySegment.ofArray(original), LIMITS);
-        var random = new Random(name.hashCode());
+        var random = new Random(name.hashCode() + SEED);
         int good = 0;
         for (int mutation = 0; mutation < MUTATIONS; mutation++) {
             byte[] changed = mutated(original, random);
@@ -87,7 +92,7 @@ final class MutatedFilesTest {
 
     private static byte[] mutated(byte[] original, Random random) {
         byte[] changed = random.nextInt(8) == 0
-                ? java.util.Arrays.copyOf(original, random.nextInt(original.length)) : original.clone();
+                ? Arrays.copyOf(original, random.nextInt(original.length)) : original.clone();
         for (int i = random.nextInt(30); i >= 0 && changed.length > 0; i--) {
             changed[random.nextInt(changed.length)] = (byte) random.nextInt();
         }
@@ -98,7 +103,7 @@ final class MutatedFilesTest {
     void aMutatedIndexGivesFramesOrAReason() throws IOException {
         MemorySegment file = VideoFixture.of("h264-odd444.mp4").bytes();
         byte[] original = VideoIndexer.index(file, LIMITS);
-        var random = new Random(3);
+        var random = new Random(3 + SEED);
         int frames = 0;
         for (int mutation = 0; mutation < 20 * MUTATIONS; mutation++) {
             byte[] changed = original.clone();

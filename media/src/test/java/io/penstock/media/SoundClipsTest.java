@@ -13,6 +13,7 @@ import io.penstock.image.ImageFit;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
+import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.media.ffmpeg.Ffmpeg;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -99,6 +100,30 @@ final class SoundClipsTest {
                 System.arraycopy(file[0], from, expected, 0, 4410);
                 System.arraycopy(file[1], from, expected, 4410, 4410);
                 assertArrayEquals(expected, rows.get((long) clip), "clip " + clip);
+            }
+        }
+    }
+
+    /** The MD5 of a FLAC file, and its number of samples, do not make another decoder; its bits a sample do. */
+    @Test
+    void aFlacDecoderIsKeptForFilesOfOneForm() throws IOException {
+        byte[] original = VideoFixture.resource("flac-s16-16k-mono.flac");
+        byte[] index = SoundIndexer.index(MemorySegment.ofArray(original), DecoderLimits.DEFAULT);
+        int streamInfo = 8;
+        for (int changed = 0; changed < 34; changed++) {
+            byte[] other = index.clone();
+            int at = IndexEntry.HEADER_BYTES + 4 + changed;
+            other[at] ^= (byte) (changed == 13 ? 1 : 0x10);
+            assertEquals(original[streamInfo + changed] & 0xFF, index[at] & 0xFF);
+            try (var reader = new SoundClipReader(5000)) {
+                MemorySegment file = MemorySegment.ofArray(original);
+                var out = MemorySegment.ofArray(new float[1000]);
+                reader.load(MemorySegment.ofArray(index), 0, index.length);
+                reader.read(MemorySegment.ofArray(index), 0, file, 0, 0, 1000, out, 0, 4000);
+                assertTrue(reader.isKept());
+                reader.load(MemorySegment.ofArray(other), 0, other.length);
+                boolean isUnimportant = changed >= 4 && changed < 10 || changed >= 13;
+                assertEquals(isUnimportant, reader.isKept(), "byte " + changed);
             }
         }
     }

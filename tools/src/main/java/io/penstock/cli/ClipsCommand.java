@@ -37,7 +37,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "clips",
         description = "Indexes and checks sound and video. Needs FFmpeg's libraries, 5.1 to 8.",
-        subcommands = {ClipsCommand.Index.class, ClipsCommand.Show.class, ClipsCommand.Digest.class})
+        subcommands = {ClipsCommand.Index.class, ClipsCommand.Show.class, ClipsCommand.Digest.class,
+                ClipFilesCommand.Frames.class, ClipFilesCommand.Mel.class})
 final class ClipsCommand implements Callable<Integer> {
 
     @Mixin
@@ -49,7 +50,7 @@ final class ClipsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("missing command, expected index, show or digest");
+        throw new UsageException("missing command, expected index, show, digest, frames or mel");
     }
 
     /** A hint if frames need many packets before them. */
@@ -64,7 +65,7 @@ final class ClipsCommand implements Callable<Integer> {
     }
 
     /** The only column that may have sound or video, if no other is named. */
-    private static String column(String store, RecordStore records, @Nullable String named) {
+    static String column(String store, RecordStore records, @Nullable String named) {
         if (named != null) {
             return named;
         }

@@ -67,16 +67,28 @@ final class DecoderText {
     }
 
     private static Decoder image(Matcher text) {
+        return text.group(1).equals("rgb") ? ImageDecoder.rgb(fit(text)) : ImageDecoder.gray(fit(text));
+    }
+
+    private static ImageFit fit(Matcher text) {
         int height = Integer.parseInt(text.group(2));
         int width = Integer.parseInt(text.group(3));
         String how = text.group(4) == null ? "" : text.group(4);
-        ImageFit fit = switch (how) {
+        return switch (how) {
             case "" -> ImageFit.stretch(height, width);
             case ":exact" -> ImageFit.exactly(height, width);
             default -> ImageFit.shorterSide(text.group(5) == null ? Math.max(height, width)
                     : Integer.parseInt(text.group(5)), height, width);
         };
-        return text.group(1).equals("rgb") ? ImageDecoder.rgb(fit) : ImageDecoder.gray(fit);
+    }
+
+    /** Reads {@code HxW}: the shorter side is resized to the larger of both, and the center cropped. */
+    static ImageFit fit(String size) {
+        Matcher matcher = IMAGE.matcher("rgb:" + size + ":crop");
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("found the size '" + size + "', expected HxW, such as 224x224");
+        }
+        return fit(matcher);
     }
 
     /** The default decoder for a column's encoding; null for numbers. */

@@ -2,6 +2,7 @@
 package io.penstock.convert;
 
 import io.penstock.augment.Augment;
+import io.penstock.dataset.Dataset;
 import io.penstock.decode.Decoder;
 import io.penstock.error.PenstockException;
 import io.penstock.loader.LoaderSettings;
@@ -82,6 +83,24 @@ public final class Conversion {
         this.source = Objects.requireNonNull(source);
         this.target = Objects.requireNonNull(target);
         this.format = TargetFormat.of(format);
+    }
+
+    /**
+     * Begins a conversion by your own code, such as an encoder that makes latents or features of each batch: in
+     * parallel, and resumable.
+     *
+     * {@snippet :
+     * Conversion.map(images, Path.of("copies"), (batch, out) -> out.arrays("image", batch.tensor("image")))
+     *         .batchSize(64).version("copy-1").run();
+     * }
+     *
+     * @param samples what is read; must stay open
+     * @param folder where the shards go, WebDataset tars; made if it does not exist
+     * @param code called with each batch
+     * @return the conversion, to be set up and run
+     */
+    public static MappedConversion map(Dataset samples, Path folder, MappedConversion.BatchCode code) {
+        return new MappedConversion(samples, folder, code);
     }
 
     /**

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.convert;
 
+import io.penstock.dataset.Dataset;
 import io.penstock.io.Span;
 import io.penstock.store.RecordStore;
 import java.nio.charset.StandardCharsets;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,23 +16,34 @@ final class SampleKeys {
 
     private static final int MIN_DIGITS = 6;
 
-    private final RecordStore store;
+    private final LongFunction<String> names;
+    private final long size;
     private final boolean areNamed;
     /** The first record whose name is not a valid key; -1 if all are. */
     private final long unusable;
 
     SampleKeys(RecordStore store) {
-        this.store = store;
-        this.areNamed = store.keys() != RecordStore.Keys.NUMBERS;
-        this.unusable = areNamed ? firstUnusable(store) : -1;
+        // Files that differ only in their suffix are one sample; other adjacent records must not be.
+        this(store::key, store.size(), store.keys() != RecordStore.Keys.NUMBERS,
+                store.keys() == RecordStore.Keys.FILES);
     }
 
-    private static long firstUnusable(RecordStore store) {
-        // Files that differ only in their suffix are one sample; other adjacent records must not be.
-        boolean mayRepeat = store.keys() == RecordStore.Keys.FILES;
+    /** The keys of a dataset's samples. */
+    SampleKeys(Dataset samples) {
+        this(samples::key, samples.size(), true, false);
+    }
+
+    private SampleKeys(LongFunction<String> names, long size, boolean areNamed, boolean mayRepeat) {
+        this.names = names;
+        this.size = size;
+        this.areNamed = areNamed;
+        this.unusable = areNamed ? firstUnusable(mayRepeat) : -1;
+    }
+
+    private long firstUnusable(boolean mayRepeat) {
         String before = null;
-        for (long record = 0; record < store.size(); record++) {
-            String name = store.key(record);
+        for (long record = 0; record < size; record++) {
+            String name = names.apply(record);
             if (!isKey(name) || !mayRepeat && name.equals(before)) {
                 return record;
             }
@@ -65,27 +78,27 @@ final class SampleKeys {
     }
 
     /** Tells whether the names are a column's values byte for byte, not as hexadecimal digits; false without one. */
-    boolean haveAllOf(int column) {
+    boolean haveAllOf(RecordStore store, int column) {
         boolean same = areNames() && column >= 0;
         Span value = new Span();
-        for (long record = 0; same && record < store.size(); record++) {
+        for (long record = 0; same && record < size; record++) {
             store.locate(record, column, value);
-            same = value.byteSize() == store.key(record).getBytes(StandardCharsets.UTF_8).length;
+            same = value.byteSize() == names.apply(record).getBytes(StandardCharsets.UTF_8).length;
         }
         return same;
     }
 
     /** Returns the first name that is not a valid key; null if all are. */
     @Nullable String unusableName() {
-        return unusable < 0 ? null : store.key(unusable);
+        return unusable < 0 ? null : names.apply(unusable);
     }
 
     String key(long record) {
         if (areNames()) {
-            return store.key(record);
+            return names.apply(record);
         }
         String number = Long.toString(record);
-        int digits = Math.max(MIN_DIGITS, Long.toString(Math.max(0, store.size() - 1)).length());
+        int digits = Math.max(MIN_DIGITS, Long.toString(Math.max(0, size - 1)).length());
         return "0".repeat(digits - number.length()) + number;
     }
 }

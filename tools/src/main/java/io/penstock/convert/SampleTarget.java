@@ -66,7 +66,7 @@ final class SampleTarget implements AutoCloseable {
         RecordColumns columns = new RecordColumns(conversion, store);
         Map<String, String> columnOfSuffix = new HashMap<>();
         List<Integer> chosen = new ArrayList<>(columns.chosen());
-        if (conversion.fields == null && keys.haveAllOf(store.keyColumn())) {
+        if (conversion.fields == null && keys.haveAllOf(store, store.keyColumn())) {
             chosen.remove((Integer) store.keyColumn());
         }
         List<RecordColumns.Field> images = copies.isEmpty() ? List.of() : images(columns, chosen, copies.get());
@@ -147,7 +147,8 @@ final class SampleTarget implements AutoCloseable {
         return told != null ? told : image.column().name().toLowerCase(Locale.ROOT) + ".npy";
     }
 
-    private static MemorySegment npy(Tensor array) {
+    /** An array as a file. */
+    static MemorySegment npy(Tensor array) {
         byte[] header = NpyArray.header(array.dtype(), array.shape());
         byte[] file = Arrays.copyOf(header, Math.toIntExact(header.length + array.byteSize()));
         MemorySegment.copy(array.segment(), ValueLayout.JAVA_BYTE, 0, file, header.length, file.length - header.length);

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.dataset.RecordFields;
+import io.penstock.decode.NpyDecoder;
 import io.penstock.json.Json;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
 import io.penstock.media.ClipIndex;
+import io.penstock.media.SoundDecoder;
+import io.penstock.media.sound.FixedLength;
+import io.penstock.media.sound.LogMel;
+import io.penstock.media.sound.SoundSteps;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
+import io.penstock.pictures.ImageDecoder;
+import io.penstock.store.RecordStore;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -115,5 +131,80 @@ final class ClipsCommandTest {
         CommandRun run = CommandRun.of("clips", "show", store, "--seconds", "0.25", "--html", page);
         assertEquals(0, run.exitCode(), run.err());
         assertTrue(Files.readString(page).contains("channel 0"), "a waveform");
+    }
+
+    /** The frames of the file itself come out: of JPEG nearly, as arrays exactly. */
+    @Test
+    void framesBecomeJpegFilesOrArraysAndAStoppedRunGoesOn() throws IOException {
+        Path store = Files.createDirectory(folder.resolve("films"));
+        Files.copy(MEDIA.resolve("h264-bframes.mp4"), store.resolve("a.mp4"));
+        Files.copy(MEDIA.resolve("av1.mp4"), store.resolve("b.mp4"));
+        Path arrays = folder.resolve("arrays");
+        CommandRun run = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "4", "--clips", "3",
+                "--size", "32x48", "--samples", "4", "--json");
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals(6L, Json.object(Json.parse(run.out())).get("samples"));
+        Path pictures = folder.resolve("pictures");
+        CommandRun jpeg = CommandRun.of("clips", "frames", store, pictures, "--count", "4", "--clips", "3", "--size",
+                "32x48", "--samples", "4");
+        assertEquals(0, jpeg.exitCode(), jpeg.err());
+        assertTrue(jpeg.out().contains("6 samples"), jpeg.out());
+        try (RecordStore exact = RecordStore.open(arrays); RecordStore near = RecordStore.open(pictures)) {
+            assertEquals(6, exact.size());
+            double difference = 0;
+            try (DataLoader loader = DataLoader.builder(RecordFields.of(near).and("002.jpg",
+                    ImageDecoder.rgb(32, 48))).batchSize(1).endEpoch(1).open();
+                    DataLoader whole = DataLoader.builder(RecordFields.of(exact).and(exact.columns().getFirst().name(),
+                            NpyDecoder.of(DType.U8, 4, 3, 32, 48))).batchSize(1).endEpoch(1).open()) {
+                while (loader.hasNext()) {
+                    try (Batch a = loader.next(); Batch b = whole.next()) {
+                        Tensor picture = a.tensor("002.jpg");
+                        Tensor frame = b.tensor(b.fields().getFirst().name()).row(0).row(2);
+                        for (int i = 0; i < 32 * 48; i++) {
+                            for (int channel = 0; channel < 3; channel++) {
+                                difference += Math.abs((picture.segment().get(JAVA_BYTE, 3 * i + channel) & 0xFF)
+                                        - (frame.segment().get(JAVA_BYTE, 32 * 48 * channel + i) & 0xFF));
+                            }
+                        }
+                    }
+                }
+            }
+            assertTrue(difference / (6 * 3 * 32 * 48) < 12, difference + " over all");
+        }
+        Files.delete(arrays.resolve("shard-000001.tar"));
+        CommandRun again = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "4", "--clips",
+                "3", "--size", "32x48", "--samples", "4");
+        assertTrue(again.out().contains("2 samples in 1 new file") || again.out().contains("2 samples in 2 new files"),
+                again.out() + again.err());
+        CommandRun other = CommandRun.of("clips", "frames", store, arrays, "--as", "npy", "--count", "5");
+        assertTrue(other.err().contains("another conversion"), other.err());
+        assertTrue(CommandRun.of("clips", "frames", store, pictures, "--as", "gif").err().contains("jpg or npy"));
+    }
+
+    @Test
+    void soundBecomesLogMelWithItsText() throws IOException {
+        Path store = Files.createDirectory(folder.resolve("speech"));
+        Files.copy(MEDIA.resolve("flac-s16-16k-mono.flac"), store.resolve("a.flac"));
+        Path mel = folder.resolve("mel");
+        CommandRun run = CommandRun.of("clips", "mel", store, mel, "--seconds", "2");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().contains("1 sample in "), run.out());
+        try (RecordStore made = RecordStore.open(mel)) {
+            String column = made.columns().getFirst().name();
+            float[] written = values(RecordFields.of(made).and(column, NpyDecoder.of(DType.F32, 80, 200)), column);
+            try (RecordStore sounds = RecordStore.open(store)) {
+                String file = sounds.columns().getFirst().name();
+                float[] direct = values(SoundSteps.of(FixedLength.of(32_000), LogMel.whisper(80)).map(
+                        RecordFields.of(sounds).and(file, SoundDecoder.mono(16_000)), file), file);
+                assertArrayEquals(direct, written);
+            }
+        }
+    }
+
+    private static float[] values(Dataset samples, String name) {
+        try (DataLoader loader = DataLoader.builder(samples).batchSize(1).endEpoch(1).open();
+                Batch batch = loader.next()) {
+            return batch.tensor(name).segment().toArray(JAVA_FLOAT_UNALIGNED);
+        }
     }
 }

@@ -89,6 +89,7 @@ class OutputTest {
                 List.of("manifest", part, "-o", folder.resolve("other")),
                 List.of("merge", joined, "-o", folder.resolve("merged")),
                 List.of("chat", "show", chat, "--template=chatml"), List.of("clips", "index", "--help"),
+                List.of("clips", "frames", "--help"), List.of("clips", "mel", "--help"),
                 List.of("inspect", raw, "--format=nanogpt"),
                 with("batches", source), with("explain", source, "--step=1"), with("stream", source, "--steps=3"), with("batches", lines),
                 with("stream", source, "--steps=3", "--device=host", "--transfer=copy", "--device-clock"),

@@ -69,6 +69,8 @@ class CrashTest {
             Map.entry("Upload", "none: local files that are uploaded; UploadCrashTest fails requests and kills"),
             Map.entry("UploadJournal", "none: as Upload"),
             Map.entry("ClipIndex", "none: parts and the index are written by AtomicFile"),
+            Map.entry("MappedConversion", "none: tars, each by WebDatasetWriter, and a record by AtomicFile;"
+                    + " MappedConversionTest stops it and goes on"),
             Map.entry("LibrarySet", "none: libraries in a temporary folder, deleted once they are loaded"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),

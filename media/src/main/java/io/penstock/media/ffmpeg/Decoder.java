@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A decoder of one stream: packets in, frames out. For one thread, which is the only one that decodes: frame threads
@@ -36,6 +37,7 @@ public final class Decoder implements AutoCloseable {
     private final long context;
     private final long packet;
     private final long frame;
+    private SampleForm.@Nullable Room room;
     private boolean isSkipping;
     private boolean closed;
 
@@ -368,6 +370,16 @@ public final class Decoder implements AutoCloseable {
     public void copySamples(int channel, int channels, int from, int count, MemorySegment out, long offset,
             long stepBytes) {
         SampleForm.of(format()).copy(this, channel, channels, from, count, out, offset, stepBytes);
+    }
+
+    /** Where samples are converted. */
+    SampleForm.Room room() {
+        SampleForm.Room made = room;
+        if (made == null) {
+            made = new SampleForm.Room();
+            room = made;
+        }
+        return made;
     }
 
     /**

@@ -47,18 +47,93 @@ enum SampleForm {
             throw new CodecException("a frame with fewer than " + channels + " channels", "as many as before");
         }
         long first = plane + (isPlanar ? 0 : (long) channel * bytes) + (long) from * step;
-        MemorySegment memory = Native.ALL;
-        for (int i = 0; i < count; i++) {
-            long at = first + (long) i * step;
-            float value = switch (this) {
-                case U8, U8_PLANES -> ((memory.get(JAVA_BYTE, at) & 0xFF) - 0x80) * 0x1p-7f;
-                case S16, S16_PLANES -> memory.get(JAVA_SHORT_UNALIGNED, at) * 0x1p-15f;
-                case S32, S32_PLANES -> memory.get(JAVA_INT_UNALIGNED, at) * 0x1p-31f;
-                case F32, F32_PLANES -> memory.get(JAVA_FLOAT_UNALIGNED, at);
-                case F64, F64_PLANES -> (float) memory.get(JAVA_DOUBLE_UNALIGNED, at);
-                case S64, S64_PLANES -> memory.get(JAVA_LONG_UNALIGNED, at) * 0x1p-63f;
-            };
-            out.set(JAVA_FLOAT_UNALIGNED, offset + i * stepBytes, value);
+        if (this == F32_PLANES && stepBytes == Float.BYTES) {
+            MemorySegment.copy(Native.ALL, first, out, offset, (long) count * Float.BYTES);
+            return;
         }
+        Room room = frame.room();
+        for (int done = 0; done < count; done += Room.SAMPLES) {
+            int part = Math.min(Room.SAMPLES, count - done);
+            load(room, first + (long) done * step, step, part);
+            if (stepBytes == Float.BYTES) {
+                MemorySegment.copy(room.floats, 0, out, JAVA_FLOAT_UNALIGNED, offset + done * stepBytes, part);
+            } else {
+                for (int i = 0; i < part; i++) {
+                    out.set(JAVA_FLOAT_UNALIGNED, offset + (done + i) * stepBytes, room.floats[i]);
+                }
+            }
+        }
+    }
+
+    /** Where a run of samples is converted: on the heap, where loops are vectorized. */
+    static final class Room {
+
+        static final int SAMPLES = 1024;
+
+        private final short[] shorts = new short[2 * SAMPLES];
+        private final int[] integers = new int[2 * SAMPLES];
+        private final float[] floats = new float[SAMPLES];
+    }
+
+    private void load(Room room, long first, int step, int count) {
+        boolean isAdjacent = step <= 2 * bytes;
+        int channels = step / bytes;
+        // All but the channels behind the last sample, which may be behind the plane.
+        int values = (count - 1) * channels + 1;
+        if (isAdjacent && (this == S16 || this == S16_PLANES)) {
+            MemorySegment.copy(Native.ALL, JAVA_SHORT_UNALIGNED, first, room.shorts, 0, values);
+            if (channels == 1) {
+                ofShorts(room.shorts, room.floats, count);
+            } else {
+                ofEveryOther(room.shorts, room.floats, count);
+            }
+        } else if (isAdjacent && (this == S32 || this == S32_PLANES)) {
+            MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first, room.integers, 0, values);
+            if (channels == 1) {
+                ofIntegers(room.integers, room.floats, count);
+            } else {
+                ofEveryOther(room.integers, room.floats, count);
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                room.floats[i] = value(first + (long) i * step);
+            }
+        }
+    }
+
+    private static void ofShorts(short[] from, float[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = from[i] * 0x1p-15f;
+        }
+    }
+
+    private static void ofEveryOther(short[] from, float[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = from[2 * i] * 0x1p-15f;
+        }
+    }
+
+    private static void ofIntegers(int[] from, float[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = from[i] * 0x1p-31f;
+        }
+    }
+
+    private static void ofEveryOther(int[] from, float[] to, int count) {
+        for (int i = 0; i < count; i++) {
+            to[i] = from[2 * i] * 0x1p-31f;
+        }
+    }
+
+    private float value(long at) {
+        MemorySegment memory = Native.ALL;
+        return switch (this) {
+            case U8, U8_PLANES -> ((memory.get(JAVA_BYTE, at) & 0xFF) - 0x80) * 0x1p-7f;
+            case S16, S16_PLANES -> memory.get(JAVA_SHORT_UNALIGNED, at) * 0x1p-15f;
+            case S32, S32_PLANES -> memory.get(JAVA_INT_UNALIGNED, at) * 0x1p-31f;
+            case F32, F32_PLANES -> memory.get(JAVA_FLOAT_UNALIGNED, at);
+            case F64, F64_PLANES -> (float) memory.get(JAVA_DOUBLE_UNALIGNED, at);
+            case S64, S64_PLANES -> memory.get(JAVA_LONG_UNALIGNED, at) * 0x1p-63f;
+        };
     }
 }
