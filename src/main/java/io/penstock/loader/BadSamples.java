@@ -3,6 +3,7 @@ package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.loader.BadSamplePolicy.BadSample;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;

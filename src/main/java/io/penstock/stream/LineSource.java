@@ -8,6 +8,7 @@ import io.penstock.error.PenstockException;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.RegularFile;
 import io.penstock.json.JsonLine;
+import io.penstock.stream.StreamSource.StreamEnd;
 import io.penstock.text.LineFeeds;
 import java.io.EOFException;
 import java.io.IOException;

@@ -48,7 +48,7 @@ class ApiTest {
      * files and that of packing, which streams use too; the others open and name files as the engine does.
      */
     private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader",
-            "io.penstock.dataset.PackedWindow", "io.penstock.io.CommittedFolder", "io.penstock.io.HiddenNames",
+            "io.penstock.dataset.Packing.PackedWindow", "io.penstock.io.CommittedFolder", "io.penstock.io.HiddenNames",
             "io.penstock.io.RegularFile");
 
     /** Every accessible type of an exported package. */

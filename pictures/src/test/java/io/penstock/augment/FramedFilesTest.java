@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.step.AugmentMap;
 import io.penstock.augment.value.ResizeFilter;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.device.Kernel;
 import io.penstock.device.internal.Word;
 import io.penstock.image.ImageDecoding;

@@ -3,6 +3,7 @@ package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
 import io.penstock.io.Sha256;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -3,9 +3,9 @@ package io.penstock.tokenize;
 
 import io.penstock.error.LimitException;
 import io.penstock.error.MalformedStoreException;
-import io.penstock.format.manifest.PartNumber;
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.manifest.PartWriter;
-import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.DecodeLimit;

@@ -2,8 +2,8 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.value.StepParameters;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.PixelRows;

@@ -4,7 +4,7 @@ package io.penstock.augment.step;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.augment.value.Padding;
-import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.error.CodecException;
 import io.penstock.image.reading.FrameDecoder;

@@ -5,8 +5,8 @@ import static io.penstock.memory.LittleEndian.F32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.augment.value.Target;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.ImageFormat;

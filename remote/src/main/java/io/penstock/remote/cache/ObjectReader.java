@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote.cache;
 
-import io.penstock.io.FetchPhase;
+import io.penstock.io.FetchWaits.FetchPhase;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
