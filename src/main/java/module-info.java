@@ -22,7 +22,6 @@ module io.penstock {
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
     exports io.penstock.format.safetensors;
-    exports io.penstock.format.tokens;
     exports io.penstock.format.webdataset;
     exports io.penstock.io;
     exports io.penstock.loader;

@@ -73,6 +73,11 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
         return spec.name();
     }
 
+    /** {@return the encoding's part after the last dot, in lower case: {@code jpg} of {@code img.JPG}} */
+    public String suffix() {
+        return encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
+    }
+
     @Override
     public String toString() {
         return spec + " " + kind.toString().toLowerCase(Locale.ROOT)

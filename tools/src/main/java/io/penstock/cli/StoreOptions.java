@@ -151,7 +151,7 @@ final class StoreOptions {
     }
 
     private OpenOptions unchecked() {
-        return new OpenOptions(format, dtype == null ? null : DType.of(dtype), shape, member,
+        return new OpenOptions(format, dtype == null ? null : DType.of(dtype), shape, member, 0,
                 decode.limit(DecodeLimit.DEFAULT));
     }
 }
