@@ -2,8 +2,8 @@
 package io.penstock.store;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

@@ -5,7 +5,7 @@ import io.penstock.error.LibraryException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -6,7 +6,7 @@ import io.penstock.codec.decoder.TextInput;
 import io.penstock.error.CodecException;
 import io.penstock.error.PenstockException;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.json.JsonLine;
 import io.penstock.stream.StreamSource.StreamEnd;
 import io.penstock.text.LineFeeds;

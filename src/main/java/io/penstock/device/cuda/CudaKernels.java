@@ -3,7 +3,6 @@ package io.penstock.device.cuda;
 
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorInvalidKernelImage;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaFuncGetAttributes;
-import static io.penstock.cuda.bindings.CudaRuntime.cudaLaunchKernel$address;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryGetKernel;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryLoadData;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryUnload;
@@ -17,7 +16,7 @@ import io.penstock.cuda.bindings.dim3;
 import io.penstock.device.DeviceException;
 import io.penstock.device.Kernel;
 import io.penstock.device.cuda.CudaDevice.Call;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -31,6 +30,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLaunchKernel$address;
+
 
 /**
  * The engine's kernels on one device, from the fatbin of {@code src/main/native}. The first launch loads it, so a

@@ -209,7 +209,7 @@ public final class MegatronWriter implements AutoCloseable {
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype, content);
             mergeTokens(filled, tokenBytes, progress);
             TokenDigests known = filled.size() == 1 ? filled.getFirst().digests() : null;
-            Map<String, String> sha256 = new ChecksumFile(staging).write(name(".sha256"),
+            Map<String, String> sha256 = StagedChecksums.writeListing(staging, name(".sha256"),
                     List.of(name(".bin"), name(".idx")),
                     known == null ? Map.of() : Map.of(name(".bin"), known.sha256()),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));

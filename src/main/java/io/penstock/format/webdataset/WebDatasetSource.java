@@ -2,9 +2,9 @@
 package io.penstock.format.webdataset;
 
 import io.penstock.decode.Decoder;
+import io.penstock.internal.Sha256;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.publish.Generation;
 import io.penstock.memory.DType;
 import io.penstock.sampling.Permutation;

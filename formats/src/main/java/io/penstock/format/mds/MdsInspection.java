@@ -5,7 +5,7 @@ import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;

@@ -2,7 +2,7 @@
 package io.penstock.format.table;
 
 import io.penstock.format.RecordDigest;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
