@@ -3,6 +3,7 @@ package io.penstock.device.cuda;
 
 import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorInvalidKernelImage;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaFuncGetAttributes;
+import static io.penstock.cuda.bindings.CudaRuntime.cudaLaunchKernel$address;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryGetKernel;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryLoadData;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaLibraryUnload;
@@ -30,9 +31,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
-
-import static io.penstock.cuda.bindings.CudaRuntime.cudaLaunchKernel$address;
-
 
 /**
  * The engine's kernels on one device, from the fatbin of {@code src/main/native}. The first launch loads it, so a
