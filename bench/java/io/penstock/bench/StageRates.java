@@ -3,8 +3,6 @@ package io.penstock.bench;
 
 import io.penstock.augment.Augment;
 import io.penstock.augment.ParameterTable;
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.Interpolation;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceFields;
@@ -13,6 +11,8 @@ import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.PinnedBuffer;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.Interpolation;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.SlabLayout;

@@ -2,7 +2,6 @@
 package io.penstock.bench;
 
 import io.penstock.augment.Augment;
-import io.penstock.augment.value.Interpolation;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
@@ -14,6 +13,7 @@ import io.penstock.decode.Decoder;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.image.Interpolation;
 import io.penstock.io.Location;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;

@@ -4,8 +4,6 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Range;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.TensorRows;
 import io.penstock.device.Device;
@@ -16,6 +14,8 @@ import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Range;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;

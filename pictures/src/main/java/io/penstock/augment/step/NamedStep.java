@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.StepParameters;
+import io.penstock.image.StepParameters;
 import io.penstock.sampling.KeyedRandom;
 import java.util.LinkedHashMap;
 import java.util.List;

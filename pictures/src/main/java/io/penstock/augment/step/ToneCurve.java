@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Range;
+import io.penstock.image.Range;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -87,7 +87,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
 
     /** Replaces values by their power. */
     public static void applyPower(Canvas canvas, double power) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             double result = power == 0 ? 1 : i == 0 ? 0 : Series.exp(power * LOGARITHMS[i]);
             table[i] = (byte) (int) ((float) result * ColorChanges.TO_U8);
@@ -97,7 +97,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
 
     /** Replaces values by those of a line. */
     public static void applyLine(Canvas canvas, double contrast, double brightness) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = (byte) (int) Math.rint(Math.clamp((float) contrast * i + (float) (brightness * 255), 0f, 255f));
         }
