@@ -158,7 +158,7 @@ final class CollatingMaker implements BatchMaker {
                 if (reader.isStopped() || !refused.add(reader.sample())) {
                     throw bad;
                 }
-                badSamples.tell(reader.sample(), bad);
+                badSamples.report(reader.sample(), bad);
                 slot.plan.copyFrom(original);
             }
         }

@@ -304,7 +304,7 @@ public sealed class DeviceLoader permits DataLoader {
         return closes;
     }
 
-    /** For tests. */
+    /** The ring of this loader, which tests look into. */
     SlotRing ring() {
         return parts.ring;
     }

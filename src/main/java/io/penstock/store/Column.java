@@ -26,7 +26,7 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
         TEXT
     }
 
-    /** Checks. */
+    /** Refuses components that are null. */
     public Column {
         Objects.requireNonNull(spec, "spec");
         Objects.requireNonNull(kind, "kind");

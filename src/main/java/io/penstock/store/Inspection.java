@@ -61,7 +61,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     public record Array(String name, DType dtype, String storedDtype, List<Long> shape, @Nullable String storedOrder,
             long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, @Nullable Object> details) {
 
-        /** Copies. */
+        /** Copies shape and details, so that they cannot change. */
         public Array {
             shape = List.copyOf(shape);
             details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
@@ -103,7 +103,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
     }
 
-    /** Copies. */
+    /** Copies lists and details, so that they cannot change. */
     public Inspection {
         files = List.copyOf(files);
         details = Collections.unmodifiableMap(new LinkedHashMap<>(details));

@@ -362,7 +362,7 @@ public final class LineSource implements StreamSource {
             return isCut;
         }
 
-        /** Counts bytes. */
+        /** How many bytes of the file are still to be read; the number of lines is not known. */
         @Override
         public Lag lag() {
             try {

@@ -31,7 +31,7 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
     /** Retries for a store that is replaced while it is checked. */
     private static final int REPLACEMENTS = 1000;
 
-    /** Copies. */
+    /** Copies the lists of files and faults. */
     public Verification {
         files = List.copyOf(files);
         faults = List.copyOf(faults);
@@ -103,7 +103,7 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
      */
     public record CheckedFile(Location file, long bytes, List<String> checks) {
 
-        /** Copies. */
+        /** Copies the names of the checks. */
         public CheckedFile {
             checks = List.copyOf(checks);
         }

@@ -86,7 +86,7 @@ final class RecordColumns {
         List<String> names = store.columns().stream().map(Column::name).toList();
         List<String> wanted = conversion.fields == null ? names : conversion.fields;
         List<String> all = new ArrayList<>(wanted);
-        all.addAll(conversion.told());
+        all.addAll(conversion.configured());
         for (String name : all) {
             if (!names.contains(name)) {
                 String reason = store.unreadColumns().get(name);
@@ -105,12 +105,12 @@ final class RecordColumns {
     @Nullable Field field(int index, boolean varies) throws IOException {
         Column column = store.columns().get(index);
         Decoder decoder = conversion.decoder(column.name());
-        boolean told = decoder != null;
+        boolean isGiven = decoder != null;
         try {
-            decoder = told ? decoder : byEncoding(index, column, varies);
+            decoder = isGiven ? decoder : byEncoding(index, column, varies);
             return new Field(index, column, decoder, decoder == null ? column.spec() : decoder.field(column));
         } catch (IllegalArgumentException e) {
-            if (told) {
+            if (isGiven) {
                 throw new ConversionException(e.getMessage(), e);
             }
             return null;

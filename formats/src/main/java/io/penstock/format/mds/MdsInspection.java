@@ -91,7 +91,7 @@ final class MdsInspection {
             if (shapes != null) {
                 shapes.add(sample, value);
             }
-            tell(value.byteSize(), progress);
+            report(value.byteSize(), progress);
         }
         map.put("record_digest", records.hex());
         map.put("bytes_total", bytes);
@@ -112,7 +112,7 @@ final class MdsInspection {
         return map;
     }
 
-    private void tell(long bytes, Progress progress) {
+    private void report(long bytes, Progress progress) {
         done += bytes;
         if (done - shown >= PROGRESS_BYTES) {
             shown = done;

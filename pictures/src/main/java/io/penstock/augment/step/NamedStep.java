@@ -45,7 +45,7 @@ public record NamedStep(String name, long number, Step step, Form form) {
         throw new IllegalStateException("found random numbers of " + random + ", expected a loader's");
     }
 
-    /** Names values. */
+    /** Gives the drawn numbers their names. */
     public StepParameters parameters(double[] values) {
         Map<String, Double> byName = new LinkedHashMap<>();
         for (String parameter : form.parameters()) {

@@ -21,7 +21,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     private static final double[] LOGARITHMS = IntStream.range(0, 256)
             .mapToDouble(i -> i == 0 ? 0 : Series.log(i * ColorChanges.ONE_255TH)).toArray();
 
-    /** The curves. */
+    /** What a value becomes, before it is rounded. */
     public enum Kind {
         /** torchvision's adjust_gamma: the value, as a share of 255, to the power of gamma. */
         GAMMA(Form.of("gamma", Trait.COLOR).with(DType.F64, "gamma")),

@@ -22,7 +22,7 @@ public interface ObjectReader {
         default void enter(FetchPhase phase) {
         }
 
-        /** Is told that a request was sent; there may be several for one range. */
+        /** Learns that a request was sent; there may be several for one range. */
         default void sent() {
         }
     }
