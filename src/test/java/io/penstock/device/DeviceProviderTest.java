@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.device.DeviceInventory.DeviceInfo;
-import io.penstock.device.DeviceInventory.DeviceSupport;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -25,6 +23,8 @@ class DeviceProviderTest {
             package user;
 
             import io.penstock.device.*;
+            import io.penstock.device.DeviceInventory.DeviceInfo;
+            import io.penstock.device.DeviceInventory.DeviceSupport;
             import java.util.List;
 
             public final class Toy implements DeviceProvider {
